@@ -1,4 +1,4 @@
-// Package cost measures in tests what a piece of work costs, however busy the machine is.
+// Package cost measures in tests what a piece of work costs, even on a busy machine.
 package cost
 
 import (
@@ -7,15 +7,15 @@ import (
 	"time"
 )
 
-// Cost is what some work took.
+// Cost is the cost of some work.
 type Cost struct {
-	// CPU is the time that its thread ran.
+	// CPU is the time for which its thread ran.
 	CPU time.Duration
-	// Bytes are those that were allocated, by everybody.
+	// Bytes are the bytes that all goroutines allocated.
 	Bytes uint64
 }
 
-// Of does some work and measures it. What the work leaves to other goroutines is not in its time.
+// Of runs some work and measures it. The CPU time does not include other goroutines that the work starts.
 func Of(work func()) Cost {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -28,8 +28,8 @@ func Of(work func()) Cost {
 	return Cost{CPU: took, Bytes: after.TotalAlloc - before.TotalAlloc}
 }
 
-// Least is the least of some measurements, each dimension by itself: what comes of other work of the process is in some of
-// them only.
+// Least returns the smallest values of some measurements, each dimension separately. Other work of the process disturbs only
+// some of them.
 func Least(times int, work func()) Cost {
 	least := Of(work)
 	for range times - 1 {
@@ -39,7 +39,7 @@ func Least(times int, work func()) Cost {
 	return least
 }
 
-// ofThread is getrusage(2)'s word for the thread that calls it.
+// ofThread is RUSAGE_THREAD of getrusage(2): the calling thread.
 const ofThread = 1
 
 func threadTime() time.Duration {

@@ -1,20 +1,20 @@
-// Package intern makes equal texts share their memory.
+// Package intern makes equal strings share their memory.
 package intern
 
 import "k8s.io/utils/lru"
 
 const (
-	// maxLength is the length in bytes of the longest text that is shared. Longer ones belong to one object.
+	// maxLength is the length in bytes of the longest text that is shared. Longer texts usually belong to one object.
 	maxLength = 128
-	// maxTexts is how many texts are shared, the last used ones. Statuses have fewer than a hundred in common, and specs some
-	// for each team.
+	// maxTexts is how many texts are shared: those that were used last. Statuses have fewer than a hundred in common, and
+	// specs some for each team.
 	maxTexts = 4096
 )
 
 var texts = lru.New(maxTexts)
 
-// Text returns the copy of a text that all callers share. What a decoder makes is each object's own, though thousands of
-// objects say the same.
+// Text returns the copy of a text that all callers share. A decoder allocates a new copy for each object, although thousands
+// of objects have the same text.
 func Text(text string) string {
 	if text == "" || len(text) > maxLength {
 		return text
@@ -26,7 +26,7 @@ func Text(text string) string {
 	return text
 }
 
-// Set replaces each text by the shared one.
+// Set replaces each text by the shared copy.
 func Set[T ~string](all ...*T) {
 	for _, text := range all {
 		*text = T(Text(string(*text)))

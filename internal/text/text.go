@@ -1,4 +1,4 @@
-// Package text keeps texts of users within bounds wherever Firesteel repeats them.
+// Package text bounds texts of users that Firesteel repeats.
 package text
 
 import (
@@ -9,7 +9,7 @@ import (
 
 const ellipsis = "..."
 
-// Clip returns a text of at most limit bytes of UTF-8, with an ellipsis in the place of what does not fit.
+// Clip returns a text of at most limit bytes of UTF-8, with an ellipsis in place of what does not fit.
 func Clip(text string, limit int) string {
 	if len(text) <= limit {
 		return text

@@ -24,14 +24,14 @@ import (
 // API is an API that Firesteel serves, with the client of its applications.
 type API struct {
 	*dialect.API
-	// Dialect is the API's with the settings of a moment.
+	// Dialect returns the dialect of the API with the given settings.
 	Dialect func(*config.Config) dialect.Dialect
 
 	client  func(namespace string) kube.Client[dialect.Application]
 	compact func(object any)
 }
 
-// Apache is spark.apache.org.
+// Apache returns the API spark.apache.org.
 func Apache(clients kube.Clients) *API {
 	return &API{
 		API:     apache.API,
@@ -43,7 +43,7 @@ func Apache(clients kube.Clients) *API {
 	}
 }
 
-// Kubeflow is sparkoperator.k8s.io.
+// Kubeflow returns the API sparkoperator.k8s.io.
 func Kubeflow(clients kube.Clients) *API {
 	return &API{
 		API:     kubeflow.API,
@@ -55,7 +55,7 @@ func Kubeflow(clients kube.Clients) *API {
 	}
 }
 
-// served lists the APIs. Whatever serves all of them, such as a handler or the watches of Pods, goes by this list.
+// served lists the APIs. Handlers and the watches of Pods serve all of them by this list.
 var served = []func(kube.Clients) *API{Apache, Kubeflow}
 
 // All returns the APIs by their groups.
@@ -82,8 +82,8 @@ func (a *API) Get(ctx context.Context, name types.NamespacedName) (dialect.Appli
 	return a.client(name.Namespace).Get(ctx, name.Name)
 }
 
-// CheckUnchanged reads an application live. It fails with a conflict if the application changed since it was read: another replica
-// may have moved on.
+// CheckUnchanged reads an application live. If the application changed since it was read, it returns a conflict: another
+// replica may have moved on.
 func (a *API) CheckUnchanged(ctx context.Context, app dialect.Application) error {
 	live, err := a.Get(ctx, cache.MetaObjectToName(app).AsNamespacedName())
 	if err != nil {
@@ -95,26 +95,26 @@ func (a *API) CheckUnchanged(ctx context.Context, app dialect.Application) error
 	return nil
 }
 
-// UpdateStatus writes the status of an application as it is read with its resourceVersion. It returns what the API
-// server made of it.
+// UpdateStatus writes the status of an application with the resourceVersion that was read. It returns the application as the
+// API server stored it.
 func (a *API) UpdateStatus(ctx context.Context, app dialect.Application) (dialect.Application, error) {
 	return a.client(app.GetNamespace()).UpdateStatus(ctx, app)
 }
 
-// PatchStatus patches the status of an application, by a merge patch.
+// PatchStatus patches the status of an application by a merge patch.
 func (a *API) PatchStatus(ctx context.Context, app dialect.Application, patch []byte) error {
 	_, err := a.client(app.GetNamespace()).Patch(ctx, app.GetName(), patch, "status")
 	return err
 }
 
-// GiveVerdict writes a verdict into the record of an application, if the application is as it was read. Nothing else of the record
-// is written: a newer version of Firesteel may have fields there that this one does not know.
+// GiveVerdict writes a verdict into the record of an application, if the application did not change since it was read. It
+// writes nothing else of the record: a newer version of Firesteel may have fields there that this one does not know.
 func (a *API) GiveVerdict(ctx context.Context, app dialect.Application, verdict v1alpha1.Verdict) error {
 	patch, err := json.Marshal(map[string]any{
 		"metadata": map[string]any{"resourceVersion": app.GetResourceVersion()},
 		"status": map[string]any{"firesteel": map[string]any{"verdict": map[string]any{
 			"attempt": verdict.Attempt, "restart": verdict.Restart,
-			// Those of an earlier verdict go if this one has none.
+			// Null removes the values of an earlier verdict if this one has none.
 			"notBefore": verdict.NotBefore, "reason": orNull(verdict.Reason),
 		}}},
 	})
@@ -124,7 +124,7 @@ func (a *API) GiveVerdict(ctx context.Context, app dialect.Application, verdict 
 	return a.PatchStatus(ctx, app, patch)
 }
 
-// orNull is what a merge patch has for a text: null takes it away.
+// orNull returns the value of a text in a merge patch. For an empty text it is null, which removes the field.
 func orNull(text string) any {
 	if text == "" {
 		return nil
@@ -137,8 +137,8 @@ func (a *API) HasFinalizer(app dialect.Application) bool {
 	return slices.Contains(app.GetFinalizers(), a.Finalizer)
 }
 
-// AddFinalizer adds Firesteel's finalizer to an application, and sets annotations, if the application is as it was read. It returns the
-// application as the API server stored it.
+// AddFinalizer adds Firesteel's finalizer to an application and sets annotations, if the application did not change since it
+// was read. It returns the application as the API server stored it.
 func (a *API) AddFinalizer(ctx context.Context, app dialect.Application, annotations map[string]string) (dialect.Application, error) {
 	finalizers := app.GetFinalizers()
 	if !a.HasFinalizer(app) {
@@ -155,15 +155,15 @@ func (a *API) AddFinalizer(ctx context.Context, app dialect.Application, annotat
 	return stored, nil
 }
 
-// DropFinalizer removes Firesteel's finalizer and some annotations from an application, if it is as it was read. It returns the
-// application as the API server stored it.
+// DropFinalizer removes Firesteel's finalizer and some annotations from an application, if it did not change since it was
+// read. It returns the application as the API server stored it.
 func (a *API) DropFinalizer(ctx context.Context, app dialect.Application, annotations ...string) (dialect.Application, error) {
 	finalizers := slices.DeleteFunc(slices.Clone(app.GetFinalizers()), func(name string) bool { return name == a.Finalizer })
 	metadata := map[string]any{"finalizers": finalizers}
 	removed := map[string]any{}
 	for _, name := range annotations {
 		if _, ok := app.GetAnnotations()[name]; ok {
-			removed[name] = nil // so a merge patch removes it
+			removed[name] = nil // a null in the merge patch removes it
 		}
 	}
 	if len(removed) > 0 {
@@ -176,7 +176,8 @@ func (a *API) DropFinalizer(ctx context.Context, app dialect.Application, annota
 	return stored, nil
 }
 
-// patchMetadata patches the metadata of an application by a merge patch, if the application is as it was read.
+// patchMetadata patches the metadata of an application by a merge patch, if the application did not change since it was
+// read.
 func (a *API) patchMetadata(ctx context.Context, app dialect.Application, metadata map[string]any) (dialect.Application, error) {
 	metadata["resourceVersion"] = app.GetResourceVersion()
 	patch, err := json.Marshal(map[string]any{"metadata": metadata})
@@ -191,7 +192,7 @@ func (a *API) patchMetadata(ctx context.Context, app dialect.Application, metada
 	return stored, nil
 }
 
-// Delete deletes an application, where it is as it was read.
+// Delete deletes an application, if it did not change since it was read.
 func (a *API) Delete(ctx context.Context, app dialect.Application) error {
 	uid, version := app.GetUID(), app.GetResourceVersion()
 	return a.client(app.GetNamespace()).Delete(ctx, app.GetName(), metav1.DeleteOptions{

@@ -11,9 +11,9 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
 )
 
-// Compact makes an application of the API take as little memory as it can in a cache. Everything stays the same but the managed
-// fields, which are dropped: no reader of a cache needs them. Any other field must stay. If a written object lacks one, the API
-// server takes it away from its managers, even if only the status is written.
+// Compact makes an application of the API use as little memory as possible in a cache. It drops the managed fields, which no
+// reader of a cache needs, and changes nothing else. Any other field must stay. If a written object lacks one, the API
+// server removes the field from its managers, even if only the status is written.
 //
 // Compact is a transform of informers: it returns other objects unchanged.
 func (a *API) Compact(object any) (any, error) {
@@ -85,7 +85,7 @@ func compactRecord(record *v1alpha1.Record) {
 	record.Transitions = exact(record.Transitions)
 }
 
-// exact returns a list without room for more, which decoding leaves.
+// exact returns a list without spare capacity, which decoding leaves.
 func exact[T any](list []T) []T {
 	if cap(list) == len(list) {
 		return list

@@ -39,7 +39,7 @@ const (
 	sendTimeout = 60 * time.Second
 	// maxIdleConnections is the number of idle connections to the sink, so that a burst of sends reuses connections.
 	maxIdleConnections = 128
-	// maxErrorBytes bounds the part of the sink's error text that is kept.
+	// maxErrorBytes bounds the part of the sink's error text that is stored.
 	maxErrorBytes = 512
 	// maxDrainBytes bounds the part of a response that is read so that its connection can be reused.
 	maxDrainBytes = 64 << 10

@@ -1,5 +1,5 @@
-// Package apiserver counts the requests to the API server, by verb, resource and code: they are what the work of the controller
-// costs others.
+// Package apiserver counts the requests to the API server by verb, resource and code. They are the load that the controller
+// puts on the API server.
 package apiserver
 
 import (
@@ -11,14 +11,14 @@ import (
 	"go.opentelemetry.io/otel/metric"
 )
 
-// The attributes of requests: verbs and resources are Kubernetes' own, as in a role.
+// The attributes of requests. Verbs and resources are those of Kubernetes, as in a role.
 const (
 	attributeVerb     = attribute.Key("firesteel.verb")
 	attributeResource = attribute.Key("firesteel.resource")
 	attributeCode     = attribute.Key("http.response.status_code")
 )
 
-// CountRequests makes what is to wrap the transport of requests to the API server.
+// CountRequests returns a wrapper for the transport of requests to the API server that counts them.
 func CountRequests(provider metric.MeterProvider) (func(http.RoundTripper) http.RoundTripper, error) {
 	counter, err := provider.Meter("github.com/firesteel-dev/firesteel/pkg/metrics").Int64Counter("firesteel.api.requests",
 		metric.WithUnit("{request}"),
@@ -35,7 +35,7 @@ type counting struct {
 	requests metric.Int64Counter
 }
 
-// RoundTrip makes a request, and counts it.
+// RoundTrip sends a request and counts it.
 func (c *counting) RoundTrip(request *http.Request) (*http.Response, error) {
 	response, err := c.next.RoundTrip(request)
 	if ctx := request.Context(); c.requests.Enabled(ctx) {
@@ -49,7 +49,7 @@ func (c *counting) RoundTrip(request *http.Request) (*http.Response, error) {
 	return response, err
 }
 
-// kind is what a request asks for; the resource is empty where it asks for none.
+// kind returns the verb and the resource of a request. The resource is empty if the request has none.
 func kind(request *http.Request) (verb, resource string) {
 	path := resourcePath(request.URL.Path)
 	switch {
@@ -81,13 +81,14 @@ func reading(request *http.Request, path []string) string {
 	}
 }
 
-// resourcePath is a resource, the name of an object of it, and a subresource, as far as the path of a request has them.
+// resourcePath returns the resource, the name of the object, and the subresource in the path of a request, as far as the
+// path has them.
 func resourcePath(path string) []string {
 	parts := strings.Split(strings.Trim(path, "/"), "/")
 	switch {
-	case parts[0] == "api" && len(parts) > 2: // and the version
+	case parts[0] == "api" && len(parts) > 2: // after "api" comes the version
 		parts = parts[2:]
-	case parts[0] == "apis" && len(parts) > 3: // the group and the version
+	case parts[0] == "apis" && len(parts) > 3: // after "apis" come the group and the version
 		parts = parts[3:]
 	default:
 		return nil

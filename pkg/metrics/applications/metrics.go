@@ -1,4 +1,4 @@
-// Package applications has the metrics of SparkApplications, of either API.
+// Package applications has the metrics of SparkApplications of both APIs.
 package applications
 
 import (
@@ -64,7 +64,7 @@ func (m *Metrics) CountTransitions(record *v1alpha1.Record, after int64) {
 	}
 }
 
-// RecordDetection records how long it took from the change of a driver Pod to the status write of a state.
+// RecordDetection records the time from the change of a driver Pod to the status write of a state.
 func (m *Metrics) RecordDetection(state string, after time.Duration) {
 	m.detections.Record(context.Background(), after.Seconds(), metric.WithAttributes(attributeTo.String(state)))
 }

@@ -56,7 +56,7 @@ func (c *StateCounter) setState(name types.NamespacedName, state string) {
 		return
 	}
 	if before != "" {
-		c.counts[before]-- // stays, at zero: a series that ends keeps its last value for a while
+		c.counts[before]-- // the entry stays, at zero: a series that ends keeps its last value for a while
 	}
 	if state == "" {
 		delete(c.states, name)
@@ -66,7 +66,7 @@ func (c *StateCounter) setState(name types.NamespacedName, state string) {
 	c.states[name] = state
 }
 
-// Count returns the number of applications in each state that any application ever had.
+// Count returns the number of applications in each state that any application has had.
 func (c *StateCounter) Count() map[string]int64 {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()

@@ -26,14 +26,15 @@ func (i *instruments) changed(before, after *v1beta2.SparkApplication, now time.
 	i.executorsChanged(before, after)
 }
 
-// step is a transition, as it is shown.
+// step is a transition as the status shows it.
 type step struct {
 	state            v1beta2.ApplicationStateType
 	submissionFailed bool
 }
 
-// steps are what a write of the status brought. One write may bring several transitions, of which it shows the last only.
-// What another operator left was counted by that: of it, only that it shows another state now is news.
+// steps returns the transitions of a status write. One write may contain several transitions, although the status shows only
+// the last one. The transitions that another operator wrote are counted by that operator: of those, only a change of the
+// shown state counts.
 func steps(before, after *v1beta2.SparkApplication) []step {
 	if before.Status.Firesteel == nil && before.Status.AppState.State != v1beta2.NewState {
 		return []step{{state: after.Status.AppState.State}}
@@ -51,7 +52,7 @@ func steps(before, after *v1beta2.SparkApplication) []step {
 	return taken
 }
 
-// stepOf is the n-th transition that a record has.
+// stepOf returns the n-th transition of a record.
 func stepOf(record *v1alpha1.Record, n int) step {
 	transition := record.Transitions[n]
 	upTo := *record
@@ -60,7 +61,7 @@ func stepOf(record *v1alpha1.Record, n int) step {
 	return step{state, state == v1beta2.FailedSubmissionState && transition.End != nil}
 }
 
-// entered counts that an application came into a state.
+// entered counts an application that entered a state.
 func (i *instruments) entered(state v1beta2.ApplicationStateType, app *v1beta2.SparkApplication, now time.Time, values []string) {
 	switch state {
 	case v1beta2.SubmittedState:
@@ -81,7 +82,7 @@ func (i *instruments) entered(state v1beta2.ApplicationStateType, app *v1beta2.S
 	}
 }
 
-// observe takes the time since an application's creation, where this is its first execution.
+// observe records the time since an application's creation, if this is its first execution.
 func (l latency) observe(app *v1beta2.SparkApplication, now time.Time, values []string) {
 	if app.Status.ExecutionAttempts != 1 {
 		return
@@ -91,16 +92,16 @@ func (l latency) observe(app *v1beta2.SparkApplication, now time.Time, values []
 	l.histogram.WithLabelValues(values...).Observe(took)
 }
 
-// executionTime is the time from the last submission to the end, in seconds.
+// executionTime returns the time from the last submission to the end, in seconds.
 func executionTime(app *v1beta2.SparkApplication) (took float64, known bool) {
 	from, to := app.Status.LastSubmissionAttemptTime, app.Status.TerminationTime
 	return seconds(to.Sub(from.Time)), !from.IsZero() && !to.IsZero()
 }
 
-// seconds are at least zero, even if two clocks differ.
+// seconds returns at least zero, even if two clocks differ.
 func seconds(d time.Duration) float64 { return max(d, 0).Seconds() }
 
-// executorsChanged counts the executors that ended, each of them once.
+// executorsChanged counts the executors that ended, each once.
 func (i *instruments) executorsChanged(before, after *v1beta2.SparkApplication) {
 	for name, state := range after.Status.ExecutorState {
 		was := before.Status.ExecutorState[name]
@@ -116,7 +117,7 @@ func (i *instruments) executorsChanged(before, after *v1beta2.SparkApplication) 
 	}
 }
 
-// ended counts the end of an application.
+// ended reports whether a state is the end of an application.
 func ended(state v1beta2.ApplicationStateType) bool {
 	return state == v1beta2.CompletedState || state == v1beta2.FailedState
 }

@@ -9,19 +9,19 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
 )
 
-// gauges count what runs whenever they are read, so that they are right from the first time on, whatever happened before
-// this process began or to another's applications that it took over.
+// gauges count running applications and executors whenever they are read. So they are correct from the start, whatever
+// happened before this process began, and for applications that were taken over from another operator.
 type gauges struct {
 	labels                                labels
 	applications                          iter.Seq[*v1beta2.SparkApplication]
 	runningApplications, runningExecutors *prometheus.Desc
 
 	mutex sync.Mutex
-	// counts are by the values of the labels. One stays, at zero: a series that ends keeps its last value for a while.
+	// counts are by the values of the labels. An entry stays, at zero: a series that ends keeps its last value for a while.
 	counts map[string]*running
 }
 
-// running is what runs with some values of the labels.
+// running counts what runs with some values of the labels.
 type running struct {
 	values                  []string
 	applications, executors int
@@ -33,7 +33,7 @@ func (g *gauges) Describe(into chan<- *prometheus.Desc) {
 	into <- g.runningExecutors
 }
 
-// Collect counts what runs.
+// Collect counts running applications and executors.
 func (g *gauges) Collect(into chan<- prometheus.Metric) {
 	g.mutex.Lock()
 	defer g.mutex.Unlock()
@@ -55,7 +55,7 @@ func (g *gauges) count(app *v1beta2.SparkApplication) {
 		its.applications++
 	}
 	if ended(app.Status.AppState.State) {
-		return // its executors, too, whatever was seen of them last
+		return // its executors do not run either, whatever the status shows
 	}
 	executors := 0
 	for _, state := range app.Status.ExecutorState {

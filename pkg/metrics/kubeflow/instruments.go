@@ -8,7 +8,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
 )
 
-// The names of the metrics, without prefix.
+// The names of the metrics, without the prefix.
 const (
 	applications                 = "spark_application_count"
 	applicationsSubmitted        = "spark_application_submit_count"
@@ -27,7 +27,7 @@ const (
 	executorsFailed              = "spark_executor_failure_count"
 )
 
-// instruments are the metrics of some settings.
+// instruments are the metrics for some settings.
 type instruments struct {
 	labels   labels
 	registry *prometheus.Registry
@@ -38,13 +38,13 @@ type instruments struct {
 	submitLatency, startLatency                           latency
 }
 
-// latency is observed twice, for those who want quotients and those who want quantiles.
+// latency is recorded twice: as a summary for quotients and as a histogram for quantiles.
 type latency struct {
 	summary   *prometheus.SummaryVec
 	histogram *prometheus.HistogramVec
 }
 
-// newInstruments makes the metrics of settings that were checked.
+// newInstruments makes the metrics for valid settings.
 func newInstruments(settings Settings, cached iter.Seq[*v1beta2.SparkApplication]) *instruments {
 	m := maker{registry: prometheus.NewRegistry(), prefix: settings.Prefix, labels: newLabels(settings.Labels)}
 	m.registry.MustRegister(&gauges{

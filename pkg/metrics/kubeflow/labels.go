@@ -7,12 +7,12 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
 )
 
-// unknown is the value of a label that an application has not.
+// unknown is the value of a label that an application does not have.
 const unknown = "Unknown"
 
-// labels are those of the metrics.
+// labels are the labels of the metrics.
 type labels struct {
-	// keys are those of the objects' labels, and names what they are called in Prometheus.
+	// keys are the keys of the objects' labels, and names their names in Prometheus.
 	keys, names []string
 }
 
@@ -24,13 +24,13 @@ func newLabels(keys []string) labels {
 	return l
 }
 
-// ofApplication are the values of an application.
+// ofApplication returns the values of an application.
 func (l labels) ofApplication(app *v1beta2.SparkApplication) []string {
 	return l.values(app.Namespace, app.Labels)
 }
 
-// ofExecutors are the values of an application's executors: its labels are on their Pods, below those that the spec gives
-// them.
+// ofExecutors returns the values of an application's executors. Their Pods have the application's labels, and the spec's
+// labels override those.
 func (l labels) ofExecutors(app *v1beta2.SparkApplication) []string {
 	if len(app.Spec.Executor.Labels) == 0 {
 		return l.ofApplication(app)
@@ -44,7 +44,7 @@ func (l labels) ofExecutors(app *v1beta2.SparkApplication) []string {
 	return l.values(app.Namespace, both)
 }
 
-// values are an object's, in the order of the names.
+// values returns the values of an object, in the order of the names.
 func (l labels) values(namespace string, object map[string]string) []string {
 	values := make([]string, len(l.names))
 	for i, name := range l.names {
@@ -64,7 +64,8 @@ func (l labels) values(namespace string, object map[string]string) []string {
 	return values
 }
 
-// alike is the value of the label whose key has the name in Prometheus; of several, the first in the alphabet.
+// alike returns the value of the label whose key has the name in Prometheus. If several keys have it, the first in
+// alphabetical order counts.
 func alike(object map[string]string, name string) (value string, found bool) {
 	first := ""
 	for key, its := range object {
@@ -75,5 +76,5 @@ func alike(object map[string]string, name string) (value string, found bool) {
 	return value, found
 }
 
-// joined is a key of values. Labels of Kubernetes hold no such byte.
+// joined returns a key for values. Labels of Kubernetes cannot contain its separator.
 func joined(values []string) string { return strings.Join(values, "\xff") }

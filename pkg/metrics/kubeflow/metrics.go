@@ -1,5 +1,5 @@
-// Package kubeflow has the metrics of Kubeflow's spark-operator about applications of sparkoperator.k8s.io, under its names
-// and with its labels, so that the dashboards and alerts made for it go on.
+// Package kubeflow has the metrics of Kubeflow's spark-operator for applications of sparkoperator.k8s.io. It uses that
+// operator's names and labels, so that existing dashboards and alerts continue to work.
 package kubeflow
 
 import (
@@ -15,8 +15,8 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
 )
 
-// Metrics are the metrics of the applications that this process works for. They are those of a prometheus.Collector, and
-// not OpenTelemetry's, whose exporter would give each the labels of its scope, and each counter the suffix _total.
+// Metrics are the metrics of the applications that this process serves. They are a prometheus.Collector and do not use
+// OpenTelemetry: its exporter would add the labels of the scope to each metric, and the suffix _total to each counter.
 type Metrics struct {
 	applications iter.Seq[*v1beta2.SparkApplication]
 
@@ -25,16 +25,16 @@ type Metrics struct {
 	current  atomic.Pointer[instruments]
 }
 
-// New makes the metrics. applications are those that the process works for, as its cache has them; the gauges count them
-// whenever they are read.
+// New makes the metrics. applications are those in the cache that the process serves. The gauges count them whenever they
+// are read.
 func New(applications iter.Seq[*v1beta2.SparkApplication], settings Settings) (*Metrics, error) {
 	m := &Metrics{applications: applications}
 	_, err := m.Configure(settings)
 	return m, err
 }
 
-// Configure applies the settings to the metrics, and reports whether they changed: then all counters start again
-// at zero. If the settings are invalid, everything stays unchanged.
+// Configure applies the settings to the metrics, and reports whether they changed. If they changed, all counters start again
+// at zero. If the settings are invalid, nothing changes.
 func (m *Metrics) Configure(settings Settings) (changed bool, err error) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
@@ -49,13 +49,13 @@ func (m *Metrics) Configure(settings Settings) (changed bool, err error) {
 	return true, nil
 }
 
-// Changed counts what a write of an application's status brought. before is the application as it was read, after as it
-// was stored, with its record.
+// Changed counts the changes of a status write. before is the application as it was read, after as it was stored, with its
+// record.
 func (m *Metrics) Changed(before, after *v1beta2.SparkApplication, now time.Time) {
 	m.current.Load().changed(before, after, now)
 }
 
-// Describe describes nothing, so that the settings may change under a registry that would hold names to their labels.
+// Describe describes nothing. A registry would bind described names to their labels, and the settings could not change them.
 func (*Metrics) Describe(chan<- *prometheus.Desc) {}
 
 // Collect collects the metrics.

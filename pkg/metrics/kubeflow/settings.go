@@ -18,7 +18,7 @@ type Settings struct {
 	Labels []string
 	// SubmitLatencyBuckets are the upper bounds of the buckets of the time to the submission, in seconds.
 	SubmitLatencyBuckets []float64
-	// StartLatencyBuckets are those of the time to the start of the driver.
+	// StartLatencyBuckets are the upper bounds of the buckets of the time to the start of the driver, in seconds.
 	StartLatencyBuckets []float64
 }
 
@@ -36,12 +36,12 @@ func check(settings Settings) error {
 		CheckBuckets(settings.SubmitLatencyBuckets), CheckBuckets(settings.StartLatencyBuckets))
 }
 
-// CheckPrefix says why a prefix cannot be used.
+// CheckPrefix returns why a prefix cannot be used.
 func CheckPrefix(prefix string) error {
 	return prometheus.NewDesc(valid(prefix+applications), "", nil, nil).Err()
 }
 
-// CheckLabels says why the keys of labels cannot be used.
+// CheckLabels returns why the keys of labels cannot be used.
 func CheckLabels(keys []string) error {
 	names := make([]string, 0, len(keys))
 	for _, key := range keys {
@@ -57,7 +57,7 @@ func CheckLabels(keys []string) error {
 	return prometheus.NewDesc(applications, "", names, nil).Err()
 }
 
-// CheckBuckets says why upper bounds of buckets cannot be used.
+// CheckBuckets returns why upper bounds of buckets cannot be used.
 func CheckBuckets(bounds []float64) error {
 	if len(bounds) == 0 {
 		return errors.New("there is none")
@@ -70,5 +70,5 @@ func CheckBuckets(bounds []float64) error {
 	return nil
 }
 
-// valid is a name as Kubeflow's operator makes it fit for Prometheus.
+// valid returns a name as Kubeflow's operator makes it valid for Prometheus.
 func valid(name string) string { return strings.ReplaceAll(name, "-", "_") }

@@ -52,7 +52,7 @@ func (r *Reader) Scopes(t *testing.T) []string {
 func (r *Reader) collect(t *testing.T) []metricdata.ScopeMetrics {
 	t.Helper()
 	var all metricdata.ResourceMetrics
-	if err := r.manual.Collect(context.Background(), &all); err != nil { // t.Context is done in a clean-up
+	if err := r.manual.Collect(context.Background(), &all); err != nil { // the context of t is already cancelled in a clean-up
 		t.Fatal(err)
 	}
 	return all.ScopeMetrics

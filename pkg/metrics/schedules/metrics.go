@@ -15,7 +15,7 @@ const (
 	// Scope names the metrics and traces. Dashboards select by it, so it keeps the name of the package that first had them.
 	Scope = "github.com/firesteel-dev/firesteel/pkg/reconciler/scheduledsparkapplication"
 
-	// attributeGroup is the API group of a schedule, which tells its kind.
+	// attributeGroup is the API group of a schedule, which determines its kind.
 	attributeGroup = attribute.Key("firesteel.group")
 )
 
@@ -45,7 +45,7 @@ func New(provider metric.MeterProvider) (*Metrics, error) {
 	return &m, errors.Join(errs[:]...)
 }
 
-// RecordRun records the run of an instant: its delay or, if its application was refused, the refusal.
+// RecordRun records the run of an instant: its delay, or the refusal of its application.
 func (m *Metrics) RecordRun(group string, run *v1alpha1.ScheduledRun) {
 	attributes := metric.WithAttributes(attributeGroup.String(group))
 	if run.UID == "" {

@@ -1,4 +1,5 @@
-// Package unknowntest puts unknown fields into records, as a newer version of Firesteel would, and finds those that were lost.
+// Package unknowntest adds unknown fields to records, as a newer version of Firesteel would, and finds the ones that were
+// lost.
 package unknowntest
 
 import (
@@ -10,8 +11,8 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 )
 
-// Fill gives each part of a record a field that this version of Firesteel does not know, unless it has some. The record is a
-// pointer.
+// Fill adds to each part of a record a field that this version of Firesteel does not know, unless the part has unknown
+// fields. record is a pointer.
 func Fill(record any) {
 	parts := 0
 	visit(reflect.ValueOf(record).Elem(), func(unknown reflect.Value) {
@@ -46,7 +47,8 @@ func visit(v reflect.Value, f func(unknown reflect.Value)) {
 	}
 }
 
-// Lost names the parts of a record whose unknown fields what was made of it lacks, by the rule of v1alpha1.UnknownFields.
+// Lost returns the names of the parts of a record whose unknown fields are missing afterwards, by the rule of
+// v1alpha1.UnknownFields.
 func Lost(before, after *v1alpha1.Record) []string {
 	was, is := partsOf(before), partsOf(after)
 	if after.Attempt.ID == before.Attempt.ID+1 {
@@ -65,7 +67,7 @@ func Lost(before, after *v1alpha1.Record) []string {
 	return lost
 }
 
-// partsOf are the unknown fields of a record by the names of its parts, of those that have any.
+// partsOf returns the unknown fields of a record by the names of its parts. It omits parts without unknown fields.
 func partsOf(record *v1alpha1.Record) map[string]v1alpha1.UnknownFields {
 	parts := map[string]v1alpha1.UnknownFields{"record": record.Unknown}
 	add := func(part string, attempt *v1alpha1.Attempt) {
