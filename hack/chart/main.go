@@ -1,6 +1,6 @@
-// Command chart writes what the Helm chart has from elsewhere: its copy of config, the schema of its values, the table of values in its
-// README.md, and docs/operators/helm.md, which maps the values of both Spark operators' charts. With -check it only compares. Run it in
-// the module's root.
+// Command chart generates the parts of the Helm chart that come from elsewhere: its copy of config, the schema of its
+// values, the table of values in its README.md, and docs/operators/helm.md, which maps the values of both Spark operators'
+// charts. With -check it only compares. Run it in the module's root.
 package main
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/firesteel-dev/firesteel/hack/chart/move"
 )
 
-// folder is the chart's.
+// folder is the folder of the chart.
 const folder = "charts/firesteel"
 
 func main() {

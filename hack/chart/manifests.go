@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// copies holds the files of the chart, each with the manifests of config that it has. The CRDs are not among them: cmd/setup applies
+// copies holds the files of the chart with the manifests of config that each contains. It has no CRDs: cmd/setup applies
 // them.
 var copies = map[string]string{
 	"core":        "config/[124-9]*.yaml",

@@ -31,7 +31,7 @@ const (
 	digestOrNone = `^(sha256:[0-9a-f]{64})?$`
 )
 
-// special holds the schema of values whose default does not say enough.
+// special holds the schema of values whose default does not determine it.
 var special = map[string]schema{
 	"apis": {
 		"type": "array", "items": oneOf(crds.APIs()...), "minItems": 1, "uniqueItems": true,
@@ -47,7 +47,7 @@ var special = map[string]schema{
 	"controller.serviceAccount.name":              matching(`^(` + dnsLabel + `(\.` + dnsLabel + `)*)?$`),
 }
 
-// byKey holds the schema of values with one name in several sections.
+// byKey holds the schema of values that have the same name in several sections.
 var byKey = map[string]schema{
 	"digest":                    matching(digestOrNone),
 	"revisionHistoryLimit":      optional("integer"),

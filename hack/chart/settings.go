@@ -15,7 +15,7 @@ func trimmed(pattern string) schema {
 	return matching(`^\s*(` + pattern + `)?\s*$`)
 }
 
-// number is a number that may be written as a text.
+// number is a number that may be written as a string.
 func number(least, most int) schema {
 	return either(schema{"type": "integer", "minimum": least, "maximum": most}, matching(`^\s*\+?[0-9]+\s*$`))
 }
@@ -25,7 +25,7 @@ func buckets() schema { return matching(`^[-+0-9.eEinfINF,\s]+$`) }
 
 func enabledOrDisabled() schema { return oneOf("enabled", "disabled") }
 
-// settings holds the schema of each key of each ConfigMap. A test holds it against pkg/config.
+// settings holds the schema of each key of each ConfigMap. A test compares it with pkg/config.
 var settings = map[string]map[string]schema{
 	"config-scope": {
 		"watched-namespaces": matching(`^\s*(\*|` + dnsLabel + `(\s*,\s*` + dnsLabel + `)*)?\s*$`),

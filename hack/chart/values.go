@@ -19,7 +19,7 @@ type value struct {
 	section []value
 }
 
-// parseValues reads values.yaml. A key with a description is a value, whatever is below it. Another one is a section.
+// parseValues reads values.yaml. A key with a description is a value, whatever is below it. A key without one is a section.
 func parseValues(text []byte) ([]value, error) {
 	document := &yaml.Node{}
 	if err := yaml.Unmarshal(text, document); err != nil {

@@ -17,21 +17,21 @@ import (
 // github.com/firesteel-dev/firesteel/pkg/apis/spark/v1.RuntimeVersions.
 type apiTypes map[string]apiType
 
-// apiType is a struct and what its file calls other packages.
+// apiType is a struct, with the names that its file uses for other packages.
 type apiType struct {
 	list    []*ast.Field
 	pkg     string            // import path of its package
 	imports map[string]string // import paths by the names that stand for them
 }
 
-// apiField is a field of a struct, or of one that this has inline.
+// apiField is a field of a struct, or of another struct that it inlines.
 type apiField struct {
 	name string // in JSON
 	in   apiType
 	of   ast.Expr
 }
 
-// readAPITypes parses the API packages below root. It does not compile them: deep copies of new kinds may be missing still.
+// readAPITypes parses the API packages below root. It does not compile them: the deep copies of new kinds may not exist yet.
 func readAPITypes(root string) (apiTypes, error) {
 	files, err := filepath.Glob(filepath.Join(root, "pkg/apis/*/*/*.go"))
 	if err != nil {
@@ -72,14 +72,14 @@ func (t apiTypes) add(file *ast.File, pkg string) {
 	})
 }
 
-// of returns the type of the stored version of a CRD. The folder of a group has the first label of its name.
+// of returns the type of the stored version of a CRD. The name of a group's folder is the first label of the group's name.
 func (t apiTypes) of(crd *apiextensionsv1.CustomResourceDefinition) apiType {
 	folder, _, _ := strings.Cut(crd.Spec.Group, ".")
 	return t[path.Join(module, "pkg/apis", folder, crd.Spec.Versions[0].Name)+"."+crd.Spec.Names.Kind]
 }
 
-// fields returns the fields of a struct in their order, with those of structs that it has inline. Kubernetes' own, such as
-// metav1.TypeMeta, are left out if they are inline.
+// fields returns the fields of a struct in their order, with those of structs that it inlines. It omits inlined types of
+// Kubernetes, such as metav1.TypeMeta.
 func (t apiTypes) fields(object apiType) []apiField {
 	var fields []apiField
 	for _, field := range object.list {

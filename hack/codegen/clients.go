@@ -21,7 +21,7 @@ var (
 
 // generateGo writes the deep copies and pkg/client.
 func generateGo(root string) error {
-	// What a removed kind left behind would stay otherwise.
+	// Without this, files of a removed kind would stay.
 	if err := os.RemoveAll(filepath.Join(root, clientDir)); err != nil {
 		return err
 	}
@@ -33,7 +33,7 @@ func generateGo(root string) error {
 	return nil
 }
 
-// generators are the commands in the order of their dependence: each reads what those before it wrote.
+// generators returns the commands in the order of their dependencies: each reads what the earlier ones wrote.
 func generators() [][]string {
 	var (
 		apis      = packages(served)

@@ -16,7 +16,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// definitions are the CRDs by the name that controller-gen gives their file.
+// definitions are the CRDs by the names that controller-gen gives to their files.
 var definitions = map[string]definition{
 	"spark.apache.org_sparkapplications.yaml": {
 		file:        "300-sparkapplication.yaml",
@@ -45,15 +45,15 @@ var definitions = map[string]definition{
 	},
 }
 
-// A definition says what becomes of one CRD of controller-gen's.
+// definition describes what to do with one CRD of controller-gen.
 type definition struct {
-	// file is its name in config.
+	// file is the name of the CRD's file in config.
 	file string
-	// types is the package that it is made from.
+	// types is the package from which the CRD is generated.
 	types string
-	// older are versions that are served besides, with the schema of the stored one.
+	// older are versions that are served as well, with the schema of the stored version.
 	older []string
-	// refinements are what its schema says beyond the types.
+	// refinements are what its schema requires beyond the types.
 	refinements []refinement
 }
 
@@ -108,7 +108,7 @@ func (d definition) write(source, dir string, types apiTypes) (*apiextensionsv1.
 	return crd, os.WriteFile(filepath.Join(dir, d.file), text, 0o644)
 }
 
-// complete adds to a CRD what markers in the types cannot say.
+// complete adds to a CRD what markers in the types cannot express.
 func (d definition) complete(crd *apiextensionsv1.CustomResourceDefinition, types apiTypes) error {
 	delete(crd.Annotations, "controller-gen.kubebuilder.io/version")
 	crd.Labels = map[string]string{"app.kubernetes.io/part-of": "firesteel"}
@@ -130,8 +130,8 @@ func (d definition) complete(crd *apiextensionsv1.CustomResourceDefinition, type
 
 func isDot(r rune) bool { return r == '.' }
 
-// boundIntegers gives every 32-bit integer its bounds: the API server checks bounds but not the format, and an
-// object with a larger number could not be decoded. It refuses what exceeds 64 bits by itself.
+// boundIntegers gives every 32-bit integer its bounds. The API server checks bounds but not the format, and an object with a
+// larger number could not be decoded. The API server itself refuses numbers of more than 64 bits.
 func boundIntegers(schema *apiextensionsv1.JSONSchemaProps) {
 	if schema.Type != "integer" || schema.Format != "int32" {
 		return
@@ -159,7 +159,7 @@ func visit(schema *apiextensionsv1.JSONSchemaProps, change func(*apiextensionsv1
 	}
 }
 
-// render writes a CRD as people would: without the status that only the API server fills.
+// render writes a CRD as a person would write it: without the status that only the API server fills.
 func (d definition) render(crd *apiextensionsv1.CustomResourceDefinition) ([]byte, error) {
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(crd)
 	if err != nil {

@@ -1,9 +1,8 @@
-// Command codegen writes all that is generated from the API types: deep copies, the clients in pkg/client, the CRDs in config and
-// their reference in docs/users/api.
+// Command codegen writes everything that is generated from the API types: deep copies, the clients in pkg/client, the CRDs
+// in config and their reference in docs/users/api.
 //
-// It runs the generators as Go tools, at the versions that go.mod and tools/go.mod pin, so it needs nothing but
-// Go. With -check it generates in a copy of the module and fails if the result differs from the committed files.
-// Run it in the module's root.
+// It runs the generators as Go tools, at the versions that go.mod and tools/go.mod pin, so it needs only Go. With -check it
+// generates in a copy of the module, and fails if the result differs from the committed files. Run it in the module's root.
 package main
 
 import (

@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	// referenceDir holds a page for each version of a group: what kubectl explain prints, of all kinds and fields.
+	// referenceDir holds a page for each version of a group: what kubectl explain prints, for all kinds and fields.
 	referenceDir = "docs/users/api"
 	// kubernetesReference describes Kubernetes' types, in the release that go.mod names.
 	kubernetesReference = "https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.35/#"
@@ -70,7 +70,7 @@ func writeKind(page *strings.Builder, crd *apiextensionsv1.CustomResourceDefinit
 	}
 }
 
-// A kindPage describes the objects of a kind, each type once.
+// kindPage describes the objects of a kind, each type once.
 type kindPage struct {
 	kind     string
 	types    apiTypes
@@ -78,7 +78,7 @@ type kindPage struct {
 	found    map[string]*section // by the names of their types
 }
 
-// A section describes the fields of a type.
+// section describes the fields of a type.
 type section struct {
 	fields apiType
 	schema *apiextensionsv1.JSONSchemaProps
@@ -144,7 +144,7 @@ func (p *kindPage) write(page *strings.Builder, s *section) {
 	}
 }
 
-// statedDefault is the sentence of a description that says what holds if the field is absent.
+// statedDefault matches the sentence of a description that states the default.
 var statedDefault = regexp.MustCompile(` ?Default: (.+?)\.( |$)`)
 
 // splitDefault divides the description of a field into the default that it states and the rest, without the name of the field.
@@ -163,7 +163,7 @@ func splitDefault(field, description string) (text, stated string) {
 	return cell.Replace(text), cell.Replace(stated)
 }
 
-// limits says which values the API server takes.
+// limits returns which values the API server accepts.
 func limits(schema *apiextensionsv1.JSONSchemaProps) string {
 	var values []string
 	for _, value := range schema.Enum {
@@ -188,7 +188,7 @@ func limits(schema *apiextensionsv1.JSONSchemaProps) string {
 	return text
 }
 
-// typeOf names the type of a field, with a link to what describes it.
+// typeOf returns the name of a field's type, with a link to its description.
 func (p *kindPage) typeOf(schema *apiextensionsv1.JSONSchemaProps, in apiType, mentioned ast.Expr) string {
 	if pointer, ok := mentioned.(*ast.StarExpr); ok {
 		return p.typeOf(schema, in, pointer.X)
@@ -216,7 +216,7 @@ func (p *kindPage) typeOf(schema *apiextensionsv1.JSONSchemaProps, in apiType, m
 	}
 }
 
-// plural is for the names of types that are words.
+// plural returns the plural of a type's name if it is a word.
 func plural(name string) string {
 	switch name {
 	case "object", "string", "integer":
@@ -225,12 +225,13 @@ func plural(name string) string {
 	return strings.Replace(name, "[object]", "[objects]", 1)
 }
 
-// anchor is what a link to a heading leads to.
+// anchor returns the target of a link to a heading.
 func anchor(heading string) string {
 	return strings.NewReplacer(".", "", "[", "", "]", "").Replace(strings.ToLower(heading))
 }
 
-// kubernetesType links a type, such as k8s.io/api/core/v1.PodTemplateSpec, to its reference. Others are objects of any kind.
+// kubernetesType returns a link from a type, such as k8s.io/api/core/v1.PodTemplateSpec, to its reference. Other types are
+// objects of any kind.
 func kubernetesType(name string) string {
 	found := kubernetesName.FindStringSubmatch(name)
 	if found == nil {
@@ -243,5 +244,5 @@ func kubernetesType(name string) string {
 	return fmt.Sprintf("[%s](%s%s-%s-%s)", name, kubernetesReference, strings.ToLower(name), version, group)
 }
 
-// kubernetesName has the group, the version and the name of a type.
+// kubernetesName matches the group, the version and the name of a type.
 var kubernetesName = regexp.MustCompile(`^k8s\.io/(?:api|apimachinery/pkg/apis)/(\w+)/(v\w+)\.(\w+)$`)

@@ -11,24 +11,24 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/finding"
 )
 
-// A refinement is what the schema says of a field beyond its Go type.
+// refinement is what the schema requires of a field beyond its Go type.
 type refinement struct {
 	// path leads to the field; [] stands for the items of a list. It is empty for the object itself.
 	path string
-	// opaque objects have any fields.
+	// opaque means that the object may have any fields.
 	opaque bool
-	// properties are fields of an object whose others are not known, for rules to read.
+	// properties are fields that rules read, of an object whose other fields are not known.
 	properties map[string]apiextensionsv1.JSONSchemaProps
-	// required are those of the properties that must be there.
+	// required are the properties that must be present.
 	required []string
-	// values are what each value of an object is whose fields have any names.
+	// values is the schema of each value of an object whose fields have arbitrary names.
 	values *apiextensionsv1.JSONSchemaProps
 	rules  apiextensionsv1.ValidationRules
 }
 
-// applicationRefinements refuse what no operator can run, as soon as it is applied. What the Apache operator runs, if in
-// another way than it reads, is none of their business: that becomes a condition. The API server lets an object that
-// breaks a rule of later be updated, as long as the field that breaks it is left as it is.
+// applicationRefinements refuse applications that no operator can run, as soon as they are applied. They accept what the
+// Apache operator runs, even if it does so in an unexpected way: that becomes a condition. If a stored object breaks a newer
+// rule, the API server accepts updates of it as long as that field does not change.
 var applicationRefinements = []refinement{
 	{path: "spec.runtimeVersions.sparkVersion", rules: labelOfVersion},
 	{path: "spec.driverServiceIngressList[]", rules: rules(
@@ -50,7 +50,7 @@ var applicationRefinements = []refinement{
 	{path: "spec.driverGrpcRouteList[].grpcRouteSpec", properties: parents},
 }
 
-// labelOfVersion wants a version of Spark to be the value of a label.
+// labelOfVersion requires that a version of Spark is a valid label value.
 var labelOfVersion = matches(
 	`^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$`,
 	finding.NoVersionLabel.Error(),
@@ -71,7 +71,7 @@ var (
 
 func rules(each ...apiextensionsv1.ValidationRule) apiextensionsv1.ValidationRules { return each }
 
-// matches wants a text to match a pattern. Its message begins with the text.
+// matches requires that a text matches a pattern. Its message begins with the text.
 func matches(pattern, otherwise string) apiextensionsv1.ValidationRules {
 	return rules(apiextensionsv1.ValidationRule{
 		Rule:              fmt.Sprintf("self.matches('%s')", pattern),
@@ -79,17 +79,17 @@ func matches(pattern, otherwise string) apiextensionsv1.ValidationRules {
 	})
 }
 
-// named wants the metadata of an object to name it.
+// named requires that the metadata of an object names it.
 func named(metadata, kind string) apiextensionsv1.ValidationRule {
 	return required(metadata+".name", fmt.Sprintf("has(self.%[1]s.name) && self.%[1]s.name != ''", metadata), finding.Unnamed("", kind).Remedy)
 }
 
-// namedOrNumbered is content with the beginning of a name.
+// namedOrNumbered requires a name, or the beginning of a name.
 func namedOrNumbered(metadata, kind string) apiextensionsv1.ValidationRule {
 	return required(metadata+".name", fmt.Sprintf("has(self.%[1]s.name) || has(self.%[1]s.generateName)", metadata), finding.Unnamed("", kind).Remedy)
 }
 
-// attached wants a route to have a parent.
+// attached requires that a route has a parent.
 func attached(spec string) apiextensionsv1.ValidationRule {
 	return required(spec+".parentRefs",
 		fmt.Sprintf("has(self.%[1]s) && has(self.%[1]s.parentRefs) && size(self.%[1]s.parentRefs) > 0", spec),

@@ -8,16 +8,16 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// clusterRefinements refuse what no operator can run, and the scaling of a cluster that an autoscaler scales: nothing
-// would come of it.
+// clusterRefinements refuse clusters that no operator can run. They also refuse to scale a cluster that an autoscaler
+// scales: it would have no effect.
 var clusterRefinements = []refinement{
 	{rules: rules(beginsNamesOfCluster, scaledByAutoscaler)},
 	{path: "spec.runtimeVersions.sparkVersion", rules: labelOfVersion},
 	{path: "spec.workerSpec.networkPolicy.metricsIngress[]", opaque: true},
 }
 
-// beginsNamesOfCluster is about new objects: the name of one that exists cannot be corrected. The longest name that
-// begins with it is NAME-master-svc.
+// beginsNamesOfCluster applies to new objects: the name of an existing one cannot be corrected. The longest name that begins
+// with it is NAME-master-svc.
 var beginsNamesOfCluster = apiextensionsv1.ValidationRule{
 	Rule: "oldSelf.hasValue() || " +
 		"size(self.metadata.name) <= 52 && self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",
@@ -26,9 +26,9 @@ var beginsNamesOfCluster = apiextensionsv1.ValidationRule{
 		`write at most 52 lower case letters, digits and -, of which the first is a letter and the last is not -'`,
 }
 
-// scaledByAutoscaler refuses an edit of nothing but initWorkers, which is what kubectl scale does, while an autoscaler
-// decides: where minWorkers is below maxWorkers, from the creation of the cluster to its end. An edit of more is taken, as it
-// is of the Apache operator.
+// scaledByAutoscaler refuses an edit of initWorkers alone, as kubectl scale makes it, while an autoscaler decides. An
+// autoscaler decides if minWorkers is below maxWorkers, from the creation of the cluster to its end. An edit of other fields
+// as well is accepted, as in the Apache operator.
 var scaledByAutoscaler = apiextensionsv1.ValidationRule{
 	Rule: strings.Join([]string{
 		"!has(oldSelf.status) || !has(oldSelf.status.currentState) || !has(oldSelf.status.currentState.currentStateSummary)",
@@ -46,8 +46,8 @@ var scaledByAutoscaler = apiextensionsv1.ValidationRule{
 		"edit those, or make them equal to decide by initWorkers",
 }
 
-// differs says that an optional field of the spec is not as it was. Optional values would be shorter to compare, but the API server
-// cannot tell what that costs.
+// differs returns an expression that is true if an optional field of the spec has changed. Comparing optional values would
+// be shorter, but the API server cannot estimate its cost.
 func differs(field string) string {
 	return fmt.Sprintf("has(self.spec.%[1]s) != has(oldSelf.spec.%[1]s) || has(self.spec.%[1]s) && self.spec.%[1]s != oldSelf.spec.%[1]s", field)
 }

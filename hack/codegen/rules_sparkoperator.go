@@ -11,7 +11,7 @@ import (
 )
 
 // sparkOperatorRefinements leave to Kubernetes what it checks itself, and refuse what the Kubeflow operator's webhook
-// refuses. What it refuses and settings decide about becomes a condition.
+// refuses. If settings decide about a refusal, it becomes a condition instead.
 var sparkOperatorRefinements = slices.Concat(
 	[]refinement{
 		{rules: rules(beginsServices)},
@@ -22,7 +22,7 @@ var sparkOperatorRefinements = slices.Concat(
 	ofRole("driver"), ofRole("executor"),
 )
 
-// ofRole are the fields of a role that hold much of Kubernetes' own.
+// ofRole returns the refinements of the fields of a role that contain large types of Kubernetes.
 func ofRole(role string) []refinement {
 	var refinements []refinement
 	for _, containers := range []string{"sidecars", "initContainers"} {
@@ -38,13 +38,13 @@ func ofRole(role string) []refinement {
 
 var nameOnly = map[string]apiextensionsv1.JSONSchemaProps{"name": {Type: "string"}}
 
-// scalar is a text, a number, true or false. A schema cannot say so, but that it is neither a list nor an object with
-// anything in it.
+// scalar is a text, a number, true or false. A schema can only express that the value is neither a list nor an object with
+// fields.
 var scalar = apiextensionsv1.JSONSchemaProps{
 	XPreserveUnknownFields: ptr.To(true), MaxItems: ptr.To[int64](0), MaxProperties: ptr.To[int64](0),
 }
 
-// beginsServices is about new objects: the name of one that exists cannot be corrected.
+// beginsServices applies to new objects: the name of an existing one cannot be corrected.
 var beginsServices = apiextensionsv1.ValidationRule{
 	Rule: "oldSelf.hasValue() || " +
 		"size(self.metadata.name) <= 63 && self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",
@@ -60,7 +60,7 @@ var oneNodeSelector = apiextensionsv1.ValidationRule{
 	Message:   finding.NodeSelectorTwice.Text + ": write into driver.nodeSelector and executor.nodeSelector what is to hold for both",
 }
 
-// templatesOf wants a version of Spark that knows pod templates.
+// templatesOf requires a version of Spark that has pod templates.
 func templatesOf(role string) apiextensionsv1.ValidationRule {
 	return apiextensionsv1.ValidationRule{
 		Rule: fmt.Sprintf("!has(self.%[1]s) || !has(self.%[1]s.template) || "+

@@ -1,6 +1,6 @@
-// Command contract writes what is published of the events' contract: docs/users/events.md, the JSON Schemas, the AsyncAPI
-// document and Knative's EventTypes. It also draws the states, in docs/users/states.md. With -check it only compares. Run it in
-// the module's root.
+// Command contract writes the published documents of the events' contract: docs/users/events.md, the JSON Schemas, the
+// AsyncAPI document and Knative's EventTypes. It also draws the states, in docs/users/states.md. With -check it only
+// compares. Run it in the module's root.
 package main
 
 import (
@@ -52,7 +52,7 @@ func run(check bool) error {
 	}
 	for _, path := range slices.Sorted(maps.Keys(files)) {
 		text := files[path]
-		current, _ := os.ReadFile(path) // what is missing is stale
+		current, _ := os.ReadFile(path) // a missing file is out of date
 		if bytes.Equal(current, text) {
 			continue
 		}

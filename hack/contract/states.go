@@ -18,7 +18,8 @@ const statesPath = "docs/users/states.md"
 //go:embed states.md.tmpl
 var statesLayout string
 
-// states is the page with the diagrams of the states. They are drawn from the tables that the state machines are tested against.
+// states returns the page with the diagrams of the states. They are drawn from the tables that the state machines are tested
+// against.
 func states() ([]byte, error) {
 	layout, err := template.New("states.md").Parse(statesLayout)
 	if err != nil {
@@ -70,8 +71,8 @@ func applicationGroups() []group[lifecycle.State] {
 	}
 }
 
-// flowchart draws the steps between states in Mermaid's language. Steps that all members of a group have in common are drawn as one
-// step of the group. A group is a box with those members that have steps of their own.
+// flowchart draws the steps between states in Mermaid's language. If all members of a group share steps, these are drawn as
+// one step of the group. A group is a box with the members that have their own steps.
 func flowchart[S ~string](states []S, follows func(from, to S) bool, groups []group[S]) string {
 	drawn := map[[2]S]bool{}
 	alone := map[S]bool{}

@@ -14,14 +14,14 @@ import (
 	"strings"
 )
 
-// A work is what others wrote and a binary contains: a module, or Go's standard library.
+// work is a work of other authors that a binary contains: a module, or Go's standard library.
 type work struct {
 	name, version string
 	// texts are its licences and notices, those of the module first.
 	texts []string
 }
 
-// kinds are the licences among the texts; what is left are notices.
+// kinds returns the licences among the texts. The other texts are notices.
 func (w work) kinds() ([]string, error) {
 	var names []string
 	for _, text := range w.texts {
@@ -34,7 +34,7 @@ func (w work) kinds() ([]string, error) {
 	return slices.Compact(names), nil
 }
 
-// goPackage is what go list tells of a package.
+// goPackage is the output of go list for a package.
 type goPackage struct {
 	Dir      string
 	Standard bool
@@ -44,7 +44,7 @@ type goPackage struct {
 	}
 }
 
-// linked are the works in the binaries of cmd.
+// linked returns the works in the binaries of cmd.
 func linked() ([]work, error) {
 	packages, err := list("./cmd/...")
 	if err != nil {
@@ -76,7 +76,7 @@ func linked() ([]work, error) {
 	return works, nil
 }
 
-// list asks for the packages as the images hold them, whatever machine this is.
+// list returns the packages as the images contain them, on any machine.
 func list(pattern string) ([]goPackage, error) {
 	command := exec.Command("go", "list", "-deps", "-json=Dir,Standard,Module", pattern)
 	command.Env = append(os.Environ(), "GOOS=linux", "GOARCH=amd64", "CGO_ENABLED=0")
@@ -109,7 +109,7 @@ func standardLibrary() (work, error) {
 
 var legal = regexp.MustCompile(`(?i)^(licen[sc]e|copying|notice|patents)([.-].*)?$`)
 
-// collect adds the licences of a package: its own, for it may be a copy of another's work, and those of the
+// collect adds the licences of a package: those in its folder, because it may be a copy of another work, and those of the
 // folders above it up to the module's.
 func (w *work) collect(root, dir string) error {
 	if dir != root {
@@ -136,7 +136,7 @@ func (w *work) collect(root, dir string) error {
 	return nil
 }
 
-// normal makes copies of one text equal that differ in invisible things only.
+// normal makes copies of one text equal if they differ only in invisible characters.
 func normal(text string) string {
 	lines := strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
 	for i, line := range lines {

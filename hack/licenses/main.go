@@ -1,5 +1,5 @@
-// Command licenses writes third_party/LICENSES.md: the modules that the binaries in cmd link, and the texts that
-// their licences oblige us to hand on.
+// Command licenses writes third_party/LICENSES.md: the modules that the binaries in cmd link, and the texts that their
+// licences require us to pass on.
 //
 // It reads them from the module cache and needs no network. With -check it only compares. Run it in the module's
 // root.
@@ -47,8 +47,8 @@ func run(check bool) error {
 	return nil
 }
 
-// kinds recognise a licence by words of its own. Works under other licences must not be linked, so this list is
-// also the list of what we accept.
+// kinds recognise a licence by words that only it has. Works under other licences must not be linked, so this is also the
+// list of accepted licences.
 var kinds = []struct {
 	name  string
 	words *regexp.Regexp
@@ -61,12 +61,12 @@ var kinds = []struct {
 	{"MPL-2.0", words(`Mozilla Public License,? Version 2\.0`)},
 }
 
-// words matches a phrase however its lines are broken.
+// words matches a phrase, whatever its line breaks.
 func words(phrase string) *regexp.Regexp {
 	return regexp.MustCompile(`(?is)` + strings.ReplaceAll(phrase, " ", `\s+`))
 }
 
-// kindsOf are the licences in a text; some files hold several, and a notice holds none.
+// kindsOf returns the licences in a text. Some files contain several. A notice contains none.
 func kindsOf(text string) []string {
 	var names []string
 	for _, kind := range kinds {
@@ -74,13 +74,13 @@ func kindsOf(text string) []string {
 			names = append(names, kind.name)
 		}
 	}
-	if slices.Contains(names, "BSD-3-Clause") { // which has the words of the other one, too
+	if slices.Contains(names, "BSD-3-Clause") { // it contains the words of BSD-2-Clause, too
 		names = slices.DeleteFunc(names, func(name string) bool { return name == "BSD-2-Clause" })
 	}
 	return names
 }
 
-// render writes the table and each text once, since many works share one.
+// render writes the table, and each text once, because many works share one.
 func render(works []work) ([]byte, error) {
 	var table, texts bytes.Buffer
 	var order []string

@@ -122,7 +122,7 @@ func workloadAnnotations(m *move) {
 // prefix begins the names of the Apache operator's properties.
 const prefix = "spark.kubernetes.operator."
 
-// seconds lists the properties that are times in seconds, and names that are texts.
+// seconds lists the properties that are times in seconds, and names those that are texts.
 var (
 	seconds = map[string]string{
 		"leaderElection.leaseDurationSeconds": "settings/config-leader-election/lease-duration",

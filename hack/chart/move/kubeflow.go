@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// metricsPort is the default of the Kubeflow operator. Firesteel's controller has its probes there.
+// metricsPort is the default of the Kubeflow operator. Firesteel's controller uses this port for its probes.
 const metricsPort = 8080
 
 // kubeflow maps the values of spark-operator, the Kubeflow operator's chart.
@@ -108,10 +108,10 @@ var kubeflow = []row{
 	{theirs: "certManager", note: "none: there is no webhook to certify"},
 }
 
-// nothing is the conversion of what another row converts.
+// nothing is the conversion of a value that another row converts.
 func nothing(*move) {}
 
-// ifOn copies a value if a switch of their chart is on.
+// ifOn copies a value if a switch of the other chart is on.
 func ifOn(path string) func(*move) {
 	return func(m *move) {
 		if m.on(path) {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Page is the page that Markdown is the text of.
+// Page is the path of the page that Markdown returns.
 const Page = "docs/operators/helm.md"
 
 const head = `<!-- Made by make generate from hack/chart/move. Do not edit. -->

@@ -13,21 +13,21 @@ import (
 // Values are values of a chart, as decoded from YAML.
 type Values = map[string]any
 
-// row says what a value of another chart has become. Paths have slashes between their keys.
+// row maps a value of another chart. Paths have slashes between their keys.
 type row struct {
-	// theirs is the path of the value there. What is below it belongs to it.
+	// theirs is the path of the value in the other chart. It includes all values below it.
 	theirs string
-	// ours is the path of the value here. It is empty if there is none.
+	// ours is the path of the value in Firesteel's chart. It is empty if there is none.
 	ours string
-	// note says why there is none, or what differs.
+	// note explains why there is none, or what differs.
 	note string
-	// convert converts the value. Without it, a value that has a path here is copied.
+	// convert converts the value. Without it, a value that has a path in Firesteel's chart is copied.
 	convert func(*move)
 }
 
 // Chart is another operator's chart.
 type Chart struct {
-	// Name is its name in arguments.
+	// Name is the name of the chart in arguments.
 	Name  string
 	title string
 	rows  []row
@@ -113,7 +113,7 @@ func empty(value any) bool {
 	return false
 }
 
-// set sets a value here. An empty one is left out.
+// set sets a value of Firesteel's chart. An empty value is left out.
 func (m *move) set(path string, value any) {
 	if empty(value) {
 		return
@@ -131,19 +131,19 @@ func (m *move) set(path string, value any) {
 	section[keys[len(keys)-1]] = value
 }
 
-// there returns another value of their chart.
+// there returns another value of the other chart.
 func (m *move) there(path string) any { return at(m.in, path) }
 
-// on reports whether a switch of their chart is on.
+// on reports whether a switch of the other chart is on.
 func (m *move) on(path string) bool { return m.there(path) == true }
 
-// number returns a number, and 0 for what is none.
+// number returns a number, or 0 if the value is not a number.
 func number(value any) int {
 	n, _ := value.(float64)
 	return int(n)
 }
 
-// at returns the value at a path, and nil if there is none.
+// at returns the value at a path; nil if there is none.
 func at(values Values, path string) any {
 	var found any = values
 	for key := range strings.SplitSeq(path, "/") {
@@ -153,7 +153,7 @@ func at(values Values, path string) any {
 	return found
 }
 
-// leaves returns the paths of all values that are no sections.
+// leaves returns the paths of all values that are not sections.
 func leaves(path string, value any) (paths []string) {
 	section, ok := value.(Values)
 	if !ok || len(section) == 0 {
@@ -167,14 +167,14 @@ func leaves(path string, value any) (paths []string) {
 
 func dotted(path string) string { return strings.ReplaceAll(path, "/", ".") }
 
-// Conversions of several rows.
+// These conversions are used by several rows.
 
 // enabled writes a switch as a setting.
 func enabled(m *move) {
 	m.set(m.row.ours, map[bool]string{true: "enabled", false: "disabled"}[m.value == true])
 }
 
-// replicas has all replicas work: two buckets for each.
+// replicas makes all replicas work: it sets two buckets for each.
 func replicas(m *move) {
 	m.set(m.row.ours, m.value)
 	if count := number(m.value); count > 1 {
@@ -182,7 +182,7 @@ func replicas(m *move) {
 	}
 }
 
-// without copies a list, but for an element with a name.
+// without copies a list, except an element with a name.
 func without(name string) func(*move) {
 	return func(m *move) {
 		list, _ := m.value.([]any)
@@ -193,7 +193,7 @@ func without(name string) func(*move) {
 	}
 }
 
-// omitting copies an object, but for a key with a value.
+// omitting copies an object, except a key with a value.
 func omitting(key string, value any) func(*move) {
 	return func(m *move) {
 		object, ok := m.value.(Values)
