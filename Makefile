@@ -1,5 +1,5 @@
-# make help lists the targets. CLUSTER=existing, with KUBECONFIG and for images KO_DOCKER_REPO, has them work on a
-# cluster of yours; otherwise they boot one on this machine.
+# make help lists the targets. With CLUSTER=existing, KUBECONFIG and, for images, KO_DOCKER_REPO, they work on your cluster.
+# Otherwise they boot one on this machine.
 
 SHELL := bash
 .DEFAULT_GOAL := help
@@ -55,14 +55,14 @@ release: ## Write release/: manifests with the images by digest, and SBOMs. KO_D
 test: ## Run all tests, and print how long each part took.
 	@hack/test.sh
 
-# The cache of results does not see files outside a module, such as the chart's.
+# The cache of results does not notice changes of files outside a module, such as the chart.
 .PHONY: test-unit
 test-unit: ## Run the tests that need nothing but Go.
 	go test $(UNIT)
 	cd hack/localcluster && go test ./cmd/localcluster/... ./internal/...
 	cd test/install && go test -count=1 ./...
 
-# Without the hostile manifests: they bound time, and counting takes time.
+# The hostile manifests are left out: they bound time, and counting takes time.
 .PHONY: cover
 cover: ## Print how much of each package the tests cover that need nothing but Go.
 	@dir=$$(mktemp -d) && trap 'rm -r "$$dir" "$$dir.log"' EXIT \
@@ -77,14 +77,14 @@ lifecycle-steps: ## Drive the state machine through STEPS (default a million) ra
 test-integration: ## Run the tests against a real API server.
 	$(CONTROL_PLANE) go test -count=1 -timeout=30m ./test/integration/...
 
-# SEED draws what the run drew that printed it.
+# Set SEED to the seed that a failed run printed to repeat that run.
 CHAOS := $(ASSETS) go test -count=1 -v -timeout=2h ./test/chaos $(SEED:%=-chaos.seed=%)
 
 .PHONY: test-chaos
 test-chaos: ## Inject random faults for half a minute, and check the results of all applications.
 	$(CHAOS)
 
-# EARLIER is the commit whose controller and handlers take turns with today's.
+# EARLIER is the commit whose controller and handlers run in turns with the current ones.
 EARLIER ?= 5acb577f5fbc
 
 .PHONY: chaos
@@ -98,15 +98,15 @@ chaos: ## Run the chaos test until FAULTS (10000) faults were injected; then a f
 test-bench: ## Run each part of the benchmarks with twenty applications, to check that it works.
 	$(ASSETS) go test -count=1 -timeout=10m ./test/bench
 
-# PARTS=throughput,cost measures those only, N=100 fewer applications, LARGE=yes 10,000 live ones too. The shell becomes the
-# benchmark, so that whoever ends make ends it too.
-# Each prints the seed that draws the same again.
+# It prints the seed that repeats the run.
 .PHONY: hostile
 hostile: ## Measure what COUNT (500) hostile manifests of each kind cost, and apply a tenth of them to a real API server; SEED draws others.
 	go test -count=1 -v -timeout=2h ./test/hostile -hostile.count=$(or $(COUNT),500) $(SEED:%=-hostile.seed=%)
 	$(CONTROL_PLANE) FIRESTEEL_HOSTILE=$$(( ($(or $(COUNT),500) + 9) / 10 )) FIRESTEEL_SEED=$(SEED) \
 		go test -count=1 -v -timeout=2h -run='^TestHostileObjectsHarmNobody$$' ./test/integration
 
+# PARTS=throughput,cost measures only those, N=100 uses fewer applications, LARGE=yes also 10,000 live ones. The shell
+# becomes the benchmark, so that ending make ends it, too.
 .PHONY: bench
 bench: ## Measure Firesteel against what the API server alone can do; OUT (bench.json) keeps it.
 	$(if $(filter-out yes no,$(LARGE)),$(error LARGE=$(LARGE): it is yes or no))
@@ -114,7 +114,7 @@ bench: ## Measure Firesteel against what the API server alone can do; OUT (bench
 	$(ASSETS) && export KUBEBUILDER_ASSETS && exec .bin/bench -out='$(or $(OUT),bench.json)' -parts='$(PARTS)' $(if $(N),-n='$(N)') \
 		$(if $(filter yes,$(LARGE)),-large) -profiles='$(PROFILES)'
 
-# What differs by more than chance has a percentage; for that each side needs some reports: OLD="a.json b.json".
+# A difference that is larger than chance has a percentage. For that, each side needs some reports: OLD="a.json b.json".
 .PHONY: bench-compare
 bench-compare: ## Compare reports of make bench: OLD with NEW (bench.json).
 	$(if $(OLD),,$(error OLD names no reports: make bench-compare OLD=before.json NEW=after.json))
@@ -122,8 +122,9 @@ bench-compare: ## Compare reports of make bench: OLD with NEW (bench.json).
 		&& "$$dir/bench" -benchmarks $(OLD) >"$$dir/old" && "$$dir/bench" -benchmarks $(or $(NEW),bench.json) >"$$dir/new" \
 		&& go tool -modfile=tools/go.mod benchstat -ignore=cpu old="$$dir/old" new="$$dir/new"
 
-# AKO and JOSDK are clones of apache/spark-kubernetes-operator and operator-framework/java-operator-sdk. Maven builds the Apache
-# operator from them, with the JDK 25 of JAVA_HOME. N=100 ROUNDS=1 is a try. go run ./test/bench/peers table FILE puts OUT into the pages.
+# AKO and JOSDK are clones of apache/spark-kubernetes-operator and operator-framework/java-operator-sdk. Maven builds the
+# Apache operator from them, with the JDK 25 of JAVA_HOME. N=100 ROUNDS=1 is a try. go run ./test/bench/peers table FILE
+# writes OUT into the pages.
 .PHONY: bench-peers
 bench-peers: ## Measure Firesteel and the Apache operator, which is built from the clones AKO and JOSDK, one after the other; OUT (peers.json).
 	$(if $(and $(AKO),$(JOSDK)),,$(error AKO and JOSDK name no clones: make bench-peers AKO=spark-kubernetes-operator JOSDK=java-operator-sdk))

@@ -20,7 +20,7 @@ done
 
 for manifest in "${manifests[@]}"; do
 	crd=$(kubectl apply -f "$manifest" -o name)
-	# kubectl fails to wait for a condition of what has no conditions yet; this comes with the first.
+	# kubectl cannot wait for a condition before the object has any conditions. This one comes with the first.
 	kubectl wait --for=jsonpath='{.status.acceptedNames.kind}' --timeout=60s "$crd"
 	kubectl wait --for=condition=Established --timeout=60s "$crd"
 done

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Deploys Firesteel behind a Knative Broker and tells, as it happens, a story that events alone carry on: an application
-# fails, the restart handler in its own Pod gives the verdict, functions of a user's own hear of it, and when the application
-# has truly succeeded, one of them starts the next. The cluster and Firesteel are left running.
+# Deploys Firesteel behind a Knative Broker and shows, step by step, a chain of events. An application fails, the restart
+# handler in its own Pod gives the verdict, and a user's own functions get the events. When the application has succeeded,
+# one of them starts the next application. The cluster and Firesteel keep running.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

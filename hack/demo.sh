@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Deploys Firesteel, runs the applications of examples/ and shows their events as they come, then their results.
-# The cluster and Firesteel are left running.
+# Deploys Firesteel, runs the applications of examples/ and shows their events as they arrive, then their results. The
+# cluster and Firesteel keep running.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Builds Firesteel's images with ko and applies config/ to the cluster of KUBECONFIG; --eventing config/eventing too, where
-# Knative Eventing is. $APIS chooses the CustomResourceDefinitions, see hack/crds.sh. --remove takes all away again, and with the
-# CustomResourceDefinitions that have Firesteel's label every application;
-# --remove-eventing has all in one process again.
+# Builds Firesteel's images with ko and applies config/ to the cluster of KUBECONFIG. --eventing also applies
+# config/eventing, if Knative Eventing is installed. $APIS chooses the CustomResourceDefinitions, see hack/crds.sh. --remove
+# deletes everything, and with the CustomResourceDefinitions that have Firesteel's label also every application.
+# --remove-eventing runs everything in one process again.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -14,7 +14,7 @@ remove() { # manifest...
 
 remove_eventing() {
 	if has_eventing; then
-		# First the controller's sink, so that nothing is on its way when the Broker goes.
+		# The controller's sink is deleted first, so that no event is on its way when the Broker is deleted.
 		remove config/eventing/800-*.yaml config/eventing/700-*.yaml config/eventing/600-*.yaml config/eventing/100-*.yaml
 	fi
 	remove config/eventing/500-*.yaml

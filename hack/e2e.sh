@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Deploys the current build with a subscriber that prints its events, and runs these packages of tests against it. With
-# EVENTING set the events go through a Knative Broker, and the handlers run behind it; without, to the subscriber.
-# A Firesteel that was deployed before stays, updated; one that was not is removed again.
+# EVENTING set, the events pass through a Knative Broker, and the handlers run behind it. Otherwise they are sent to the
+# subscriber. If Firesteel was deployed before, it is updated and stays. Otherwise it is removed again.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs golangci-lint on the modules, each by itself, with one set of rules. The local cluster's kubernetes command is
-# left out: to lint its few lines, the linter would compile all of Kubernetes.
+# Runs golangci-lint on each module separately, with one set of rules. The local cluster's kubernetes command is left out:
+# to lint its few lines, the linter would compile all of Kubernetes.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 root=$PWD

@@ -10,7 +10,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 : "${KO_DOCKER_REPO:?the registry that the images are pushed to, or with OCI=DIR copied to}"
 export KO_DOCKER_REPO
 version=${VERSION:-$(git describe --tags --always --dirty)}
-# What a folder knows of version control is not the source's.
+# The version control data of a folder is not part of the source.
 export GOFLAGS="-trimpath -buildvcs=false"
 
 rm -rf release
@@ -30,7 +30,7 @@ write firesteel-core config/
 write firesteel-eventing config/eventing/
 if [[ -n ${OCI:-} ]]; then
 	mapfile -t images < <(grep -ho 'ko://[^ "]*' config/*.yaml config/eventing/*.yaml | sort -u)
-	# ko takes the folder for the beginning of an image's name, which not every path can be.
+	# ko uses the folder as the beginning of an image's name, and not every path is valid there.
 	ko build "${flags[@]}" --oci-layout-path=release/oci "${images[@]}" >/dev/null
 	mkdir -p "$(dirname "$OCI")" && rm -rf "$OCI" && mv release/oci "$OCI"
 fi

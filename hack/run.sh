@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs the controller as a process here, on the cluster of KUBECONFIG, until it is interrupted. Events go to
-# $K_SINK where that is set.
+# Runs the controller as a process on this machine, with the cluster of KUBECONFIG, until it is interrupted. Events are sent
+# to $K_SINK if it is set.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -20,7 +20,7 @@ kubectl apply -f config/workload
 export SYSTEM_NAMESPACE=firesteel-system CONFIG_LOGGING_NAME=config-logging
 export CONFIG_OBSERVABILITY_NAME=config-observability CONFIG_LEADERELECTION_NAME=config-leader-election
 export PROFILING_PORT=${PROFILING_PORT:-0}
-# Not by go run, which a signal ends without the controller.
+# It is not run by go run: a signal would end go run and leave the controller running.
 controller=${FIRESTEEL_CACHE:-$HOME/.cache/firesteel}/run/controller
 go build -o "$controller" ./cmd/controller
 echo "Running the controller; interrupt it with Ctrl-C" >&2

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs all tests, and prints how long each part took. Chaos and benchmarks mostly wait, so they run beside the end-to-end
-# tests. Their output comes when those have ended, so that it is in one piece. What failed comes last.
+# tests. Their output is printed after those have ended, so that it is in one piece. Failures are printed last.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

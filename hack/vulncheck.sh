@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Looks for known vulnerabilities that Firesteel's code can reach. GOVULNDB names the database: a URL, or file:///folder for a
-# copy, such as data/osv of github.com/golang/vulndb. If no database can be read, nothing is known: it prints "skipped" then.
+# Looks for known vulnerabilities that Firesteel's code can reach. GOVULNDB names the database: a URL, or file:///folder for
+# a copy, such as data/osv of github.com/golang/vulndb. If no database can be read, it prints "skipped".
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Runs a command with a cluster to work on: the local one, which is booted where it does not run, or with
-# CLUSTER=existing the one that KUBECONFIG names. There images go to KO_DOCKER_REPO, which the cluster must reach.
-# With --as-found a local cluster that was booted for the command is taken down after it. SPARK_VERSIONS are the
-# versions of Spark that it has images of besides its own, separated by commas. With EVENTING set, Knative Eventing runs in it.
+# Runs a command with a cluster. By default this is the local cluster, which is booted if it does not run. With
+# CLUSTER=existing it is the cluster of KUBECONFIG. Images are then pushed to KO_DOCKER_REPO, which the cluster must reach.
+# With --as-found, a local cluster that was booted for the command is taken down after it. SPARK_VERSIONS are additional
+# versions of Spark with images in the cluster, separated by commas. With EVENTING set, Knative Eventing runs in it.
 set -euo pipefail
 
 localcluster() { (cd "$(dirname "${BASH_SOURCE[0]}")/localcluster" && go run ./cmd/localcluster "$@"); }
@@ -28,7 +28,7 @@ existing)
 	;;
 esac
 
-# Where the machine has no kubectl, the local cluster's serves.
+# If the machine has no kubectl, the local cluster's kubectl is used.
 PATH=$PATH:${FIRESTEEL_CACHE:-$HOME/.cache/firesteel}/bin
 if ! command -v kubectl >/dev/null; then
 	echo "There is no kubectl on the PATH: building the local cluster's" >&2
