@@ -16,12 +16,13 @@ import (
 
 func TestTheAnnotationChoosesTheDriversServiceOverTheSetting(t *testing.T) {
 	const name = dialect.AnnotationDriverService
+	padded := " none\n"
 	for value, test := range map[string]struct {
 		setting, want bool
 		warned        bool
 	}{
 		"none":     {false, true, false},
-		" none\n":  {false, true, false},
+		padded:     {false, true, false},
 		"headless": {true, false, false},
 		"None":     {true, true, true},
 		"":         {false, false, true},

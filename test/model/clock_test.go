@@ -35,7 +35,7 @@ func notDurablyBlocked() string {
 }
 
 func TestGoroutinesThatHoldUpTheClockAreNamed(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	synctest.Test(t, func(*testing.T) {
 		var lock sync.Mutex
 		var all sync.WaitGroup
 		lock.Lock()

@@ -194,7 +194,7 @@ func unpackTar(archive io.Reader, folder string) error {
 		if header.Typeflag != tar.TypeReg || !filepath.IsLocal(header.Name) {
 			continue
 		}
-		if err := writeFile(filepath.Join(folder, header.Name), reader); err != nil {
+		if err := writeFile(filepath.Join(folder, header.Name), reader); err != nil { //nolint:gosec // the name is local
 			return err
 		}
 	}
@@ -263,18 +263,15 @@ func fillTemplates(from, to string, variables map[string]string) error {
 		pairs = append(pairs, name, value)
 	}
 	replacer := strings.NewReplacer(pairs...)
-	return filepath.WalkDir(from, func(path string, entry fs.DirEntry, err error) error {
+	templates := os.DirFS(from)
+	return fs.WalkDir(templates, ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
 		}
-		text, err := os.ReadFile(path)
+		text, err := fs.ReadFile(templates, name)
 		if err != nil {
 			return err
 		}
-		name, err := filepath.Rel(from, path)
-		if err != nil {
-			return err
-		}
-		return writeFile(filepath.Join(to, name), strings.NewReader(replacer.Replace(string(text))))
+		return writeFile(filepath.Join(to, filepath.FromSlash(name)), strings.NewReader(replacer.Replace(string(text))))
 	})
 }
