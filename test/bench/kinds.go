@@ -72,7 +72,10 @@ var apacheKind = kind{
 	informer: func(factory externalversions.SharedInformerFactory) cache.SharedIndexInformer {
 		return factory.Spark().V1().SparkApplications().Informer()
 	},
-	finished: func(app dialect.Application) bool { return state(app) == lifecycle.ResourceReleased },
+	// What is left to do then is to remove the finalizer, which is the last write of a life.
+	finished: func(app dialect.Application) bool {
+		return state(app) == lifecycle.ResourceReleased && len(app.GetFinalizers()) == 0
+	},
 }
 
 var kubeflowKind = kind{
@@ -96,7 +99,7 @@ var kubeflowKind = kind{
 	informer: func(factory externalversions.SharedInformerFactory) cache.SharedIndexInformer {
 		return factory.Sparkoperator().V1beta2().SparkApplications().Informer()
 	},
-	// Its driver is kept. What is left to do is to let go of the application.
+	// Its driver is kept. What is left to do is to remove the finalizer.
 	finished: func(app dialect.Application) bool {
 		return state(app).Terminated() && len(app.GetFinalizers()) == 0
 	},
