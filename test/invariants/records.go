@@ -96,6 +96,9 @@ const comeAndGo = 4
 
 // follows reports whether a transition may come after another.
 func follows(last, next v1alpha1.Transition) bool {
+	if last.State == string(lifecycle.Unknown) && next.Attempt == last.Attempt && lifecycle.Follows(lifecycle.Unknown, lifecycle.State(next.State), true) {
+		return true // the driver is as it was before its node was lost
+	}
 	switch {
 	case next.Attempt == last.Attempt+1:
 		ended := last.End != nil || last.State == string(lifecycle.Invalidating)
