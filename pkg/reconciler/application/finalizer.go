@@ -40,7 +40,8 @@ func (r *Reconciler) finished(record *v1alpha1.Record, policy lifecycle.Policy) 
 }
 
 // addFinalizer adds the finalizer to an application that has none, before a record is written that makes the application
-// unfinished. There are two cases: an edit runs a finished application again, or another writer removed the finalizer.
+// unfinished. There are three cases: the first launch of a new application has to wait, an edit runs a finished application
+// again, or another writer removed the finalizer.
 func (r *Reconciler) addFinalizer(ctx context.Context, v *view.Application, record *v1alpha1.Record) error {
 	if r.api.HasFinalizer(v.App) || v.Deleted() || r.finished(record, v.Policy) {
 		return nil
