@@ -22,6 +22,7 @@ import (
 	"knative.dev/pkg/system"
 
 	"github.com/firesteel-dev/firesteel/internal/gc"
+	"github.com/firesteel-dev/firesteel/internal/version"
 	"github.com/firesteel-dev/firesteel/pkg/applications"
 	"github.com/firesteel-dev/firesteel/pkg/cluster/masterui"
 	"github.com/firesteel-dev/firesteel/pkg/config/knative"
@@ -59,6 +60,7 @@ func main() {
 	ctx := filteredfactory.WithSelectors(signals.NewContext(), slices.Concat(drivers, executors)...)
 	gc.FollowHeapSize()
 	local := flag.Bool("local", false, "Run outside the cluster as the only controller: no leader election, no health probes.")
+	version.AddFlag(flag.CommandLine)
 	config := injection.ParseAndGetRESTConfigOrDie()
 	if config.QPS == 0 {
 		config.QPS = -1 // the API server's Priority and Fairness is the limit

@@ -3,6 +3,7 @@ package main
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"log"
 	"maps"
@@ -23,6 +24,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	"knative.dev/pkg/logging"
 
+	"github.com/firesteel-dev/firesteel/internal/version"
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/events"
 	"github.com/firesteel-dev/firesteel/pkg/function"
@@ -51,8 +53,10 @@ const heapGrowth = 30
 
 func main() {
 	debug.SetGCPercent(heapGrowth)
+	version.AddFlag(flag.CommandLine)
+	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
-	err := run(ctx, os.Args[1:])
+	err := run(ctx, flag.Args())
 	stop()
 	if err != nil {
 		log.Fatal(err)

@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
+	"github.com/firesteel-dev/firesteel/internal/version"
 	"github.com/firesteel-dev/firesteel/pkg/crds"
 )
 
@@ -24,8 +25,10 @@ const limit = 2 * time.Minute
 
 func main() {
 	log.SetFlags(0)
+	version.AddFlag(flag.CommandLine)
+	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
-	err := run(ctx, os.Args[1:])
+	err := run(ctx, flag.Args())
 	stop()
 	if err != nil {
 		log.Fatal(err)
