@@ -23,8 +23,6 @@ import (
 type controller struct {
 	*process.Process
 	profiles, metrics string
-	// counting says that it serves metrics.
-	counting bool
 }
 
 // setup says how a controller runs.
@@ -33,8 +31,6 @@ type setup struct {
 	sink string
 	// replica has it take part in elections.
 	replica bool
-	// counting has it serve metrics.
-	counting bool
 	// through is how it reaches the API server; nil for directly.
 	through *rest.Config
 }
@@ -88,13 +84,6 @@ func (w *env) launchController(ctx context.Context, s setup) (*controller, error
 	if err := controlplane.WriteKubeconfig(name+".kubeconfig", config); err != nil {
 		return nil, err
 	}
-	protocol := "none"
-	if s.counting {
-		protocol = "prometheus"
-	}
-	if err := w.Configure(ctx, "config-observability", map[string]string{"metrics-protocol": protocol}); err != nil {
-		return nil, err
-	}
 	started, ports, err := firesteel.Controller{
 		Program: w.program, Kubeconfig: name + ".kubeconfig", Sink: s.sink, Replica: s.replica,
 	}.Start(name + ".log")
@@ -102,7 +91,6 @@ func (w *env) launchController(ctx context.Context, s setup) (*controller, error
 		Process:  started,
 		profiles: fmt.Sprintf("http://127.0.0.1:%d/debug/pprof/", ports.Profiling),
 		metrics:  fmt.Sprintf("http://127.0.0.1:%d/metrics", ports.Metrics),
-		counting: s.counting,
 	}, err
 }
 

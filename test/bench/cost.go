@@ -47,7 +47,7 @@ func (b *bench) measureCost(ctx context.Context) error {
 		{kubeflowKind, "", "Kubeflow, in process"},
 		{kubeflowKind, b.sink.url(), "Kubeflow, HTTP sink"},
 	} {
-		all, err := b.costOf(ctx, c.kind, setup{sink: c.sink, counting: true}, c.of)
+		all, err := b.costOf(ctx, c.kind, setup{sink: c.sink}, c.of)
 		if err != nil {
 			return err
 		}
@@ -207,7 +207,7 @@ func (w *env) countRequests(ctx context.Context, c *controller, a *spent) error 
 			resource += "/" + sub
 		}
 		return verbs[label("verb")] + " " + resource
-	}); err != nil || !c.counting {
+	}); err != nil {
 		return err
 	}
 	text, err := fetch(ctx, c.metrics)

@@ -171,9 +171,9 @@ func (b *bench) measureThroughput(ctx context.Context) error {
 			return err
 		}
 		for _, withSink := range c.sinks {
-			of, s := c.name+", in process", setup{counting: true}
+			of, s := c.name+", in process", setup{}
 			if withSink {
-				of, s = c.name+", HTTP sink", setup{counting: true, sink: b.sink.url()}
+				of, s = c.name+", HTTP sink", setup{sink: b.sink.url()}
 			}
 			p, written, err := b.runFiresteel(ctx, c.kind, s, of)
 			if err != nil {

@@ -77,7 +77,7 @@ func TestValuesThatContradictAreRefusedWithTheRemedy(t *testing.T) {
 			"set controller.driverLogs=true",
 		"prometheus: {podMonitor: {create: true}}\nsettings: {config-observability: {metrics-protocol: none}}": "prometheus.podMonitor.create is true, and no " +
 			"metrics are served: set settings.config-observability.metrics-protocol=prometheus",
-		"prometheus: {serviceMonitor: {create: true}}\nsettings: {config-observability: {metrics-protocol: prometheus}}": "prometheus.serviceMonitor.create is " +
+		"prometheus: {service: {create: false}, serviceMonitor: {create: true}}": "prometheus.serviceMonitor.create is " +
 			"true, and there is no Service to monitor: set prometheus.service.create=true",
 		"controller: {replica: 2}":               "'replicas'",
 		"settings: {config-handlers: {ttl: on}}": "value must be one of 'in-process', 'external'",
@@ -318,25 +318,24 @@ func TestObjectsThatValuesSwitch(t *testing.T) {
 			"{metadata: {labels: {a: b}}, spec: {jobLabel: app, podMetricsEndpoints: [{port: metrics, interval: 5s}]}}",
 		},
 		{
-			"prometheus: {service: {create: true}, serviceMonitor: {create: true}}", "ServiceMonitor", "controller",
+			"prometheus: {serviceMonitor: {create: true}}", "ServiceMonitor", "controller",
 			"{spec: {endpoints: [{port: metrics}], selector: {matchLabels: {app.kubernetes.io/name: controller, app.kubernetes.io/instance: firesteel}}}}",
 		},
 		{
-			"prometheus: {service: {create: true}}", "Service", "controller-metrics",
-			"{metadata: {labels: {app.kubernetes.io/name: controller, app.kubernetes.io/instance: firesteel}}, spec: {ports: [{name: metrics, port: 9090, targetPort: metrics}]}}",
+			"prometheus: {service: {annotations: {a: b}}}", "Service", "controller-metrics",
+			"{metadata: {annotations: {a: b}, labels: {app.kubernetes.io/name: controller, app.kubernetes.io/instance: firesteel}}, " +
+				"spec: {ports: [{name: metrics, port: 9090, targetPort: metrics}]}}",
 		},
 		{"crds: {takeOver: true}", "Job", "firesteel-setup", "metadata: {annotations: {helm.sh/hook: 'pre-install,pre-upgrade'}}"},
 	} {
-		values := test.values
-		if strings.HasPrefix(values, "prometheus") {
-			values += "\nsettings: {config-observability: {metrics-protocol: prometheus}}"
-		}
-		expect(t, with(t, values).get(t, test.kind, test.name), test.want)
+		expect(t, with(t, test.values).get(t, test.kind, test.name), test.want)
 	}
 	for values, gone := range map[string]string{
-		"controller: {podDisruptionBudget: {enable: false}}": "PodDisruptionBudget",
-		"networkPolicy: {enable: false}":                     "NetworkPolicy",
-		"crds: {install: false}":                             "Job",
+		"controller: {podDisruptionBudget: {enable: false}}":         "PodDisruptionBudget",
+		"networkPolicy: {enable: false}":                             "NetworkPolicy",
+		"crds: {install: false}":                                     "Job",
+		"prometheus: {service: {create: false}}":                     "Service",
+		"settings: {config-observability: {metrics-protocol: none}}": "Service",
 	} {
 		if all := with(t, values).kind(gone); len(all) > 0 {
 			t.Errorf("%s: there is still %v", values, slices.Sorted(maps.Keys(all)))
@@ -405,8 +404,7 @@ handlers: {labels: {a: b}, annotations: {a: b}, tolerations: [{key: a}], service
 deadLetter: {nodeSelector: {a: b}}
 admission: {enable: true}
 networkPolicy: {metricsIngress: [{podSelector: {}}]}
-prometheus: {service: {create: true, annotations: {a: b}}, podMonitor: {create: true}, serviceMonitor: {create: true}}
-settings: {config-observability: {metrics-protocol: prometheus}}`
+prometheus: {service: {annotations: {a: b}}, podMonitor: {create: true}, serviceMonitor: {create: true}}`
 
 // The API server drops fields that it does not know, or refuses them.
 func TestRenderedObjectsHaveOnlyFieldsOfTheirKinds(t *testing.T) {

@@ -64,7 +64,6 @@ func (s *env) untilMeasured(what string, r *replica, want map[string]string) {
 func TestKubeflowsMetricsOutliveTheController(t *testing.T) {
 	alone(t)
 	s := newEnv(t)
-	s.configured("config-observability", "metrics-protocol", "prometheus")
 	s.configured("config-kubeflow", "metrics-prefix", "data_")
 	s.configured("config-kubeflow", "metrics-labels", "team")
 	first := s.replica()

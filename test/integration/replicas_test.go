@@ -187,7 +187,6 @@ var unmeasured = []string{
 func TestAReplicaIsProbedMeasuredAndTraced(t *testing.T) {
 	alone(t)
 	s := newEnv(t)
-	s.configured("config-observability", "metrics-protocol", "prometheus")
 	s.configured("config-observability", "tracing-protocol", "stdout")
 	var traced atomic.Value
 	var failed atomic.Bool
@@ -272,7 +271,6 @@ func TestReplicaThatLostALeasePublishesNothingMore(t *testing.T) {
 	alone(t)
 	const lease = ".00-of-01"
 	s := newEnv(t)
-	s.configured("config-observability", "metrics-protocol", "prometheus")
 	s.configured("config-handlers", "restart", "external")
 	for _, key := range [][2]string{{"retry-period", "1s"}, {"renew-deadline", "4s"}, {"lease-duration", "6s"}} {
 		s.configured("config-leader-election", key[0], key[1])
@@ -306,7 +304,6 @@ func TestReplicaThatLostALeasePublishesNothingMore(t *testing.T) {
 func TestObjectThatIsGoneIsNotPublishedAnyMore(t *testing.T) {
 	alone(t)
 	s := newEnv(t)
-	s.configured("config-observability", "metrics-protocol", "prometheus")
 	s.configured("config-handlers", "restart", "external")
 	r := s.replica()
 	s.untilLed(1, 1)
@@ -336,7 +333,6 @@ func TestReplicaThatLostALeaseFollowsNoDriver(t *testing.T) {
 	alone(t)
 	const lease = ".00-of-01"
 	s := newEnv(t)
-	s.configured("config-observability", "metrics-protocol", "prometheus")
 	for _, key := range [][2]string{{"retry-period", "1s"}, {"renew-deadline", "4s"}, {"lease-duration", "6s"}} {
 		s.configured("config-leader-election", key[0], key[1])
 	}

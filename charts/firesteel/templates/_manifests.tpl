@@ -43,6 +43,8 @@ Takes root, file, and jobNamespace for the accounts of drivers.
 {{- else if and (eq $kind "ServiceAccount") (eq $name "controller") (not $values.controller.serviceAccount.create) -}}controller.serviceAccount.create
 {{- else if and (eq $kind "PodDisruptionBudget") (not $values.controller.podDisruptionBudget.enable) -}}controller.podDisruptionBudget.enable
 {{- else if and (eq $kind "NetworkPolicy") (not $values.networkPolicy.enable) -}}networkPolicy.enable
+{{- else if and (eq $kind "Service") (eq $name "controller-metrics") (not $values.prometheus.service.create) -}}prometheus.service.create
+{{- else if and (eq $kind "Service") (eq $name "controller-metrics") (not (include "firesteel.servesMetrics" .root)) -}}settings.config-observability.metrics-protocol
 {{- end -}}
 {{- end -}}
 
@@ -103,6 +105,8 @@ Takes root, file, and jobNamespace for the accounts of drivers.
 {{- with $values.networkPolicy.metricsIngress -}}
 {{- $_ := set (index $object.spec.ingress 0) "from" . -}}
 {{- end -}}
+{{- else if and (eq $kind "Service") (eq $name "controller-metrics") -}}
+{{- $_ := set $object.metadata "annotations" $values.prometheus.service.annotations -}}
 {{- else if eq $kind "SinkBinding" -}}
 {{- with $values.controller.sink.extensions -}}
 {{- $_ := set $object.spec "ceOverrides" (dict "extensions" .) -}}
@@ -219,9 +223,15 @@ Takes root, file, and jobNamespace for the accounts of drivers.
 {{- end -}}
 {{- end -}}
 
+{{/* Not empty if Prometheus can read the metrics. */}}
+{{- define "firesteel.servesMetrics" -}}
+{{- $settings := include "firesteel.effective" (dict "root" . "name" "config-observability") | fromYaml -}}
+{{- if eq (get $settings "metrics-protocol") "prometheus" -}}true{{- end -}}
+{{- end -}}
+
 {{/* The port that metrics are served at. */}}
 {{- define "firesteel.metricsPort" -}}
 {{- $settings := include "firesteel.effective" (dict "root" . "name" "config-observability") | fromYaml -}}
-{{- $endpoint := ternary (get $settings "metrics-endpoint") "" (eq (get $settings "metrics-protocol") "prometheus") -}}
+{{- $endpoint := ternary (get $settings "metrics-endpoint") "" (ne (include "firesteel.servesMetrics" .) "") -}}
 {{- regexFind "[0-9]+$" ($endpoint | default ":9090") -}}
 {{- end -}}

@@ -45,9 +45,8 @@
 {{- $problems = append $problems (printf "settings.%s.driver-log-lines is %v, and the controller may not read logs: set controller.driverLogs=true" $map $lines) -}}
 {{- end -}}
 {{- end -}}
-{{- $protocol := get (include "firesteel.effective" (dict "root" . "name" "config-observability") | fromYaml) "metrics-protocol" -}}
-{{- range $key := list "service" "podMonitor" "serviceMonitor" -}}
-{{- if and (get $values.prometheus $key).create (ne $protocol "prometheus") -}}
+{{- range $key := list "podMonitor" "serviceMonitor" -}}
+{{- if and (get $values.prometheus $key).create (not (include "firesteel.servesMetrics" $)) -}}
 {{- $problems = append $problems (printf "prometheus.%s.create is true, and no metrics are served: set settings.config-observability.metrics-protocol=prometheus" $key) -}}
 {{- end -}}
 {{- end -}}
