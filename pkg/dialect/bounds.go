@@ -61,18 +61,18 @@ func AnnotationWarnings(app metav1.Object) finding.List {
 	for _, name := range BoundAnnotations {
 		value, set := annotations[name]
 		if _, ok := ParseBound(value); set && !ok {
-			found.WarnOfKey(field, name, clippedValue(value), fmt.Sprintf("has no effect, it is no time from 0s to %s", MaxBound),
+			found.Warn(finding.Entry(field, name), clippedValue(value), fmt.Sprintf("has no effect, it is no time from 0s to %s", MaxBound),
 				"write one such as 10m, or 0s for no limit")
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(annotations)) {
 		ours := strings.HasPrefix(name, "firesteel.dev/") && (strings.HasSuffix(name, "-timeout") || strings.HasSuffix(name, "-deadline"))
 		if ours && !slices.Contains(BoundAnnotations, name) {
-			found.WarnOfKey(field, name, nil, "has no effect, there is no such annotation", "write one of "+strings.Join(BoundAnnotations, ", "))
+			found.Warn(finding.Entry(field, name), nil, "has no effect, there is no such annotation", "write one of "+strings.Join(BoundAnnotations, ", "))
 		}
 	}
 	found = append(found, driverServiceWarnings(app)...)
-	slices.SortFunc(found, func(a, b finding.Finding) int { return strings.Compare(a.Key, b.Key) })
+	slices.SortFunc(found, func(a, b finding.Finding) int { return strings.Compare(a.Field, b.Field) })
 	return found
 }
 

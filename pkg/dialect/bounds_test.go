@@ -45,11 +45,11 @@ func TestAnnotationsWithoutEffectAreNamed(t *testing.T) {
 		"example.com/driver-start-timeout":     "any",
 	}}
 	want := []string{
-		`metadata.annotations firesteel.dev/active-deadline "` + strings.Repeat("x", 59) +
+		`metadata.annotations[firesteel.dev/active-deadline] "` + strings.Repeat("x", 59) +
 			`..." has no effect, it is no time from 0s to 87600h0m0s: write one such as 10m, or 0s for no limit.`,
-		`metadata.annotations firesteel.dev/executor-start-timeout has no effect, there is no such annotation: write one of ` +
+		`metadata.annotations[firesteel.dev/executor-start-timeout] has no effect, there is no such annotation: write one of ` +
 			`firesteel.dev/driver-start-timeout, firesteel.dev/executors-start-timeout, firesteel.dev/active-deadline.`,
-		`metadata.annotations firesteel.dev/executors-start-timeout "-5m" has no effect, it is no time from 0s to 87600h0m0s: ` +
+		`metadata.annotations[firesteel.dev/executors-start-timeout] "-5m" has no effect, it is no time from 0s to 87600h0m0s: ` +
 			`write one such as 10m, or 0s for no limit.`,
 	}
 	if diff := cmp.Diff(want, dialect.AnnotationWarnings(given).Sentences()); diff != "" {

@@ -43,7 +43,7 @@ func driverServiceWarnings(app metav1.Object) finding.List {
 	var found finding.List
 	value, set := app.GetAnnotations()[AnnotationDriverService]
 	if _, ok := ParseDriverService(value); set && !ok {
-		found.WarnOfKey("metadata.annotations", AnnotationDriverService, clippedValue(value),
+		found.Warn(finding.Entry("metadata.annotations", AnnotationDriverService), clippedValue(value),
 			fmt.Sprintf("has no effect, it is neither %s nor %s", serviceHeadless, serviceNone), "write one of them, or leave it out")
 	}
 	return found
@@ -122,8 +122,8 @@ func istioFields(plan submission.Plan) map[string]string {
 		fields[key] = plan.Properties[key]
 	}
 	if template := plan.DriverTemplate; template != nil {
-		fields["driverTemplate.metadata.labels."+istioInject] = template.Labels[istioInject]
-		fields["driverTemplate.metadata.annotations."+istioInject] = template.Annotations[istioInject]
+		fields[finding.Entry("driverTemplate.metadata.labels", istioInject)] = template.Labels[istioInject]
+		fields[finding.Entry("driverTemplate.metadata.annotations", istioInject)] = template.Annotations[istioInject]
 	}
 	return fields
 }

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
+	"github.com/firesteel-dev/firesteel/pkg/finding"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
@@ -33,7 +34,7 @@ func TestTheAnnotationChoosesTheDriversServiceOverTheSetting(t *testing.T) {
 			t.Errorf("%q: without a Service is %t, want %t", value, got, test.want)
 		}
 		warnings := dialect.AnnotationWarnings(annotated(name, value)).String()
-		if test.warned != strings.Contains(warnings, name+` "`+value+`" has no effect`) {
+		if test.warned != strings.Contains(warnings, finding.Entry("metadata.annotations", name)+` "`+value+`" has no effect`) {
 			t.Errorf("%q: said %q", value, warnings)
 		}
 	}
@@ -64,7 +65,7 @@ func TestWhatNeedsTheServiceIsNamedWithoutIt(t *testing.T) {
 		"a server":                          {submission.Plan{MainClass: thrift}, nil, `mainClass "` + thrift + `" is a server, and no Service leads its clients to the driver`},
 		"a server behind the UI's Service":  {submission.Plan{MainClass: thrift}, serving(intstr.FromInt32(4040)), `mainClass "` + thrift},
 		"a server behind a Service":         {submission.Plan{MainClass: thrift}, serving(intstr.FromInt32(10000)), ""},
-		"Istio's sidecar by the template":   {submission.Plan{DriverTemplate: labels}, nil, `driverTemplate.metadata.labels.sidecar.istio.io/inject "true" encrypts nothing`},
+		"Istio's sidecar by the template":   {submission.Plan{DriverTemplate: labels}, nil, `driverTemplate.metadata.labels[sidecar.istio.io/inject] "true" encrypts nothing`},
 		"Istio's sidecar by a property":     {submission.Plan{Properties: map[string]string{"spark.kubernetes.driver.annotation.sidecar.istio.io/inject": "true"}}, nil, `spark.kubernetes.driver.annotation.sidecar.istio.io/inject "true"`},
 		"Istio's sidecar that is forbidden": {submission.Plan{Properties: map[string]string{"spark.kubernetes.driver.label.sidecar.istio.io/inject": "false"}}, nil, ""},
 	} {

@@ -247,7 +247,7 @@ func TestOverruledPropertiesAreToldWithoutTheirValues(t *testing.T) {
 	}}
 	app.Spec.Driver.EnvVars = map[string]string{"PASSWORD": secret + "b"}
 	text := strings.Join(kubeflow.New(settings.Defaults{}).Warnings(app).Sentences(), " ")
-	want := fmt.Sprintf("spec.sparkConf spark.kubernetes.driverEnv.PASSWORD %[1]q has no effect, spec.driver.envVars.PASSWORD says %[1]q: "+
+	want := fmt.Sprintf("spec.sparkConf[spark.kubernetes.driverEnv.PASSWORD] %[1]q has no effect, spec.driver.envVars[PASSWORD] says %[1]q: "+
 		"leave one of them out", redact.Mark)
 	if strings.Contains(text, secret) || !strings.Contains(text, want) {
 		t.Errorf("it says %s, want %s", text, want)

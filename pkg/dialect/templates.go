@@ -43,7 +43,7 @@ func (r RemoteTemplate) ApplyTo(plan *submission.Plan, template *corev1.PodTempl
 // Refuse returns why the template is not available, and the remedy.
 func (r RemoteTemplate) Refuse(problem, remedy string) *finding.Finding {
 	return &finding.Finding{
-		Severity: finding.Error, Field: "spec.sparkConf." + templateKey(r.role), Value: r.URL, Message: problem,
+		Severity: finding.Error, Field: finding.Entry("spec.sparkConf", templateKey(r.role)), Value: r.URL, Message: problem,
 		Remedy: fmt.Sprintf("%s, or write the template into %s", remedy, r.field),
 	}
 }
@@ -53,7 +53,7 @@ func (r RemoteTemplate) Found(inTemplate finding.List) finding.List {
 	var found finding.List
 	for _, f := range inTemplate {
 		found.Add(finding.Finding{
-			Severity: f.Severity, Field: "spec.sparkConf." + templateKey(r.role), Value: r.URL, Text: fmt.Sprintf("In %s %s", r.URL, f.Error()),
+			Severity: f.Severity, Field: finding.Entry("spec.sparkConf", templateKey(r.role)), Value: r.URL, Text: fmt.Sprintf("In %s %s", r.URL, f.Error()),
 		})
 	}
 	return found
@@ -73,7 +73,7 @@ func CheckTemplates(plan submission.Plan, fields Fields) finding.List {
 		case named && inline[role] != nil:
 			delete(plan.Properties, key)
 		case named && !remote(location):
-			found.Refuse("spec.sparkConf."+key, location, "is a file, which Firesteel does not read",
+			found.Refuse(finding.Entry("spec.sparkConf", key), location, "is a file, which Firesteel does not read",
 				"write the template into "+fields.template(role))
 		}
 	}

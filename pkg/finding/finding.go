@@ -1,6 +1,7 @@
 package finding
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"strings"
@@ -24,18 +25,21 @@ type Finding struct {
 	Severity Severity
 	// Reason is the reason of a condition, in CamelCase, if the finding has one of its own.
 	Reason string
-	// Field is the path of the field as the user writes it, such as spec.driver.memory. Of a plan, which Refusals of a dialect
-	// translate, it is a Spark property or a field of the plan.
+	// Field is the path of the field, in the form that Kubernetes prints: spec.driver.memory, spec.volumes[0].name,
+	// spec.sparkConf[spark.driver.memory]. It is empty if the finding is not about a field of the manifest. Of a plan, which
+	// Refusals of a dialect translate, it is a Spark property or a field of the plan.
 	Field string
-	// Key names what in Field is meant, if Field is a map or a list with names: a Spark property of spec.sparkConf.
-	Key string
-	// Value is what the field holds; nil if it holds nothing, or to say it does not help.
+	// Property is the Spark property that Field stands for. It is empty if Field names it, or stands for none.
+	Property string
+	// Source names what sets the value, if no field of the manifest does: a setting of the operator. Field is empty then.
+	Source string
+	// Value is what the field holds; nil if it holds nothing, or if the value does not help.
 	Value any
-	// Message completes "<field> <key> <value> ...". It is empty if the remedy says what is wrong.
+	// Message completes "<field> <value> ...". It is empty if the remedy says what is wrong.
 	Message string
 	// Remedy is an imperative.
 	Remedy string
-	// Text is printed in the place of Field, Key, Value and Message, if people search for its words. It is one sentence, or ends
+	// Text is printed in the place of Field, Value and Message, if people search for its words. It is one sentence, or ends
 	// with a period. The user's values in it are redacted already.
 	Text string
 }
@@ -72,12 +76,20 @@ func (f *Finding) problem() string {
 		return text.Clip(redact.Text(f.Text), 2*maxPart)
 	}
 	var parts []string
-	for _, part := range []string{text.Clip(f.Field, maxPart), text.Clip(f.Key, maxPart), f.value(), text.Clip(redact.Text(f.Message), maxPart)} {
+	for _, part := range []string{text.Clip(cmp.Or(f.Field, f.Source), maxPart), f.property(), f.value(), text.Clip(redact.Text(f.Message), maxPart)} {
 		if part != "" {
 			parts = append(parts, part)
 		}
 	}
 	return strings.Join(parts, " ")
+}
+
+// property prints the property in parentheses, since it is no part of the path.
+func (f *Finding) property() string {
+	if f.Property == "" {
+		return ""
+	}
+	return "(" + text.Clip(f.Property, maxPart) + ")"
 }
 
 // value prints the value: a text in quotes and redacted, anything else as it is.
@@ -86,15 +98,13 @@ func (f *Finding) value() string {
 		return ""
 	}
 	if given := reflect.ValueOf(f.Value); given.Kind() == reflect.String {
-		return fmt.Sprintf("%q", text.Clip(redact.Value(f.path(), given.String()), maxPart))
+		return fmt.Sprintf("%q", text.Clip(redact.Value(f.key(), given.String()), maxPart))
 	}
 	return fmt.Sprint(f.Value)
 }
 
-// path is Field with Key. It decides whether the value is secret.
-func (f *Finding) path() string {
-	if f.Key == "" {
-		return f.Field
-	}
-	return f.Field + "." + f.Key
-}
+// key decides whether the value is secret.
+func (f *Finding) key() string { return cmp.Or(f.Property, f.Field, f.Source) }
+
+// Entry returns the path of an entry of a map, such as spec.sparkConf[spark.driver.memory].
+func Entry(field, key string) string { return field + "[" + key + "]" }

@@ -20,11 +20,17 @@ func TestAFindingNamesFieldValueProblemAndRemedyInThatOrder(t *testing.T) {
 		`spec.schedule "": write five fields`:                  {Field: "spec.schedule", Value: "", Remedy: "write five fields"},
 		`spec.replicas -1 counts as 0: write a number`:         {Field: "spec.replicas", Value: -1, Message: "counts as 0", Remedy: "write a number"},
 		`spec.mode "client" is refused: write cluster`:         {Field: "spec.mode", Value: named("client"), Message: "is refused", Remedy: "write cluster"},
-		`spec.sparkConf spark.x "1" has no effect: remove it`: {
-			Field: "spec.sparkConf", Key: "spark.x", Value: "1", Message: "has no effect", Remedy: "remove it",
+		`spec.sparkConf[spark.x] "1" has no effect: remove it`: {
+			Field: finding.Entry("spec.sparkConf", "spark.x"), Value: "1", Message: "has no effect", Remedy: "remove it",
 		},
 		`spec.sparkConf "a" is dropped, Spark reads only spark.: remove it`: {
 			Field: "spec.sparkConf", Value: "a", Message: "is dropped, Spark reads only spark.", Remedy: "remove it",
+		},
+		`spec.driver.memory (spark.driver.memory) "1.5g" is not a size`: {
+			Field: "spec.driver.memory", Property: "spark.driver.memory", Value: "1.5g", Message: "is not a size",
+		},
+		`the operator's default spark.x "y" is wrong: correct it`: {
+			Source: "the operator's default spark.x", Value: "y", Message: "is wrong", Remedy: "correct it",
 		},
 		`"x" is no URL: write one`: {Value: "x", Message: "is no URL", Remedy: "write one"},
 		`in words of its own: write 1`: {
@@ -45,8 +51,9 @@ func TestAFindingNamesFieldValueProblemAndRemedyInThatOrder(t *testing.T) {
 func TestAFindingPrintsNoSecretValue(t *testing.T) {
 	for _, f := range []finding.Finding{
 		{Field: "spark.x.password", Value: "hunter2"},
-		{Field: "spec.sparkConf.spark.x.password", Value: "hunter2"},
-		{Field: "spec.sparkConf", Key: "spark.x.password", Value: "hunter2"},
+		{Field: "spec.sparkConf[spark.x.password]", Value: "hunter2"},
+		{Field: "spec.driver.image", Property: "spark.x.password", Value: "hunter2"},
+		{Source: "the operator's default spark.x.password", Value: "hunter2"},
 		{Field: "spec.a", Message: "is not spark.x.password=hunter2"},
 		{Text: "spark.x.password=hunter2 is wrong"},
 	} {
@@ -59,7 +66,7 @@ func TestAFindingPrintsNoSecretValue(t *testing.T) {
 func TestAFindingIsBounded(t *testing.T) {
 	long := strings.Repeat("x", 1<<20)
 	for _, f := range []finding.Finding{
-		{Field: long, Key: long, Value: long, Message: long, Remedy: long}, {Text: long, Remedy: long},
+		{Field: long, Property: long, Value: long, Message: long, Remedy: long}, {Text: long, Remedy: long},
 	} {
 		if got := f.Error(); len(got) > 4096 {
 			t.Errorf("it has %d bytes", len(got))

@@ -35,11 +35,6 @@ func (l *List) Warn(field string, value any, message, remedy string) {
 	l.Add(Finding{Severity: Warning, Field: field, Value: value, Message: message, Remedy: remedy})
 }
 
-// WarnOfKey adds a finding about a key of a field, despite which the object runs.
-func (l *List) WarnOfKey(field, key string, value any, message, remedy string) {
-	l.Add(Finding{Severity: Warning, Field: field, Key: key, Value: value, Message: message, Remedy: remedy})
-}
-
 // WarnOfUnknown adds findings about fields that the decoder does not know, as it reports them.
 func (l *List) WarnOfUnknown(reports []string) {
 	for _, report := range reports {

@@ -126,7 +126,8 @@ func (f *finder) inURL(i int) bool {
 // colon and a blank.
 func (f *finder) value(i, j int, loosely bool) int {
 	key := f.text[i:j]
-	p := f.afterQuote(j)
+	end := j + len(f.text[j:]) - len(strings.TrimPrefix(f.text[j:], "]")) // of a key in brackets: spec.sparkConf[spark.x.token]
+	p := f.afterQuote(end)
 	option := strings.HasPrefix(key, "-")
 	if next, found := f.namedValue(p); found {
 		return f.redactValue(next, false)

@@ -61,7 +61,7 @@ func isReference(key string) bool {
 	return referencePattern.MatchString(key) || strings.HasSuffix(key, "File")
 }
 
-var referencePattern = regexp.MustCompile(`(?:^|[.])spark[.]kubernetes[.](?:(?:driver|executor)[.](?:secrets|secretKeyRef)|kerberos[.]tokenSecret)[.]`)
+var referencePattern = regexp.MustCompile(`(?:^|[.[])spark[.]kubernetes[.](?:(?:driver|executor)[.](?:secrets|secretKeyRef)|kerberos[.]tokenSecret)[.]`)
 
 // referenceFields lists fields of manifests that name a Kubernetes Secret, and hold no secret value.
 var referenceFields = []string{
@@ -76,6 +76,9 @@ func userPart(key string) string {
 	field, isField := strings.CutPrefix(key, "spec.")
 	if isField {
 		for _, name := range freeFormFields {
+			if _, chosen, found := strings.Cut(field, name+"["); found {
+				return strings.TrimSuffix(chosen, "]")
+			}
 			if _, chosen, found := strings.Cut(field, name+"."); found {
 				return chosen
 			}

@@ -33,6 +33,8 @@ func TestRedactValue(t *testing.T) {
 		{"spec.driver.secrets[0].name", "database", "database"},
 		{"spec.driver.secrets[0]", "database", "database"},
 		{"spec.hadoopConf.fs.s3a.secret.key", "hunter", m},
+		{"spec.hadoopConf[fs.s3a.secret.key]", "hunter", m},
+		{"spec.sparkConf[spark.kubernetes.driver.secretKeyRef.PASSWORD]", "database:password", "database:password"},
 		{"spark.driver.password", "", ""},
 	} {
 		if got := redact.Value(test.key, test.value); got != test.want {
@@ -45,7 +47,9 @@ func TestRedactText(t *testing.T) {
 	for name, test := range map[string]struct{ text, want string }{
 		"a property":            {"spark.ssl.keyPassword=hunter2 is wrong", "spark.ssl.keyPassword=" + m + " is wrong"},
 		"a property in quotes":  {`spark.a.password "hunter 2" is no size: write another`, `spark.a.password "` + m + `" is no size: write another`},
-		"what a property is":    {`spec.sparkConf spark.x.token is "hunter2": leave it out`, `spec.sparkConf spark.x.token is "` + m + `": leave it out`},
+		"what a property is":    {`spec.sparkConf[spark.x.token] is "hunter2": leave it out`, `spec.sparkConf[spark.x.token] is "` + m + `": leave it out`},
+		"a key in brackets":     {`spec.sparkConf[spark.x.token] "hunter2" is wrong: no`, `spec.sparkConf[spark.x.token] "` + m + `" is wrong: no`},
+		"brackets and an error": {`spec.sparkConf[spark.x.token]: Invalid value: "hunter2"`, `spec.sparkConf[spark.x.token]: Invalid value: "` + m + `"`},
 		"blanks around the =":   {"password = hunter2", "password = " + m},
 		"YAML":                  {"user: me\npassword: hunter2\nhost: h", "user: me\npassword: " + m + "\nhost: h"},
 		"JSON":                  {`{"user":"me","password":"hunter2","n":1}`, `{"user":"me","password":"` + m + `","n":1}`},

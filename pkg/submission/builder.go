@@ -39,6 +39,8 @@ type driver struct {
 	labels    map[string]string
 	pod       *corev1.Pod
 	container *corev1.Container
+	// containerField is the path of the driver's container in the plan.
+	containerField string
 	// mounted are the volumes that were added to those of the template.
 	mounted []mounted
 	// excluded are the classes of the steps that are left out; nil until they are read.

@@ -32,7 +32,7 @@ func advertisePodAddress(d *driver) {
 
 // checkHostnameVariable refuses another value of the variable in a property or in the template.
 func (d *driver) checkHostnameVariable() {
-	field := "driverTemplate.spec.containers.env." + HostnameVariable
+	field := finding.Entry(d.containerField+".env", HostnameVariable)
 	for _, prefix := range []string{driverEnvPrefix, secretKeyRefPrefix} {
 		if value, set := d.conf.values[prefix+HostnameVariable]; set {
 			field = prefix + HostnameVariable

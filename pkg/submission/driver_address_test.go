@@ -88,9 +88,9 @@ func TestAnotherHostnameOfADriverWithoutServiceIsRefused(t *testing.T) {
 		Containers: []corev1.Container{{Name: "c", Env: []corev1.EnvVar{{Name: variable, Value: "laptop"}}}},
 	}})
 	plans := map[string]Plan{
-		"spark.kubernetes.driverEnv." + variable:           pi("spark.kubernetes.driverEnv." + variable + "=laptop"),
-		"spark.kubernetes.driver.secretKeyRef." + variable: pi("spark.kubernetes.driver.secretKeyRef." + variable + "=laptop:host"),
-		"driverTemplate.spec.containers.env." + variable:   inTemplate,
+		"spark.kubernetes.driverEnv." + variable:                  pi("spark.kubernetes.driverEnv." + variable + "=laptop"),
+		"spark.kubernetes.driver.secretKeyRef." + variable:        pi("spark.kubernetes.driver.secretKeyRef." + variable + "=laptop:host"),
+		"driverTemplate.spec.containers[0].env[" + variable + "]": inTemplate,
 	}
 	for _, field := range slices.Sorted(maps.Keys(plans)) {
 		t.Run(field, func(t *testing.T) {

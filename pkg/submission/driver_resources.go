@@ -8,6 +8,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/firesteel-dev/firesteel/pkg/finding"
 )
 
 const (
@@ -50,7 +52,7 @@ func (d *driver) setCPU(requests, limits corev1.ResourceList) {
 		limits[corev1.ResourceCPU] = read(d.conf, request, quantities, limitCoresKey)
 	}
 	if limit, limited := limits[corev1.ResourceCPU]; limited && limit.Cmp(request) < 0 {
-		field, given := "driverTemplate.spec.containers.resources.limits.cpu", limit.String()
+		field, given := finding.Entry(d.containerField+".resources.limits", "cpu"), limit.String()
 		if d.conf.set(limitCoresKey) {
 			field, given = limitCoresKey, d.conf.values[limitCoresKey]
 		}

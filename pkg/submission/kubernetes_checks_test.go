@@ -96,5 +96,5 @@ func TestATemplateIsNamedWhereItIsInTheWay(t *testing.T) {
 	wantRefused(t, templated(pi(secretPrefix+"a=/a", requestCoresKey+"=2"), template),
 		secretPrefix+`a "a-volume" is the name of two volumes of the driver pod, here and in driverTemplate.spec.volumes`,
 		`driverTemplate.spec.containers "/opt/spark/conf" is the path of two volumes`,
-		`driverTemplate.spec.containers.resources.limits.cpu "1" is less than the 2 that the driver requests`)
+		`driverTemplate.spec.containers[0].resources.limits[cpu] "1" is less than the 2 that the driver requests`)
 }

@@ -2,6 +2,7 @@ package submission
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -27,14 +28,15 @@ func (d *driver) startPod() {
 	}
 	// The inline template is used. A path to another template would only mislead the reader of the properties.
 	delete(d.conf.values, driverTemplateKey)
-	d.container = takeDriverContainer(&d.pod.Spec, d.conf.text("", driverTemplateContainer))
+	container, index := takeDriverContainer(&d.pod.Spec, d.conf.text("", driverTemplateContainer))
+	d.container, d.containerField = container, fmt.Sprintf("driverTemplate.spec.containers[%d]", index)
 }
 
-// takeDriverContainer removes the driver's container from the template and returns it: the one with that name if there is
-// exactly one, else the first, else an empty one. It mirrors KubernetesUtils.selectSparkContainer.
-func takeDriverContainer(spec *corev1.PodSpec, name string) *corev1.Container {
+// takeDriverContainer removes the driver's container from the template and returns it with its index: the one with that name if
+// there is exactly one, else the first, else an empty one. It mirrors KubernetesUtils.selectSparkContainer.
+func takeDriverContainer(spec *corev1.PodSpec, name string) (driver *corev1.Container, index int) {
 	if len(spec.Containers) == 0 {
-		return &corev1.Container{}
+		return &corev1.Container{}, 0
 	}
 	named := func(c corev1.Container) bool { return c.Name == name }
 	chosen := slices.IndexFunc(spec.Containers, named)
@@ -43,7 +45,7 @@ func takeDriverContainer(spec *corev1.PodSpec, name string) *corev1.Container {
 	}
 	container := spec.Containers[chosen]
 	spec.Containers = slices.Delete(spec.Containers, chosen, chosen+1)
-	return &container
+	return &container, chosen
 }
 
 // finishPod adds the driver's container as the last one, as Spark does, and completes the metadata.

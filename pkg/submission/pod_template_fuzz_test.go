@@ -61,7 +61,7 @@ func checkMerged(t *testing.T, template *corev1.PodTemplateSpec, pod *corev1.Pod
 	t.Helper()
 	got := pod.Spec.DeepCopy()
 	spec := template.Spec.DeepCopy()
-	own := takeDriverContainer(spec, name)
+	own, _ := takeDriverContainer(spec, name)
 	driver := got.Containers[len(got.Containers)-1]
 	got.Containers = got.Containers[:len(got.Containers)-1]
 	if len(got.Volumes) < len(spec.Volumes) || len(got.ImagePullSecrets) < len(spec.ImagePullSecrets) {

@@ -118,29 +118,29 @@ var badValues = slices.Concat([]badValue{
 		field: "sparkConf", told: atAdmission, spec: `{sparkConf: {spark.executor.instances: 5}}`,
 		says: []string{"spec.sparkConf.spark.executor.instances", "integer", "must be of type string"},
 	},
-	{field: "sparkConf", told: byRefusing, spec: `{sparkConf: {spark.driver.memory: 1.5g}}`, says: []string{"spec.sparkConf.spark.driver.memory", `"1.5g"`, "write"}},
+	{field: "sparkConf", told: byRefusing, spec: `{sparkConf: {spark.driver.memory: 1.5g}}`, says: []string{"spec.sparkConf[spark.driver.memory]", `"1.5g"`, "write"}},
 	{
 		field: "sparkConf", told: byRefusing, spec: `{sparkConf: {spark.driver.bindAddress: "::1"}}`,
-		says: []string{"spec.sparkConf.spark.driver.bindAddress", `"::1"`, "leave it out"},
+		says: []string{"spec.sparkConf[spark.driver.bindAddress]", `"::1"`, "leave it out"},
 	},
-	{field: "sparkConf", told: byRefusing, spec: `{sparkConf: {spark.master: yarn}}`, says: []string{"spec.sparkConf.spark.master", `"yarn"`, "leave it out"}},
+	{field: "sparkConf", told: byRefusing, spec: `{sparkConf: {spark.master: yarn}}`, says: []string{"spec.sparkConf[spark.master]", `"yarn"`, "leave it out"}},
 	{field: "sparkConf", told: byWarning, spec: `{sparkConf: {"": x}}`, says: []string{`spec.sparkConf ""`, "leave it out"}},
 	{
 		field: "sparkConf", told: byWarning, spec: `{sparkConf: {fs.s3a.endpoint: x}}`,
-		says: []string{`spec.sparkConf "fs.s3a.endpoint"`, "write spark.hadoop. before"},
+		says: []string{`spec.sparkConf[fs.s3a.endpoint]`, "write spark.hadoop. before"},
 	},
 	{
 		field: "sparkConf", told: byWarning, spec: `{sparkConf: {spark.kubernetes.namespace: elsewhere}}`,
-		says: []string{"spec.sparkConf spark.kubernetes.namespace", `"elsewhere"`, "leave it out"},
+		says: []string{"spec.sparkConf[spark.kubernetes.namespace]", `"elsewhere"`, "leave it out"},
 	},
-	{field: "sparkConf", told: byWarning, spec: `{sparkConf: {spark.app.name: Pi}}`, says: []string{"spec.sparkConf spark.app.name", `"Pi"`, "leave it out"}},
+	{field: "sparkConf", told: byWarning, spec: `{sparkConf: {spark.app.name: Pi}}`, says: []string{"spec.sparkConf[spark.app.name]", `"Pi"`, "leave it out"}},
 	{
 		field: "sparkConf", told: byWarning, spec: `{sparkConf: {spark.driver.host: me}}`,
-		says: []string{"spec.sparkConf spark.driver.host", `"me"`, "leave it out"},
+		says: []string{"spec.sparkConf[spark.driver.host]", `"me"`, "leave it out"},
 	},
 	{
 		field: "sparkConf", told: byWarning, spec: `{sparkConf: {spark.driver.memory: "2048"}}`,
-		says: []string{`spec.sparkConf spark.driver.memory "2048"`, "bytes to its JVM", `write "2048m"`},
+		says: []string{`spec.sparkConf[spark.driver.memory] "2048"`, "bytes to its JVM", `write "2048m"`},
 	},
 
 	{

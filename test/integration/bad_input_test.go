@@ -85,7 +85,7 @@ func TestBadInputIsNamedAndDisturbsNobody(t *testing.T) {
 		},
 		"an image of the driver alone, where none is the executors'": {
 			bad:    App("bad").Conf("spark.kubernetes.driver.container.image", "spark:4.1.1").Conf("spark.kubernetes.executor.container.image", ""),
-			reason: "InvalidSpec", event: "SchedulingFailure", says: []string{"spec.sparkConf.spark.kubernetes.executor.container.image is missing"},
+			reason: "InvalidSpec", event: "SchedulingFailure", says: []string{"spec.sparkConf[spark.kubernetes.executor.container.image] is missing"},
 		},
 		"a template that the API server refuses": {
 			bad:    App("bad").Driver(corev1.PodSpec{Tolerations: []corev1.Toleration{{Key: "dedicated", Operator: "Sometimes"}}}),

@@ -41,7 +41,7 @@ func TestTheSettingAndTheAnnotationChooseWhetherADriverHasAService(t *testing.T)
 	expect(s.run("wrong", 0), "wrong-0")
 	message := s.untilCondition("wrong", "Warning", metav1.ConditionTrue, "SpecNotHonored").Message
 	for _, part := range []string{
-		`firesteel.dev/driver-service "cluster" has no effect`, `spec.sparkConf.spark.kubernetes.driver.service.label.team "a" has no effect`,
+		`firesteel.dev/driver-service] "cluster" has no effect`, `spec.sparkConf[spark.kubernetes.driver.service.label.team] "a" has no effect`,
 		"set the annotation firesteel.dev/driver-service to headless",
 	} {
 		if !strings.Contains(message, part) {

@@ -61,10 +61,10 @@ func TestBadInputOfTheKubeflowKindIsNamed(t *testing.T) {
 		"a-class-that-there-is-not": {"driver: {priorityClassName: royal}", "Forbidden", []string{"royal"}},
 		"a-device-without-vendor":   {"driver: {gpu: {name: gpu, quantity: 1}}", "Invalid", []string{`"gpu"`}},
 		"a-toleration-that-is-none": {"driver: {tolerations: [{key: a, operator: Sometimes}]}", "Invalid", []string{"spec.tolerations[0].operator", `"Sometimes"`}},
-		"a-label-that-is-none":      {"driver: {labels: {a: 'b c'}}", "InvalidSpec", []string{"spec.driver.labels.a", `"b c" is no label value`}},
-		"an-executors-label":        {"executor: {labels: {a: 'b c'}}", "InvalidSpec", []string{"spec.executor.labels.a", `"b c" is no label value`}},
+		"a-label-that-is-none":      {"driver: {labels: {a: 'b c'}}", "InvalidSpec", []string{"spec.driver.labels[a]", `"b c" is no label value`}},
+		"an-executors-label":        {"executor: {labels: {a: 'b c'}}", "InvalidSpec", []string{"spec.executor.labels[a]", `"b c" is no label value`}},
 		"an-executors-annotation": {
-			"executor: {annotations: {'a b': c}}", "InvalidSpec", []string{"spec.executor.annotations.a b", "is no annotation key"},
+			"executor: {annotations: {'a b': c}}", "InvalidSpec", []string{"spec.executor.annotations[a b]", "is no annotation key"},
 		},
 		"an-image-of-the-driver-alone": {
 			"{image: null, driver: {image: spark:4.1.1}}", "InvalidSpec", []string{"spec.executor.image is missing", "name the image of the executors"},

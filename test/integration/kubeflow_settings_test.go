@@ -53,7 +53,7 @@ func TestKubeflowsSettingsAct(t *testing.T) {
 		"ingress-annotations":          `Ingress spark-pi-ui-ingress: {metadata: {annotations: {example.com/size: 8m}}}`,
 		"driver-pod-disruption-budget": `PodDisruptionBudget spark-pi-driver: {spec: {minAvailable: 1}}`,
 		"denied-spark-properties":      `properties: {spark.kubernetes.driver.master: "https://10.0.0.1"}`, // as these take the place of the default
-		"discouraged-spark-properties": `warning: 'spec.sparkConf spark.speculation "true" works here, though'`,
+		"discouraged-spark-properties": `warning: 'spec.sparkConf[spark.speculation] "true" works here, though'`,
 	} {
 		var want any
 		s.must(yaml.Unmarshal([]byte(part), &want))

@@ -230,7 +230,7 @@ func TestAnAnnotationWinsOverTheSetting(t *testing.T) {
 		s.must(err)
 	}
 	warning := s.untilKubeflowCondition("wrong", dialect.ConditionWarning, metav1.ConditionTrue, "SpecNotHonored")
-	if !strings.Contains(warning.Message, `metadata.annotations firesteel.dev/driver-start-timeout "soon" has no effect`) || !strings.Contains(warning.Message, "write one such as 10m") {
+	if !strings.Contains(warning.Message, `metadata.annotations[firesteel.dev/driver-start-timeout] "soon" has no effect`) || !strings.Contains(warning.Message, "write one such as 10m") {
 		t.Errorf("the warning says %q", warning.Message)
 	}
 	end := s.untilShown("wrong", v1beta2.FailedState)
@@ -271,7 +271,7 @@ func TestTimeLimitsOfTheApacheKind(t *testing.T) {
 			app:   App("pi").Annotation(dialect.AnnotationDriverStart, "1h").DriverStartsWithin(2 * time.Second),
 			goes:  func(*env) {},
 			state: "DriverStartTimedOut", reason: "DriverStartTimedOut", says: "applicationTimeoutConfig", attempts: 1,
-			warns: `firesteel.dev/driver-start-timeout "1h" has no effect, spec.applicationTolerations.applicationTimeoutConfig.driverStartTimeoutMillis says 2000`,
+			warns: `firesteel.dev/driver-start-timeout] "1h" has no effect, spec.applicationTolerations.applicationTimeoutConfig.driverStartTimeoutMillis says 2000`,
 		},
 		"executors that do not come": {
 			app:   App("pi").Annotation(dialect.AnnotationExecutorsStart, "2s").Conf("spark.executor.instances", "2"),
@@ -295,7 +295,7 @@ func TestTimeLimitsOfTheApacheKind(t *testing.T) {
 			app:   App("pi").Annotation(dialect.AnnotationActiveDeadline, "-1m").DriverStartsWithin(2 * time.Second),
 			goes:  func(*env) {},
 			state: "DriverStartTimedOut", reason: "DriverStartTimedOut", attempts: 1,
-			warns: `metadata.annotations firesteel.dev/active-deadline "-1m" has no effect`,
+			warns: `metadata.annotations[firesteel.dev/active-deadline] "-1m" has no effect`,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

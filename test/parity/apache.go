@@ -14,6 +14,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
+	"github.com/firesteel-dev/firesteel/pkg/finding"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
@@ -188,7 +189,7 @@ func RefusalInApache(refusal error, app *sparkv1.SparkApplication) string {
 func (c Case) placeInApache() string {
 	switch field, rest, _ := strings.Cut(c.Refused, "."); field {
 	case "spark":
-		return "spec.sparkConf." + c.Refused
+		return finding.Entry("spec.sparkConf", c.Refused)
 	case "driverTemplate":
 		return "spec.driverSpec.podTemplateSpec." + rest
 	case "resource":

@@ -222,7 +222,7 @@ spec:
 	{Name: "template-limit-below-request", Driver: `
 spec:
   containers: [{name: a, resources: {limits: {cpu: 500m}}}]
-`, Refused: "driverTemplate.spec.containers.resources.limits.cpu"},
+`, Refused: "driverTemplate.spec.containers[0].resources.limits[cpu]"},
 	{Name: "template-port-of-sparks-name", Driver: `
 spec:
   containers: [{name: a, ports: [{name: spark-ui, containerPort: 4040}, {name: driver-rpc-port, containerPort: 1}]}]

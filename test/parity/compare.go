@@ -132,7 +132,7 @@ func (c Comparison) checkRefusal() []error {
 		}
 	}
 	names := func(problem finding.Finding) bool {
-		return strings.TrimPrefix(problem.Field, "spec.sparkConf.") == c.Refused ||
+		return problem.Field == c.Refused || problem.Field == finding.Entry("spec.sparkConf", c.Refused) ||
 			c.ofValue && strings.Contains(problem.Error(), c.Refused) // it may be about what the value needs
 	}
 	if len(problems) == 0 || c.Refused != "" && !slices.ContainsFunc(problems, names) {

@@ -16,6 +16,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/fields"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/settings"
+	"github.com/firesteel-dev/firesteel/pkg/finding"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
@@ -93,7 +94,7 @@ func (c Case) placeInKubeflow() string {
 	case c.Refused == "spark.kubernetes.container.image" && c.Conf[c.Refused] == "":
 		return "spec.image"
 	case field == "spark":
-		return "spec.sparkConf." + c.Refused
+		return finding.Entry("spec.sparkConf", c.Refused)
 	case field == "resource":
 		return "spec.mainApplicationFile"
 	case field == "driverTemplate":

@@ -37,7 +37,7 @@ func Warnings(c *sparkv1.SparkCluster) finding.List {
 	w.Add(resources.OverruledOf(c)...)
 	const namespaceKey = "spark.kubernetes.namespace"
 	if given, ok := c.Spec.SparkConf[namespaceKey]; ok && given != c.Namespace {
-		w.WarnOfKey("spec.sparkConf", namespaceKey, given, fmt.Sprintf("has no effect, it is always %q", c.Namespace), "leave it out")
+		w.Warn(finding.Entry("spec.sparkConf", namespaceKey), given, fmt.Sprintf("has no effect, it is always %q", c.Namespace), "leave it out")
 	}
 	if len(c.Name) > longestName {
 		w.Warn("metadata.name", c.Name, fmt.Sprintf("has %d characters, and Kubernetes may not be able to create Pods of names with more than %d",

@@ -18,7 +18,7 @@ var API = &dialect.API{
 	DriverSelector:   "spark-role=driver," + LabelOperator,
 	ExecutorSelector: "spark-role=executor," + LabelOperator,
 	Fields: dialect.Fields{
-		ServiceAccount:   "spec.sparkConf.spark.kubernetes.authenticate.driver.serviceAccountName",
+		ServiceAccount:   "spec.sparkConf[spark.kubernetes.authenticate.driver.serviceAccountName]",
 		DriverTemplate:   "spec.driverSpec.podTemplateSpec",
 		ExecutorTemplate: "spec.executorSpec.podTemplateSpec",
 		Settings:         "config-defaults",

@@ -57,7 +57,7 @@ func boundContradictions(app *sparkv1.SparkApplication) finding.List {
 	} {
 		limit, ok := dialect.ParseBound(app.Annotations[own.annotation])
 		if ok && own.millis != nil && limit != time.Duration(max(*own.millis, 0))*time.Millisecond {
-			found.WarnOfKey("metadata.annotations", own.annotation, app.Annotations[own.annotation],
+			found.Warn(finding.Entry("metadata.annotations", own.annotation), app.Annotations[own.annotation],
 				fmt.Sprintf("has no effect, %s says %d", in+own.field, *own.millis), "leave one of them out")
 		}
 	}

@@ -48,7 +48,7 @@ func queueContradictions(labels map[string]string) finding.List {
 	const label = "kueue.x-k8s.io/queue-name"
 	var found finding.List
 	if queue, set := labels[label]; set {
-		found.WarnOfKey("metadata.labels", label, queue, "has no effect, the driver waits for no queue", "hold it with spec.suspend until it may run")
+		found.Warn(finding.Entry("metadata.labels", label), queue, "has no effect, the driver waits for no queue", "hold it with spec.suspend until it may run")
 	}
 	return found
 }
@@ -90,12 +90,12 @@ func propertyContradictions(conf map[string]string) finding.List {
 	var found finding.List
 	for _, key := range []string{"spark.driver.host", "spark.kubernetes.resource.type", "spark.kubernetes.submitInDriver"} {
 		if given, set := conf[key]; set {
-			found.WarnOfKey("spec.sparkConf", key, given, "has no effect, the submission sets it", "leave it out")
+			found.Warn(finding.Entry("spec.sparkConf", key), given, "has no effect, the submission sets it", "leave it out")
 		}
 	}
 	const memory = "spark.driver.memory"
 	if given := strings.TrimSpace(conf[memory]); given != "" && strings.Trim(given, "0123456789") == "" {
-		found.WarnOfKey("spec.sparkConf", memory, given, "is MiB to the driver's Pod and bytes to its JVM, which does not start with so few",
+		found.Warn(finding.Entry("spec.sparkConf", memory), given, "is MiB to the driver's Pod and bytes to its JVM, which does not start with so few",
 			text.Format("write %q", given+"m"))
 	}
 	return found

@@ -102,7 +102,7 @@ func TestContradictionsNamesAQueue(t *testing.T) {
 	app := pi().With(func(app *sparkv1.SparkApplication) {
 		app.Labels = map[string]string{"kueue.x-k8s.io/queue-name": "night"}
 	}).Obj()
-	want := []string{`metadata.labels kueue.x-k8s.io/queue-name "night" has no effect, the driver waits for no queue: ` +
+	want := []string{`metadata.labels[kueue.x-k8s.io/queue-name] "night" has no effect, the driver waits for no queue: ` +
 		`hold it with spec.suspend until it may run.`}
 	if diff := cmp.Diff(want, apache.Contradictions(app, apache.Defaults{}).Sentences()); diff != "" {
 		t.Errorf("Contradictions (-want +got):\n%s", diff)
@@ -115,7 +115,7 @@ func TestNoPropertyIsOverruledWithoutAWord(t *testing.T) {
 	for _, key := range append(keys, "spark.app.name", "spark.driver.bindAddress", "spark.kubernetes.executor.deleteOnTermination") {
 		odd := pi().Conf(key, "odd")
 		said := strings.Join(append(apache.UnsupportedFields(odd.Obj()).Sentences(), apache.Contradictions(odd.Obj(), apache.Defaults{}).Sentences()...), " ")
-		if got := driverProperties(t, odd); got != nil && got[key] != "odd" && !strings.Contains(said, key+` "odd" has no effect`) {
+		if got := driverProperties(t, odd); got != nil && got[key] != "odd" && !strings.Contains(said, key+`] "odd" has no effect`) {
 			t.Errorf("%s became %q, and all that is said is %q", key, got[key], said)
 		}
 	}

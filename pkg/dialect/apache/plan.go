@@ -79,7 +79,7 @@ func unfitID(app *sparkv1.SparkApplication) finding.List {
 		return nil
 	}
 	return finding.List{{
-		Severity: finding.Error, Field: "spec.sparkConf." + appIDKey, Value: id, Message: "cannot begin the names of objects",
+		Severity: finding.Error, Field: finding.Entry("spec.sparkConf", appIDKey), Value: id, Message: "cannot begin the names of objects",
 		Remedy: "write lower-case letters, digits and hyphens, at most 63, or leave it out",
 	}}
 }

@@ -235,7 +235,7 @@ func TestTimeLimitsOfAnnotations(t *testing.T) {
 		"one that is none leaves it to the operator's": {
 			app: annotated(pi(), dialect.AnnotationDriverStart, "ten minutes", dialect.AnnotationActiveDeadline, "-1h"), defaults: settings,
 			want: policyWith(func(p *lifecycle.Policy) { p.Timeouts.DriverStart = time.Minute; deadline(p) }),
-			says: []string{`firesteel.dev/active-deadline "-1h" has no effect`, `firesteel.dev/driver-start-timeout "ten minutes" has no effect`},
+			says: []string{`firesteel.dev/active-deadline] "-1h" has no effect`, `firesteel.dev/driver-start-timeout] "ten minutes" has no effect`},
 		},
 		"the application's own fields win": {
 			app:      annotated(pi().Tolerating(own), dialect.AnnotationDriverStart, "10m", dialect.AnnotationExecutorsStart, "10m"),
@@ -245,8 +245,8 @@ func TestTimeLimitsOfAnnotations(t *testing.T) {
 				deadline(p)
 			}),
 			says: []string{
-				`firesteel.dev/driver-start-timeout "10m" has no effect, spec.applicationTolerations.applicationTimeoutConfig.driverStartTimeoutMillis says 7000`,
-				`firesteel.dev/executors-start-timeout "10m" has no effect, spec.applicationTolerations.applicationTimeoutConfig.executorStartTimeoutMillis says 0`,
+				`firesteel.dev/driver-start-timeout] "10m" has no effect, spec.applicationTolerations.applicationTimeoutConfig.driverStartTimeoutMillis says 7000`,
+				`firesteel.dev/executors-start-timeout] "10m" has no effect, spec.applicationTolerations.applicationTimeoutConfig.executorStartTimeoutMillis says 0`,
 			},
 		},
 		"executors are waited for as many as Spark asks for": {

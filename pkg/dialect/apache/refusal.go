@@ -13,37 +13,37 @@ func Refusals(err error, app *sparkv1.SparkApplication, defaults Defaults) findi
 	found := finding.Of(err)
 	for i := range found {
 		if found[i].Field != "" {
-			found[i].Field = place(found[i].Field, app, defaults)
+			found[i].Field, found[i].Source = place(found[i].Field, app, defaults)
 		}
 	}
 	return found
 }
 
-// place returns where a field of a plan comes from, in the manifest or outside of it.
-func place(field string, app *sparkv1.SparkApplication, defaults Defaults) string {
-	key := strings.TrimPrefix(field, "spec.sparkConf.")
+// place returns where a field of a plan comes from: a field of the manifest, or a source outside of it.
+func place(field string, app *sparkv1.SparkApplication, defaults Defaults) (inManifest, source string) {
+	key := strings.TrimSuffix(strings.TrimPrefix(field, "spec.sparkConf["), "]")
 	_, given := app.Spec.SparkConf[key]
 	_, defaulted := defaults.Properties[key]
 	part, rest, _ := strings.Cut(field, ".")
 	switch {
 	case !given && specProperties(app, app.Spec.PyFiles)[key] != "":
-		return specFields[key]
+		return specFields[key], ""
 	case !given && defaulted:
-		return "the operator's default " + key
+		return "", "the operator's default " + key
 	case part == "spark":
-		return "spec.sparkConf." + field
+		return finding.Entry("spec.sparkConf", field), ""
 	case part == "driverTemplate", part == "executorTemplate":
-		return strings.TrimSuffix("spec."+strings.TrimSuffix(part, "Template")+"Spec.podTemplateSpec."+rest, ".")
+		return strings.TrimSuffix("spec."+strings.TrimSuffix(part, "Template")+"Spec.podTemplateSpec."+rest, "."), ""
 	case part == "names" && app.Spec.SparkConf[appIDKey] != "":
-		return "spec.sparkConf." + appIDKey
+		return finding.Entry("spec.sparkConf", appIDKey), ""
 	case part == "names":
-		return "metadata.name"
+		return "metadata.name", ""
 	case field == "resource":
-		return resourceField(app.Spec)
+		return resourceField(app.Spec), ""
 	case part == "spec":
-		return field
+		return field, ""
 	default:
-		return cmp.Or(planFields[field], "spec."+field)
+		return cmp.Or(planFields[field], "spec."+field), ""
 	}
 }
 

@@ -21,9 +21,9 @@ const (
 )
 
 func TestTemplatesInFiles(t *testing.T) {
-	inDriver := `spec.sparkConf.` + driverTemplateKey + ` "driver.yaml" is a file, which Firesteel does not read: ` +
+	inDriver := `spec.sparkConf[` + driverTemplateKey + `] "driver.yaml" is a file, which Firesteel does not read: ` +
 		`write the template into spec.driverSpec.podTemplateSpec`
-	inExecutor := `spec.sparkConf.` + executorTemplateKey + ` "executor.yaml" is a file, which Firesteel does not read: ` +
+	inExecutor := `spec.sparkConf[` + executorTemplateKey + `] "executor.yaml" is a file, which Firesteel does not read: ` +
 		`write the template into spec.executorSpec.podTemplateSpec`
 	inFiles := func() *application {
 		return pi().Conf(driverTemplateKey, "driver.yaml").Conf(executorTemplateKey, "executor.yaml")
@@ -107,7 +107,7 @@ func TestARemoteTemplateThatIsGivenStandsForOneInTheSpec(t *testing.T) {
 func TestARemoteTemplateThatIsRefusedIsNamed(t *testing.T) {
 	app := pi().Conf(executorTemplateKey, "s3://b/t")
 	remote := dialect.RemoteTemplates(plan(t, app), apache.API.Fields)[0]
-	want := `spec.sparkConf.spark.kubernetes.executor.podTemplateFile "s3://b/t" is not there: put it there, ` +
+	want := `spec.sparkConf[spark.kubernetes.executor.podTemplateFile] "s3://b/t" is not there: put it there, ` +
 		`or write the template into spec.executorSpec.podTemplateSpec`
 	if got := apache.Refusals(remote.Refuse("is not there", "put it there"), app.Obj(), apache.Defaults{}).String(); got != want {
 		t.Errorf("refused with\n%s\nwant\n%s", got, want)

@@ -26,10 +26,10 @@ func UnsupportedFields(app *sparkv1.SparkApplication) finding.List {
 	fixed := fixedProperties(app)
 	for _, key := range slices.Sorted(maps.Keys(app.Spec.SparkConf)) {
 		if value, given := fixed[key], app.Spec.SparkConf[key]; value != "" && given != value {
-			found.WarnOfKey("spec.sparkConf", key, given, text.Format("has no effect, it is always %q", redact.Value(key, value)), "leave it out")
+			found.Warn(finding.Entry("spec.sparkConf", key), given, text.Format("has no effect, it is always %q", redact.Value(key, value)), "leave it out")
 		}
 		if !strings.HasPrefix(key, "spark.") {
-			found.Warn("spec.sparkConf", key, "is dropped, Spark reads only what begins with spark.",
+			found.Warn(finding.Entry("spec.sparkConf", key), nil, "is dropped, Spark reads only what begins with spark.",
 				"leave it out, or write spark.hadoop. before a property of Hadoop's")
 		}
 	}

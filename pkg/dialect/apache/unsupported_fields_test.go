@@ -61,18 +61,18 @@ func TestUnsupportedFields(t *testing.T) {
 		"properties that Spark passes over, sorted": {
 			pi().Conf("spark.ok", "1").Conf("hive.metastore.uris", "x").Conf("fs.s3a.endpoint", "y"),
 			[]string{
-				`spec.sparkConf "fs.s3a.endpoint" is dropped, Spark reads only what begins with spark.: leave it out, or write spark.hadoop. before a property of Hadoop's.`,
-				`spec.sparkConf "hive.metastore.uris" is dropped, Spark reads only what begins with spark.: leave it out, or write spark.hadoop. before a property of Hadoop's.`,
+				`spec.sparkConf[fs.s3a.endpoint] is dropped, Spark reads only what begins with spark.: leave it out, or write spark.hadoop. before a property of Hadoop's.`,
+				`spec.sparkConf[hive.metastore.uris] is dropped, Spark reads only what begins with spark.: leave it out, or write spark.hadoop. before a property of Hadoop's.`,
 			},
 		},
 		"properties that only the operator can set": {
 			pi().Conf("spark.kubernetes.namespace", "elsewhere").Conf("spark.submit.deployMode", "client").Conf("spark.app.name", "Pi").
 				Conf("spark.kubernetes.executor.label.spark.operator/name", "mine"),
 			[]string{
-				`spec.sparkConf spark.app.name "Pi" has no effect, it is always "pi": leave it out.`,
-				`spec.sparkConf spark.kubernetes.executor.label.spark.operator/name "mine" has no effect, it is always "spark-kubernetes-operator": leave it out.`,
-				`spec.sparkConf spark.kubernetes.namespace "elsewhere" has no effect, it is always "team-a": leave it out.`,
-				`spec.sparkConf spark.submit.deployMode "client" has no effect, it is always "cluster": leave it out.`,
+				`spec.sparkConf[spark.app.name] "Pi" has no effect, it is always "pi": leave it out.`,
+				`spec.sparkConf[spark.kubernetes.executor.label.spark.operator/name] "mine" has no effect, it is always "spark-kubernetes-operator": leave it out.`,
+				`spec.sparkConf[spark.kubernetes.namespace] "elsewhere" has no effect, it is always "team-a": leave it out.`,
+				`spec.sparkConf[spark.submit.deployMode] "client" has no effect, it is always "cluster": leave it out.`,
 			},
 		},
 		"the same properties, set as the operator does": {

@@ -44,7 +44,7 @@ func (p properties) setExecutorEnv(environment []corev1.EnvVar) {
 		case variable.ValueFrom != nil:
 			delete(p, key)
 		case shadowed, value != variable.Value, slices.Contains(executorVariables, variable.Name), strings.Contains(value, "$(SPARK_"):
-			p[key] = property{value, fmt.Sprintf("spec.executor.env[%d]", i)}
+			p[key] = property{value: value, field: fmt.Sprintf("spec.executor.env[%d]", i)}
 		}
 	}
 }
@@ -79,14 +79,14 @@ func unsupportedVariables(environment []corev1.EnvVar, p properties) finding.Lis
 	for i, variable := range environment {
 		field := fmt.Sprintf("spec.executor.env[%d]", i)
 		if variable.ValueFrom != nil && slices.Contains(executorVariables, variable.Name) {
-			found.WarnOfKey(field, variable.Name, nil, "has no effect, Spark sets it after what comes from elsewhere", "write its value")
+			found.Warn(field, nil, variable.Name+" has no effect, Spark sets it after what comes from elsewhere", "write its value")
 		}
 		if p.setsLast(variable.Name) {
-			found.WarnOfKey(field, variable.Name, nil, "has no effect, Spark sets it after all others", "leave it out")
+			found.Warn(field, nil, variable.Name+" has no effect, Spark sets it after all others", "leave it out")
 		}
 		for _, reference := range variableReference.FindAllString(variable.Value, -1) {
 			if p.setsLast(referred(reference)) {
-				found.WarnOfKey(field, variable.Name, nil, text.Format("gets no value for %s, which Spark sets after all others", reference),
+				found.Warn(field, nil, text.Format("%s gets no value for %s, which Spark sets after all others", variable.Name, reference),
 					"refer to a variable of spec.executor.env that has it from where Spark has it")
 			}
 		}

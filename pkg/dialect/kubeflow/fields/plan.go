@@ -59,7 +59,7 @@ func besideRemoteTemplates(app *v1beta2.SparkApplication, plan submission.Plan) 
 	for _, r := range []names.Role{names.Driver, names.Executor} {
 		key := r.KubernetesProperty("podTemplateFile")
 		if location, named := plan.Properties[key]; named && r.Pods(&app.Spec).Template == nil && made[r] != nil {
-			found.Refuse(confField+key, location, "cannot go with fields of spec."+string(r)+" that no Spark property stands for",
+			found.Refuse(finding.Entry(confField, key), location, "cannot go with fields of spec."+string(r)+" that no Spark property stands for",
 				"write the template into "+r.Field("template"))
 		}
 	}
@@ -110,17 +110,17 @@ func checkSpec(app *v1beta2.SparkApplication) finding.List {
 // driver asks for them. submission.Build checks those of the driver.
 func checkExecutorMetadata(spec v1beta2.ExecutorSpec) finding.List {
 	var found finding.List
-	refuse := func(field, value, problem string, problems []string) {
+	refuse := func(field, key, value, problem string, problems []string) {
 		if len(problems) > 0 {
-			found.Refuse(names.Executor.Field(field), value, problem, "mend it: "+strings.Join(problems, ", "))
+			found.Refuse(finding.Entry(names.Executor.Field(field), key), value, problem, "mend it: "+strings.Join(problems, ", "))
 		}
 	}
 	for _, key := range sortedKeys(spec.Labels) {
-		refuse("labels."+key, key, "is no label key", validation.IsQualifiedName(key))
-		refuse("labels."+key, spec.Labels[key], "is no label value", validation.IsValidLabelValue(spec.Labels[key]))
+		refuse("labels", key, key, "is no label key", validation.IsQualifiedName(key))
+		refuse("labels", key, spec.Labels[key], "is no label value", validation.IsValidLabelValue(spec.Labels[key]))
 	}
 	for _, key := range sortedKeys(spec.Annotations) {
-		refuse("annotations."+key, key, "is no annotation key", validation.IsQualifiedName(strings.ToLower(key)))
+		refuse("annotations", key, key, "is no annotation key", validation.IsQualifiedName(strings.ToLower(key)))
 	}
 	return found
 }

@@ -145,7 +145,7 @@ func TestTimeLimits(t *testing.T) {
 	if fields.SpecOf(app).Hash(spec.HashVersion) != fields.SpecOf(pi().Obj()).Hash(spec.HashVersion) {
 		t.Error("an annotation has the application run anew")
 	}
-	wantSaid(t, fields.UnsupportedFields(pi().Annotated(dialect.AnnotationActiveDeadline, "soon").Obj(), bounded).Sentences(), `firesteel.dev/active-deadline "soon" has no effect`)
+	wantSaid(t, fields.UnsupportedFields(pi().Annotated(dialect.AnnotationActiveDeadline, "soon").Obj(), bounded).Sentences(), `firesteel.dev/active-deadline] "soon" has no effect`)
 }
 
 func TestTimeToLiveOfTheOperatorsSettings(t *testing.T) {
@@ -191,7 +191,7 @@ func TestRefused(t *testing.T) {
 		"an Ingress of no address":          {pi().Spec(`driverIngressOptions: [{servicePort: 80, ingressURLFormat: "a b%zz"}]`), "InvalidDriverIngress", "is no address", "spec.driverIngressOptions[0].ingressURLFormat"},
 		"another service account by a property": {pi().Conf("spark.kubernetes.authenticate.driver.serviceAccountName", "admin"), "DeniedProperty",
 			`sparkConf key "spark.kubernetes.authenticate.driver.serviceAccountName" is not allowed: configure the service account via the CRD spec instead`, "spec.sparkConf"},
-		"another master by a property": {pi().Conf("spark.master", "k8s://other"), "DeniedProperty", `sparkConf key "spark.master" is not allowed: this value is managed by the operator`, "spec.sparkConf.spark.master"},
+		"another master by a property": {pi().Conf("spark.master", "k8s://other"), "DeniedProperty", `sparkConf key "spark.master" is not allowed: this value is managed by the operator`, "spec.sparkConf[spark.master]"},
 		"another namespace": {pi().Conf("spark.kubernetes.namespace", "other"), "DeniedProperty",
 			`sparkConf key "spark.kubernetes.namespace" is not allowed: must equal the application namespace "team-a", got "other"`, "spec.sparkConf"},
 	} {

@@ -13,6 +13,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/names"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/settings"
+	"github.com/firesteel-dev/firesteel/pkg/finding"
 )
 
 // Spark properties that more than one file uses.
@@ -25,13 +26,13 @@ const (
 	dynamicKey         = "spark.dynamicAllocation.enabled"
 	uiPortKey          = "spark.ui.port"
 	decommissionKey    = "spark.decommission.enabled"
-	confField          = "spec.sparkConf."
+	confField          = "spec.sparkConf"
 	dynamicField       = "spec.dynamicAllocation."
 	pythonVersionField = "spec.pythonVersion"
 )
 
-// property is the value of a Spark property, and its source: a field, or the operator's settings.
-type property struct{ value, field string }
+// property is the value of a Spark property, and what sets it: a field, or a source outside of the manifest.
+type property struct{ value, field, source string }
 
 // properties are Spark properties. A later value wins, as on a command line.
 type properties map[string]property
@@ -39,7 +40,7 @@ type properties map[string]property
 // set sets a property if the field is set.
 func (p properties) set(key, value, field string) {
 	if value != "" {
-		p[key] = property{value, field}
+		p[key] = property{value: value, field: field}
 	}
 }
 
@@ -63,7 +64,7 @@ func (p properties) setList(key string, values []string, field string) {
 // setAll sets a property for each entry of a map, also if its value is empty.
 func (p properties) setAll(prefix string, values map[string]string, field string) {
 	for key, value := range values {
-		p[prefix+key] = property{value, field + "." + key}
+		p[prefix+key] = property{value: value, field: finding.Entry(field, key)}
 	}
 }
 
@@ -80,7 +81,7 @@ func (p properties) values() map[string]string {
 func propertiesOf(app *v1beta2.SparkApplication, defaults settings.Defaults) properties {
 	p := properties{}
 	for key, value := range defaults.Properties {
-		p[key] = property{value, "the operator's default " + key}
+		p[key] = property{value: value, source: "the operator's default " + key}
 	}
 	p.setImage(app.Spec)
 	p.setConf(app.Spec)
@@ -96,7 +97,7 @@ func propertiesOf(app *v1beta2.SparkApplication, defaults settings.Defaults) pro
 	p.setMonitoring(app)
 	p.setScheduler(app, defaults)
 	for key, value := range fixedProperties(app) {
-		p[key] = property{value, "metadata"}
+		p[key] = property{value: value, field: "metadata"}
 	}
 	p.setInstances()
 	return p
@@ -114,7 +115,7 @@ func (p properties) setImage(spec v1beta2.SparkApplicationSpec) {
 }
 
 func (p properties) setConf(spec v1beta2.SparkApplicationSpec) {
-	p.setAll("", spec.SparkConf, strings.TrimSuffix(confField, "."))
+	p.setAll("", spec.SparkConf, confField)
 	p.setAll("spark.hadoop.", spec.HadoopConf, "spec.hadoopConf")
 }
 
@@ -134,7 +135,7 @@ func (p properties) setRole(r names.Role, app *v1beta2.SparkApplication) {
 	p.setAll(r.KubernetesProperty("label."), names.OwnLabels(app, r), "metadata")
 	p.setAll(r.KubernetesProperty("annotation."), spec.Annotations, r.Field("annotations"))
 	for variable, secret := range spec.EnvSecretKeyRefs {
-		p.set(r.KubernetesProperty("secretKeyRef."+variable), secret.Name+":"+secret.Key, r.Field("envSecretKeyRefs."+variable))
+		p.set(r.KubernetesProperty("secretKeyRef."+variable), secret.Name+":"+secret.Key, finding.Entry(r.Field("envSecretKeyRefs"), variable))
 	}
 	p.setAll(r.EnvironmentPrefix(), spec.EnvVars, r.Field("envVars"))
 	p.setSecrets(r, spec.Secrets)

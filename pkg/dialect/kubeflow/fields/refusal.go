@@ -1,6 +1,7 @@
 package fields
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
@@ -16,7 +17,7 @@ func Refusals(err error, app *v1beta2.SparkApplication, defaults settings.Defaul
 	found := finding.Of(err)
 	for i := range found {
 		if found[i].Field != "" {
-			found[i].Field = place(found[i].Field, p)
+			p.place(&found[i])
 		}
 	}
 	return found
@@ -25,22 +26,36 @@ func Refusals(err error, app *v1beta2.SparkApplication, defaults settings.Defaul
 // planFields are fields of a plan that have another name in the API.
 var planFields = map[string]string{
 	"properties": "spec.sparkConf", "resource": "spec.mainApplicationFile", "namespace": "metadata.namespace",
-	imageKey: "spec.image", names.Executor.KubernetesProperty("container.image"): "spec.executor.image", "ingressURLFormat": "the operator's setting of the Ingress's address",
+	imageKey: "spec.image", names.Executor.KubernetesProperty("container.image"): "spec.executor.image",
 }
 
-// place returns where a field of a plan comes from, in the manifest or outside of it. If a field stands for a property, the
-// finding has both names: the value may come from several fields.
-func place(field string, p properties) string {
+// planSources are fields of a plan that the operator's settings hold.
+var planSources = map[string]string{"ingressURLFormat": "the operator's setting of the Ingress's address"}
+
+// place makes a finding about a field of a plan one about its source: a field of the manifest, or a setting of the operator. The
+// value of a property may come from several fields, so the finding has the property's name, too.
+func (p properties) place(found *finding.Finding) {
+	field := found.Field
 	if its, set := p[field]; set {
-		return placeOfProperty(field, its.field)
+		found.Field, found.Source = its.field, its.source
+		if its.field != "" && its.field != finding.Entry(confField, field) {
+			found.Property = field
+		}
+		return
 	}
-	if named := planFields[field]; named != "" {
-		return named
+	if source := planSources[field]; source != "" {
+		found.Field, found.Source = "", source
+		return
 	}
+	found.Field = cmp.Or(planFields[field], fieldOfPlan(field))
+}
+
+// fieldOfPlan returns the field of the manifest for a field of a plan.
+func fieldOfPlan(field string) string {
 	part, rest, _ := strings.Cut(field, ".")
 	switch part {
 	case "spark":
-		return confField + field
+		return finding.Entry(confField, field)
 	case "driverTemplate", "executorTemplate":
 		return strings.TrimSuffix("spec."+strings.TrimSuffix(part, "Template")+".template."+rest, ".")
 	case "names":
@@ -49,11 +64,4 @@ func place(field string, p properties) string {
 		return field
 	}
 	return "spec." + field
-}
-
-func placeOfProperty(key, field string) string {
-	if strings.HasSuffix(field, key) { // of sparkConf, or a default
-		return field
-	}
-	return field + " (" + key + ")"
 }

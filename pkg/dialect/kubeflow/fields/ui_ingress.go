@@ -66,7 +66,7 @@ func (p properties) setProxy(app *v1beta2.SparkApplication, defaults settings.De
 	}
 	for key, value := range map[string]string{"spark.ui.proxyBase": address.Path, "spark.ui.proxyRedirectUri": "/"} {
 		if _, given := p[key]; !given {
-			p[key] = property{value, "the operator's setting of the Ingress"}
+			p[key] = property{value: value, source: "the operator's setting of the Ingress"}
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package fields
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -48,17 +49,17 @@ func overruled(app *v1beta2.SparkApplication, defaults settings.Defaults) findin
 		shown := redact.Value(key, effective.value)
 		switch {
 		case !strings.HasPrefix(key, "spark."):
-			found.Warn("spec.sparkConf", key, "is dropped, Spark reads only what begins with spark.",
+			found.Warn(finding.Entry("spec.sparkConf", key), nil, "is dropped, Spark reads only what begins with spark.",
 				"leave it out, or write it into spec.hadoopConf if it is a property of Hadoop's")
 		case defaults.Discourages(key):
-			found.WarnOfKey("spec.sparkConf", key, given, "works here, though newer versions of the Kubeflow operator refuse it", insteadOf(key))
+			found.Warn(finding.Entry("spec.sparkConf", key), given, "works here, though newer versions of the Kubeflow operator refuse it", insteadOf(key))
 		case !set:
-			found.WarnOfKey("spec.sparkConf", key, given, "has no effect, another field gives executors that variable", "leave one of them out")
+			found.Warn(finding.Entry("spec.sparkConf", key), given, "has no effect, another field gives executors that variable", "leave one of them out")
 		case effective.value == given, strings.HasPrefix(effective.value, given+" "): // a Java agent was added to the options
 		case effective.field == "metadata":
-			found.WarnOfKey("spec.sparkConf", key, given, text.Format("has no effect, it is always %q", shown), "leave it out")
+			found.Warn(finding.Entry("spec.sparkConf", key), given, text.Format("has no effect, it is always %q", shown), "leave it out")
 		default:
-			found.WarnOfKey("spec.sparkConf", key, given, text.Format("has no effect, %s says %q", effective.field, shown), "leave one of them out")
+			found.Warn(finding.Entry("spec.sparkConf", key), given, text.Format("has no effect, %s says %q", cmp.Or(effective.field, effective.source), shown), "leave one of them out")
 		}
 	}
 	for _, labelled := range []struct {
@@ -73,7 +74,7 @@ func overruled(app *v1beta2.SparkApplication, defaults settings.Defaults) findin
 		own := names.OwnLabels(app, labelled.role)
 		for _, key := range sortedKeys(labelled.labels) {
 			if value := own[key]; value != "" && labelled.labels[key] != value {
-				found.WarnOfKey(labelled.field, key, labelled.labels[key], text.Format("has no effect, it is always %q", value), "leave it out")
+				found.Warn(finding.Entry(labelled.field, key), labelled.labels[key], text.Format("has no effect, it is always %q", value), "leave it out")
 			}
 		}
 	}

@@ -51,21 +51,21 @@ func TestUnsupportedFields(t *testing.T) {
 		},
 		"a variable of properties that comes from elsewhere": {
 			pi().Conf("spark.executorEnv.NODE", "none").Executor("env: [{name: NODE, valueFrom: {fieldRef: {fieldPath: spec.nodeName}}}]"),
-			[]string{`spec.sparkConf spark.executorEnv.NODE "none" has no effect, another field gives executors that variable`},
+			[]string{`spec.sparkConf[spark.executorEnv.NODE] "none" has no effect, another field gives executors that variable`},
 		},
 		"properties over which fields win": {
 			pi().Conf("spark.driver.memory", "9g").Driver("memory: 1g"),
-			[]string{`spec.sparkConf spark.driver.memory "9g" has no effect, spec.driver.memory says "1g"`},
+			[]string{`spec.sparkConf[spark.driver.memory] "9g" has no effect, spec.driver.memory says "1g"`},
 		},
 		"properties that agree with fields": {pi().Conf("spark.driver.memory", "1g").Driver("memory: 1g"), nil},
 		"properties that are the operator's": {
-			pi().Conf("spark.app.name", "mine"), []string{`spec.sparkConf spark.app.name "mine" has no effect, it is always "pi"`},
+			pi().Conf("spark.app.name", "mine"), []string{`spec.sparkConf[spark.app.name] "mine" has no effect, it is always "pi"`},
 		},
 		"labels that are the operator's": {
 			pi().Driver("labels: {sparkoperator.k8s.io/app-name: mine}"),
-			[]string{`spec.driver.labels sparkoperator.k8s.io/app-name "mine" has no effect, it is always "pi"`},
+			[]string{`spec.driver.labels[sparkoperator.k8s.io/app-name] "mine" has no effect, it is always "pi"`},
 		},
-		"a property of nobody's": {pi().Conf("fs.defaultFS", "h"), []string{`spec.sparkConf "fs.defaultFS" is dropped`}},
+		"a property of nobody's": {pi().Conf("fs.defaultFS", "h"), []string{`spec.sparkConf[fs.defaultFS] is dropped`}},
 		"an image by a property": {pi().Conf("spark.kubernetes.container.image", "i"), []string{"newer versions of the Kubeflow operator refuse it"}},
 		"devices without a name": {pi().Driver("gpu: {quantity: 1}"), []string{`spec.driver.gpu "" of 1 has no effect`}},
 		"secrets of every type that there is": {
@@ -201,7 +201,7 @@ func TestRefusal(t *testing.T) {
 		app  *application
 		want string
 	}{
-		"a property":    {pi().Conf("spark.driver.memory", "1.5g"), `spec.sparkConf.spark.driver.memory "1.5g" is not a size`},
+		"a property":    {pi().Conf("spark.driver.memory", "1.5g"), `spec.sparkConf[spark.driver.memory] "1.5g" is not a size`},
 		"a field":       {pi().Driver("memory: 1.5g"), `spec.driver.memory (spark.driver.memory) "1.5g" is not a size`},
 		"no main class": {pi().With(func(app *v1beta2.SparkApplication) { app.Spec.MainClass = "" }), "spec.mainClass is missing"},
 		"no image":      {pi().With(func(app *v1beta2.SparkApplication) { app.Spec.Image = "" }), "spec.image is missing"},
@@ -229,21 +229,21 @@ func TestRefusal(t *testing.T) {
 		},
 		"a limit that is none": {pi().Driver("memoryLimit: much"), `spec.driver.memoryLimit "much" is not a size`},
 		"a label that no object can have": {
-			pi().Driver("labels: {'a b': c}"), `spec.driver.labels.a b (spark.kubernetes.driver.label.a b) "c"`,
+			pi().Driver("labels: {'a b': c}"), `spec.driver.labels[a b] (spark.kubernetes.driver.label.a b) "c"`,
 		},
 		"an executor's label that no Pod can have": {
-			pi().Executor("labels: {a: b c}"), `spec.executor.labels.a "b c" is no label value`,
+			pi().Executor("labels: {a: b c}"), `spec.executor.labels[a] "b c" is no label value`,
 		},
 		"an executor's annotation that no Pod can have": {
-			pi().Executor("annotations: {a b: c}"), `spec.executor.annotations.a b "a b" is no annotation key`,
+			pi().Executor("annotations: {a b: c}"), `spec.executor.annotations[a b] "a b" is no annotation key`,
 		},
 		"a template by a URL beside fields that need one": {
 			pi().Conf("spark.kubernetes.executor.podTemplateFile", "https://t").Executor("priorityClassName: p"),
-			`spec.sparkConf.spark.kubernetes.executor.podTemplateFile "https://t" cannot go with fields of spec.executor`,
+			`spec.sparkConf[spark.kubernetes.executor.podTemplateFile] "https://t" cannot go with fields of spec.executor`,
 		},
 		"a template that is a file": {
 			pi().Conf("spark.kubernetes.driver.podTemplateFile", "/t.yaml"),
-			`spec.sparkConf.spark.kubernetes.driver.podTemplateFile "/t.yaml" is a file, which Firesteel does not read: write the template into spec.driver.template`,
+			`spec.sparkConf[spark.kubernetes.driver.podTemplateFile] "/t.yaml" is a file, which Firesteel does not read: write the template into spec.driver.template`,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

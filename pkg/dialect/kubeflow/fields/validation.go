@@ -117,13 +117,13 @@ func invalidIngress(field string, value any, text, remedy string) *finding.Findi
 // checkProperties refuses the properties that the operator's settings deny, and a namespace other than the application's.
 func checkProperties(app *v1beta2.SparkApplication, defaults settings.Defaults) *finding.Finding {
 	for _, key := range sortedKeys(app.Spec.SparkConf) {
-		value := app.Spec.SparkConf[key]
+		value, field := app.Spec.SparkConf[key], finding.Entry(confField, key)
 		switch {
 		case key == namespaceKey && value != app.Namespace:
 			return deniedProperty(key, value, fmt.Sprintf("must equal the application namespace %q, got %q.", app.Namespace, redact.Value(key, value)),
-				"Remove "+confField+key)
+				"Remove "+field)
 		case defaults.Denies(key):
-			return deniedProperty(key, value, insteadOf(key)+".", fmt.Sprintf("Remove %s%s, which is %q", confField, key, redact.Value(key, value)))
+			return deniedProperty(key, value, insteadOf(key)+".", fmt.Sprintf("Remove %s, which is %q", field, redact.Value(key, value)))
 		}
 	}
 	return nil
@@ -131,7 +131,7 @@ func checkProperties(app *v1beta2.SparkApplication, defaults settings.Defaults) 
 
 func deniedProperty(key, value, why, remedy string) *finding.Finding {
 	return &finding.Finding{
-		Reason: "DeniedProperty", Field: "spec.sparkConf", Key: key, Value: value,
+		Reason: "DeniedProperty", Field: finding.Entry(confField, key), Value: value,
 		Text: fmt.Sprintf("sparkConf key %q is not allowed: %s", key, why), Remedy: remedy,
 	}
 }
