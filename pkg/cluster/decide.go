@@ -44,7 +44,7 @@ func Decide(record *v1alpha1.Record, policy Policy, seen Observation, now time.T
 // the record, or a user edited it. Then the running cluster is left alone until it is deleted.
 func Understands(record *v1alpha1.Record) bool {
 	state := Current(record)
-	return !record.Foreign() && (state == "" || slices.Contains(States, state))
+	return !record.HasNewerFormat() && (state == "" || slices.Contains(States, state))
 }
 
 // Current returns the state of a record; empty if there is no record.

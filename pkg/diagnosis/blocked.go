@@ -11,7 +11,7 @@ import (
 
 // NotUnderstood explains why nothing is done for an object whose record this version of Firesteel does not understand.
 func NotUnderstood(record *v1alpha1.Record) Explanation {
-	if record.Foreign() {
+	if record.HasNewerFormat() {
 		return NewerFormat(record.Format)
 	}
 	return leftAlone(fmt.Sprintf("status.firesteel has the state %q, which this version of Firesteel does not know.",

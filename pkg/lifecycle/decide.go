@@ -63,7 +63,7 @@ func (m *machine) submit() {
 // Understands reports whether this version of Firesteel can work with a record. If it cannot, a newer version wrote
 // the record, or a user edited it. Then a running driver is left alone until the application is deleted.
 func Understands(record *v1alpha1.Record, policy Policy) bool {
-	return !record.Foreign() && policy.allows(CurrentState(record))
+	return !record.HasNewerFormat() && policy.allows(CurrentState(record))
 }
 
 // CurrentState returns the state of a record; empty if there is no record.

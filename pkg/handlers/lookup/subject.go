@@ -76,7 +76,7 @@ func Application(
 		return nil, nil
 	case err != nil:
 		return nil, fmt.Errorf("read application %s: %w", object.Key(), err)
-	case app.GetUID() != object.UID, app.GetUndecodable() != "", app.GetDeletionTimestamp() != nil, app.GetRecord().Foreign():
+	case app.GetUID() != object.UID, app.GetUndecodable() != "", app.GetDeletionTimestamp() != nil, app.GetRecord().HasNewerFormat():
 		return nil, nil
 	}
 	if ok, err := Serves(ctx, settings.Scope, namespaces, app); err != nil || !ok {

@@ -97,7 +97,7 @@ func (h *handler) read(ctx context.Context, k *variant.Kind, object events.Objec
 	case err != nil:
 		return nil, fmt.Errorf("read schedule %s: %w", object.Key(), err)
 	case s.GetUID() != object.UID, s.GetUndecodable() != "", s.GetDeletionTimestamp() != nil,
-		s.GetScheduleStatus().Firesteel == nil, s.GetScheduleStatus().Firesteel.Foreign():
+		s.GetScheduleStatus().Firesteel == nil, s.GetScheduleStatus().Firesteel.HasNewerFormat():
 		return nil, nil
 	}
 	if served, err := lookup.Serves(ctx, h.settings().Scope, h.namespaces, s); err != nil || !served {

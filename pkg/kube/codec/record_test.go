@@ -33,14 +33,14 @@ func formatOf(undecodable string, record *v1alpha1.Record) (string, int64, bool)
 	if record == nil {
 		return undecodable, 0, false
 	}
-	return undecodable, record.Format, record.Foreign() || record.Sequence == 7
+	return undecodable, record.Format, record.HasNewerFormat() || record.Sequence == 7
 }
 
 func formatOfSchedule(undecodable string, record *v1alpha1.ScheduleRecord) (string, int64, bool) {
 	if record == nil {
 		return undecodable, 0, false
 	}
-	return undecodable, record.Format, record.Foreign() || record.Missed == 7
+	return undecodable, record.Format, record.HasNewerFormat() || record.Missed == 7
 }
 
 // Whatever a user made of the spec, or another writer of the status, the record says what runs.

@@ -57,10 +57,10 @@ const FormatUnreadable = math.MaxInt64
 // only the format, and unknown is the whole record.
 func SplitRecord[Known any, Unknown ~string](data []byte, newest int64, known *Known, format *int64, unknown *Unknown) error {
 	err := Split(data, known, unknown)
-	if err == nil && !IsForeign(*format, newest) {
+	if err == nil && !IsNewerFormat(*format, newest) {
 		return nil
 	}
-	if found := formatOf(data); IsForeign(found, newest) {
+	if found := formatOf(data); IsNewerFormat(found, newest) {
 		var zero Known
 		*known = zero
 		*format, *unknown = found, Unknown(data)
@@ -69,16 +69,16 @@ func SplitRecord[Known any, Unknown ~string](data []byte, newest int64, known *K
 	return err
 }
 
-// JoinRecord is Join for a record. A record of a foreign format is encoded as it was decoded.
+// JoinRecord is Join for a record. A record of a newer format is encoded as it was decoded.
 func JoinRecord[Unknown ~string](newest int64, known any, format int64, unknown Unknown) ([]byte, error) {
-	if IsForeign(format, newest) {
+	if IsNewerFormat(format, newest) {
 		return []byte(unknown), nil
 	}
 	return Join(known, unknown)
 }
 
-// IsForeign reports whether a record of this format was written by a newer version of Firesteel.
-func IsForeign(format, newest int64) bool { return format < 0 || format > newest }
+// IsNewerFormat reports whether a record of this format was written by a newer version of Firesteel.
+func IsNewerFormat(format, newest int64) bool { return format < 0 || format > newest }
 
 // formatOf reads the format of a record, whatever else the record holds.
 func formatOf(data []byte) int64 {

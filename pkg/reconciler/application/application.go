@@ -110,7 +110,7 @@ func (r *Reconciler) Finalize(ctx context.Context, app dialect.Application) (dia
 func (r *Reconciler) waitForRelease(ctx context.Context, v *view.Application) error {
 	record := v.App.GetRecord()
 	switch {
-	case record.Foreign():
+	case record.HasNewerFormat():
 		return nil
 	case record != nil && lifecycle.CurrentState(record) != lifecycle.ResourceReleased:
 		return requeueHeld(ctx, v, "driver Pod not released", delivery.CursorDelay) // the informer reports its deletion

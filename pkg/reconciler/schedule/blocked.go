@@ -15,7 +15,7 @@ import (
 func (r *Reconciler) isBlocked(ctx context.Context, s variant.Schedule) (bool, error) {
 	record := s.GetScheduleStatus().Firesteel
 	switch {
-	case record.Foreign():
+	case record.HasNewerFormat():
 		r.withdraw(s)
 		r.reports.NotUnderstood(ctx, s, diagnosis.NewerFormat(record.Format))
 		return true, nil

@@ -78,7 +78,7 @@ func (w *unrecordedRuns) isUnrecorded(owner *metav1.OwnerReference, run dialect.
 	claimed := []schedule.Run{variant.RunOf(run)}
 	instant := schedule.DropUnprovenInstants(s, schedule.PolicyOf(s, now), claimed, now.Add(schedule.MaxClockSkew))[0].Instant
 	record := s.GetScheduleStatus().Firesteel
-	return record != nil && !record.Foreign() && !instant.IsZero() && !schedule.Settled(record, instant)
+	return record != nil && !record.HasNewerFormat() && !instant.IsZero() && !schedule.Settled(record, instant)
 }
 
 func (w *unrecordedRuns) add(owner types.UID, run types.NamespacedName) {

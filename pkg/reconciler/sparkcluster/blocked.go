@@ -21,7 +21,7 @@ import (
 func (r *Reconciler) isBlocked(ctx context.Context, c *sparkv1.SparkCluster) (bool, error) {
 	record, deleted := c.Status.Firesteel, c.DeletionTimestamp != nil
 	switch {
-	case record.Foreign(), record != nil && !deleted && !cluster.Understands(record):
+	case record.HasNewerFormat(), record != nil && !deleted && !cluster.Understands(record):
 		return true, r.leaveToNewerVersion(ctx, c)
 	case c.Undecodable != "" && deleted:
 		return true, r.releaseUnmanaged(ctx, c)

@@ -86,7 +86,7 @@ func (r *Reconciler) FinalizeKind(ctx context.Context, c *sparkv1.SparkCluster) 
 		return r.redactors.Error(c, err)
 	}
 	*c = *current
-	if c.Status.Firesteel.Foreign() {
+	if c.Status.Firesteel.HasNewerFormat() {
 		r.forget(c.UID)
 		r.state.finalizerRemoved(c)
 		return nil

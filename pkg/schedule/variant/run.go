@@ -98,7 +98,7 @@ var kubeflowStates = map[sparkoperatorv1beta2.ApplicationStateType]schedule.RunS
 // ended still counts as running until its driver is released. So does an application that cannot be decoded any more
 // and was launched.
 func stateBy(undecodable string, record *firesteelv1alpha1.Record) schedule.RunState {
-	launched := record.Foreign() || record != nil && record.Launch != nil && !record.Launch.Released
+	launched := record.HasNewerFormat() || record != nil && record.Launch != nil && !record.Launch.Released
 	switch terminated := lifecycle.CurrentState(record).Terminated(); {
 	case !terminated && undecodable != "" && !launched:
 		return schedule.RunFailed // it can never run

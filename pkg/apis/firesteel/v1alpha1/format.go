@@ -10,12 +10,12 @@ const (
 	FormatUnreadable = codec.FormatUnreadable
 )
 
-// Foreign reports whether a newer version of Firesteel wrote the record in a format that this one does not know. Such a record
+// HasNewerFormat reports whether a newer version of Firesteel wrote the record in a format that this one does not know. Such a record
 // holds its format and Unknown only, which is all of it.
-func (r *Record) Foreign() bool { return r != nil && codec.IsForeign(r.Format, Format) }
+func (r *Record) HasNewerFormat() bool { return r != nil && codec.IsNewerFormat(r.Format, Format) }
 
-// Foreign reports whether the record is in a format that this version of Firesteel does not know, as that of an application.
-func (r *ScheduleRecord) Foreign() bool { return r != nil && codec.IsForeign(r.Format, Format) }
+// HasNewerFormat reports whether the record has a format that this version of Firesteel does not know.
+func (r *ScheduleRecord) HasNewerFormat() bool { return r != nil && codec.IsNewerFormat(r.Format, Format) }
 
 // UnmarshalJSON decodes a record. It decodes nothing but the format if that is not known. The JSON libraries look for this
 // method at the type.

@@ -104,8 +104,8 @@ func TestRecordsOfOtherFormats(t *testing.T) {
 				t.Errorf("%s: format %d, %v", text, *format, err)
 			}
 		}
-		if record.Foreign() != want.foreign || schedule.Foreign() != want.foreign {
-			t.Errorf("%s: foreign is %t and %t", text, record.Foreign(), schedule.Foreign())
+		if record.HasNewerFormat() != want.foreign || schedule.HasNewerFormat() != want.foreign {
+			t.Errorf("%s: foreign is %t and %t", text, record.HasNewerFormat(), schedule.HasNewerFormat())
 		}
 		if !want.foreign {
 			continue

@@ -74,7 +74,7 @@ func Decide(s Situation) Step {
 	foreignStatus := s.Dialect.HasForeignStatus(s.App)
 	contested := lost && foreignStatus && !s.Lost.Pruned && !s.Dialect.SameVisibleStatus(s.App, s.Lost.Last)
 	switch {
-	case record.Foreign(), record != nil && !deleted && !lifecycle.Understands(record, s.Policy):
+	case record.HasNewerFormat(), record != nil && !deleted && !lifecycle.Understands(record, s.Policy):
 		return LeaveUnknown // also if the spec cannot be decoded: a newer version may decode it
 	case s.App.GetUndecodable() != "":
 		return ReportUndecodable

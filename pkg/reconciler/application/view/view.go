@@ -33,7 +33,7 @@ func (v *Application) Record() *v1alpha1.Record {
 // application, a record of a known format is enough to stop the driver.
 func (v *Application) HasUsableRecord() bool {
 	record := v.App.GetRecord()
-	if record == nil || record.Foreign() {
+	if record == nil || record.HasNewerFormat() {
 		return false
 	}
 	return v.Deleted() || v.App.GetUndecodable() == "" && lifecycle.Understands(record, v.Policy)

@@ -87,12 +87,12 @@ func TestDeletedObjectWaitsForTheVersionThatUnderstandsItsRecord(t *testing.T) {
 	ctx, _ := contextWithRecorder(t)
 	pod := podOf("a", 1)
 	pod.DeletionTimestamp = &metav1.Time{Time: start}
-	foreign := &v1alpha1.Record{Format: v1alpha1.Format + 1}
+	newer := &v1alpha1.Record{Format: v1alpha1.Format + 1}
 	grace := config.Default().Events.DeletionGrace
-	if requeue, after := controller.IsRequeueKey(AwaitNewerVersion(ctx, pod, foreign, start.Add(time.Second))); !requeue || after != grace-time.Second {
+	if requeue, after := controller.IsRequeueKey(AwaitNewerVersion(ctx, pod, newer, start.Add(time.Second))); !requeue || after != grace-time.Second {
 		t.Errorf("requeued: %t after %s, want %s", requeue, after, grace-time.Second)
 	}
-	if err := AwaitNewerVersion(ctx, pod, foreign, start.Add(grace)); err != nil {
+	if err := AwaitNewerVersion(ctx, pod, newer, start.Add(grace)); err != nil {
 		t.Errorf("after the grace period it still waits: %v", err)
 	}
 }
