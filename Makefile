@@ -103,7 +103,7 @@ test-bench: ## Run each part of the benchmarks with twenty applications, to chec
 hostile: ## Measure what COUNT (500) hostile manifests of each kind cost, and apply a tenth of them to a real API server; SEED draws others.
 	go test -count=1 -v -timeout=2h ./test/hostile -hostile.count=$(or $(COUNT),500) $(SEED:%=-hostile.seed=%)
 	$(CONTROL_PLANE) FIRESTEEL_HOSTILE=$$(( ($(or $(COUNT),500) + 9) / 10 )) FIRESTEEL_SEED=$(SEED) \
-		go test -count=1 -v -timeout=2h -run='^TestHostileObjectsHarmNobody$$' ./test/integration
+		go test -count=1 -v -timeout=2h -run='^TestHostileObjectsAffectNoOtherApplication$$' ./test/integration
 
 # PARTS=throughput,cost measures only those, N=100 uses fewer applications, LARGE=yes also 10,000 live ones. The shell
 # becomes the benchmark, so that ending make ends it, too.
@@ -143,7 +143,7 @@ bench-schedules: ## Measure what 10,000 schedules cost at rest, and how long a t
 
 .PHONY: chaos-schedules
 chaos-schedules: ## Kill controller and handler around INSTANTS (1000) instants of schedules, and count the runs.
-	$(CONTROL_PLANE) FIRESTEEL_INSTANTS=$(or $(INSTANTS),1000) go test -count=1 -v -timeout=30m -run='^TestNoRunIsMissedOrDoubled$$' ./test/integration
+	$(CONTROL_PLANE) FIRESTEEL_INSTANTS=$(or $(INSTANTS),1000) go test -count=1 -v -timeout=30m -run='^TestScheduleMissesAndDoublesNoRun$$' ./test/integration
 
 .PHONY: parity
 parity: ## Record again what real spark-submit creates; fail if the recording or Firesteel differs.

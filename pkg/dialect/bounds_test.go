@@ -15,7 +15,7 @@ func annotated(name, value string) *metav1.ObjectMeta {
 	return &metav1.ObjectMeta{Annotations: map[string]string{name: value}}
 }
 
-func TestAnAnnotationWinsOverTheSetting(t *testing.T) {
+func TestTimeLimitAnnotationWinsOverTheSetting(t *testing.T) {
 	const name = dialect.AnnotationDriverStart
 	setting := dialect.Bound{Limit: time.Minute, Source: "the setting"}
 	for value, want := range map[string]dialect.Bound{

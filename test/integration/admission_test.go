@@ -13,7 +13,7 @@ import (
 
 // The API server refuses with the policy of config/admission what otherwise only the controller would. It is bound to the
 // namespace of this test, since others look at the controller's refusals.
-func TestThePolicyRefusesPropertiesThatGiveRights(t *testing.T) {
+func TestAdmissionPolicyRefusesPropertiesThatGiveRights(t *testing.T) {
 	t.Parallel()
 	s := newEnv(t)
 	const denied = "spark.kubernetes.authenticate.driver.serviceAccountName"

@@ -42,7 +42,7 @@ type fate struct {
 
 // Whatever the Apache operator left behind goes on as it should: what has ended does not run again, a driver that lives
 // is followed to its end and never joined by another, restarts, retention and time to live go on from where they were.
-func TestApplicationsOfTheApacheOperatorGoOn(t *testing.T) {
+func TestAdoptionOfApplicationsOfTheApacheOperator(t *testing.T) {
 	alone(t)
 	s := newEnv(t)
 	var left []*legacy

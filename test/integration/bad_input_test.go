@@ -18,7 +18,7 @@ import (
 )
 
 // Bad input is told on the object, in words that name what is wrong and what to do, and disturbs nobody else.
-func TestBadInputIsNamedAndDisturbsNobody(t *testing.T) {
+func TestBadInputIsReportedAndAffectsNoOtherApplication(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		bad *application
@@ -169,7 +169,7 @@ func volumes(a *application, count int, kind string, properties ...string) *appl
 }
 
 // What can never run is refused as soon as it is applied, and what does not do what it says runs with a warning.
-func TestTheAPIServerRefusesWhatCanNeverRun(t *testing.T) {
+func TestBadInputThatCanNeverRunIsRefusedByTheAPIServer(t *testing.T) {
 	t.Parallel()
 	s := newEnv(t).sharesController()
 	for name, c := range map[string]struct{ spec, says string }{
@@ -308,7 +308,7 @@ func (s *env) untilNoDriverOf(app string) {
 	}
 }
 
-func TestAnImageThatDoesNotExistIsNamed(t *testing.T) {
+func TestBadInputOfAMissingImageIsReported(t *testing.T) {
 	t.Parallel()
 	s := newEnv(t).sharesController()
 	s.create(App("pi").Conf("spark.kubernetes.container.image", "example.com/no/such:image"))
@@ -329,7 +329,7 @@ func TestAnImageThatDoesNotExistIsNamed(t *testing.T) {
 }
 
 // What cannot be decoded is told on the object, and begins once it is mended.
-func TestAnObjectThatCannotBeDecodedWaitsForItsCorrection(t *testing.T) {
+func TestUndecodableApplicationStartsWhenItIsCorrected(t *testing.T) {
 	t.Parallel()
 	s := newEnv(t).sharesController()
 	_, err := s.kubectl(`

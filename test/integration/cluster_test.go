@@ -52,7 +52,7 @@ func ofPlain(name string) []string {
 	}
 }
 
-func TestAClusterIsReadyWhenItsWorkersAreRegistered(t *testing.T) {
+func TestClusterIsReadyWhenItsWorkersAreRegistered(t *testing.T) {
 	t.Parallel()
 	s := newEnv(t).sharesController()
 	m := s.newMaster()
@@ -85,7 +85,7 @@ func TestAClusterIsReadyWhenItsWorkersAreRegistered(t *testing.T) {
 	}
 }
 
-func TestAClusterCostsFewWrites(t *testing.T) {
+func TestClusterWriteBudget(t *testing.T) {
 	t.Parallel()
 	s, _, c := runningCluster(t, Cluster("c"))
 	s.clusterToldOf(c, "Submitted", "RunningHealthy")
@@ -98,7 +98,7 @@ func TestAClusterCostsFewWrites(t *testing.T) {
 	}, requests)
 }
 
-func TestAClusterDegradesAndRecovers(t *testing.T) {
+func TestClusterDegradesAndRecovers(t *testing.T) {
 	t.Parallel()
 	s, m, c := runningCluster(t, Cluster("c"))
 	m.has(1)
@@ -115,7 +115,7 @@ func TestAClusterDegradesAndRecovers(t *testing.T) {
 	s.clusterToldOf(c, "Submitted", "RunningHealthy", "Degraded", "RunningHealthy", "Degraded")
 }
 
-func TestAClusterIsScaledByHand(t *testing.T) {
+func TestClusterIsScaledByHand(t *testing.T) {
 	t.Parallel()
 	s := newEnv(t).sharesController()
 	s.createCluster(Cluster("c"))
@@ -128,7 +128,7 @@ func TestAClusterIsScaledByHand(t *testing.T) {
 	}
 }
 
-func TestAnAutoscalerAloneScales(t *testing.T) {
+func TestClusterWithAutoscalerIsScaledByItOnly(t *testing.T) {
 	t.Parallel()
 	s := newEnv(t).sharesController()
 	s.createCluster(Cluster("c").Workers(2, 1, 4))
@@ -166,7 +166,7 @@ func hasProperty(set *appsv1.StatefulSet, option string) bool {
 	return false
 }
 
-func TestAnEditRollsOut(t *testing.T) {
+func TestClusterEditRollsOut(t *testing.T) {
 	t.Parallel()
 	s, _, _ := runningCluster(t, Cluster("c"))
 	s.rollOut("c-master")
@@ -187,7 +187,7 @@ func TestAnEditRollsOut(t *testing.T) {
 	}
 }
 
-func TestTheTypeOfAServiceCanBeEdited(t *testing.T) {
+func TestClusterEditOfAServiceType(t *testing.T) {
 	t.Parallel()
 	s := newEnv(t).sharesController()
 	s.createCluster(Cluster("c"))
@@ -205,7 +205,7 @@ func TestTheTypeOfAServiceCanBeEdited(t *testing.T) {
 	})
 }
 
-func TestAnEditThatIsRefusedLeavesWhatThereIs(t *testing.T) {
+func TestClusterEditThatIsRefusedChangesNothing(t *testing.T) {
 	t.Parallel()
 	s, _, _ := runningCluster(t, Cluster("c"))
 	s.editCluster("c", func(c *sparkv1.SparkCluster) {
@@ -223,7 +223,7 @@ func TestAnEditThatIsRefusedLeavesWhatThereIs(t *testing.T) {
 }
 
 // The API server adds to claims what they leave out, and lets nobody edit them.
-func TestAnEditOfClaimsIsRefused(t *testing.T) {
+func TestClusterEditOfVolumeClaimsIsRefused(t *testing.T) {
 	t.Parallel()
 	claimed := Cluster("c")
 	claimed.cluster.Spec.WorkerSpec = &sparkv1.WorkerSpec{StatefulSetSpec: &appsv1.StatefulSetSpec{
@@ -249,7 +249,7 @@ func workerTemplate(pod corev1.PodSpec) *sparkv1.WorkerSpec {
 	return &sparkv1.WorkerSpec{StatefulSetSpec: &appsv1.StatefulSetSpec{Template: corev1.PodTemplateSpec{Spec: pod}}}
 }
 
-func TestAClusterThatIsRefusedIsReleased(t *testing.T) {
+func TestClusterThatIsRefusedIsReleased(t *testing.T) {
 	t.Parallel()
 	s := newEnv(t).sharesController()
 	_, err := s.Kube.CoreV1().ResourceQuotas(s.ns).Create(t.Context(), quota("count/statefulsets.apps", "1"), metav1.CreateOptions{})
@@ -272,7 +272,7 @@ func TestAClusterThatIsRefusedIsReleased(t *testing.T) {
 	}
 }
 
-func TestANameThatIsTakenFailsTheCluster(t *testing.T) {
+func TestClusterFailsIfAnotherOwnerHasAnObjectsName(t *testing.T) {
 	t.Parallel()
 	s := newEnv(t).sharesController()
 	_, err := s.Kube.CoreV1().Services(s.ns).Create(t.Context(), &corev1.Service{
@@ -290,7 +290,7 @@ func TestANameThatIsTakenFailsTheCluster(t *testing.T) {
 	}
 }
 
-func TestAMinimumAboveTheMaximumIsTold(t *testing.T) {
+func TestClusterMinimumAboveTheMaximumIsReported(t *testing.T) {
 	t.Parallel()
 	s, _, _ := runningCluster(t, Cluster("c").Workers(2, 5, 1))
 	warned := s.untilClusterCondition("c", "Warning", metav1.ConditionTrue, "")
@@ -300,7 +300,7 @@ func TestAMinimumAboveTheMaximumIsTold(t *testing.T) {
 	s.untilOwned(ofPlain("c")...)
 }
 
-func TestASuspendedClusterIsHeld(t *testing.T) {
+func TestClusterSuspendHoldsItsCreation(t *testing.T) {
 	t.Parallel()
 	s := newEnv(t).sharesController()
 	s.createCluster(Cluster("c").Suspended())
@@ -318,7 +318,7 @@ func TestASuspendedClusterIsHeld(t *testing.T) {
 	s.untilOwned(ofPlain("c")...)
 }
 
-func TestAnOrphaningDeletionLeavesWhatThereIs(t *testing.T) {
+func TestClusterDeletionWithOrphanKeepsItsObjects(t *testing.T) {
 	t.Parallel()
 	s := newEnv(t).sharesController()
 	s.createCluster(Cluster("c"))
@@ -345,7 +345,7 @@ func TestAnOrphaningDeletionLeavesWhatThereIs(t *testing.T) {
 }
 
 // While nobody is there the garbage collector orphans what there is, Pods and all.
-func TestAnOrphaningDeletionThatNobodySawDoesNotHang(t *testing.T) {
+func TestClusterDeletionWithOrphanWhileTheControllerIsDown(t *testing.T) {
 	alone(t)
 	s := newEnv(t)
 	away := s.ownController(controller{sink: s.sink.URL()})
@@ -375,7 +375,7 @@ func TestAnOrphaningDeletionThatNobodySawDoesNotHang(t *testing.T) {
 }
 
 // What the Apache operator left goes on without a restart: its StatefulSets keep what cannot be changed, and what they run.
-func TestAClusterOfTheApacheOperatorIsAdopted(t *testing.T) {
+func TestAdoptionOfAClusterOfTheApacheOperator(t *testing.T) {
 	alone(t)
 	s := newEnv(t)
 	c := Cluster("c").Obj()
@@ -438,7 +438,7 @@ func (s *env) leaveApaches(c *sparkv1.SparkCluster) {
 	s.must(err)
 }
 
-func TestAMasterThatNeverAnswersFailsTheCluster(t *testing.T) {
+func TestClusterFailsIfItsMasterNeverAnswers(t *testing.T) {
 	alone(t)
 	s := newEnv(t)
 	s.must(s.Configure(t.Context(), "config-clusters", map[string]string{"master-start-timeout": "3s"}))
@@ -455,7 +455,7 @@ func TestAMasterThatNeverAnswersFailsTheCluster(t *testing.T) {
 	s.clusterToldOf(c, "Submitted", "Failed", "ResourceReleased")
 }
 
-func TestAClusterThatCannotBeDecodedIsReported(t *testing.T) {
+func TestUndecodableClusterIsReported(t *testing.T) {
 	t.Parallel()
 	s := newEnv(t).sharesController()
 	const manifest = `{"apiVersion": "spark.apache.org/v1", "kind": "SparkCluster", "metadata": {"name": "odd"}, "spec": {

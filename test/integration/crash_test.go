@@ -73,7 +73,7 @@ const crashesAtOnce = 6
 
 // The controller is killed at each of its steps in turn, and another takes over. Whatever the step was, no two drivers
 // live at once, each attempt has one, and the whole story is told in order.
-func TestTheControllerMayBeKilledAtEachStep(t *testing.T) {
+func TestCrashOfTheControllerAtEachStep(t *testing.T) {
 	alone(t)
 	mortals := make(chan *mortal, crashesAtOnce)
 	for range crashesAtOnce {
@@ -242,7 +242,7 @@ func (m *mortal) dyingAt(sequence int64) sink.Answer {
 }
 
 // A request may fail without the controller dying of it, whether the API server carried it out or not.
-func TestEachWriteMayFailOnce(t *testing.T) {
+func TestFailureOfEachWriteIsRetried(t *testing.T) {
 	alone(t)
 	writes := writesOf(t, restarted)
 	m := newMortal(t)
@@ -268,7 +268,7 @@ func TestEachWriteMayFailOnce(t *testing.T) {
 
 // A quota that has room for one driver refuses it the second time, when the answer to the first was lost. The application
 // has its driver all the same.
-func TestALostAnswerIsNoRefusal(t *testing.T) {
+func TestLostResponseIsNoRefusal(t *testing.T) {
 	alone(t)
 	driver := slices.Index(writesOf(t, cutShort), "POST pods") + 1
 	m := newMortal(t)
@@ -284,7 +284,7 @@ func TestALostAnswerIsNoRefusal(t *testing.T) {
 }
 
 // Replicas overlap on every roll-out. What both of them do is done once.
-func TestTwoControllersAtOnceDoNoHarm(t *testing.T) {
+func TestTwoLeadersAtOnceActOnce(t *testing.T) {
 	alone(t)
 	s := newEnv(t)
 	for range 2 {

@@ -11,7 +11,7 @@ import (
 	"github.com/firesteel-dev/firesteel/test/harness/controlplane"
 )
 
-func TestCRDsAreAppliedByTheClient(t *testing.T) {
+func TestCRDsAreAppliedClientSide(t *testing.T) {
 	t.Parallel()
 	manifests, err := controlplane.Manifests(configFolder, "300-*.yaml")
 	if err != nil || len(manifests) == 0 {
@@ -34,7 +34,7 @@ func TestCRDsAreAppliedByTheClient(t *testing.T) {
 	}
 }
 
-func TestKubectlExplainsFields(t *testing.T) {
+func TestCRDsExplainFieldsToKubectl(t *testing.T) {
 	t.Parallel()
 	const (
 		apache    = "spark.apache.org/v1"

@@ -20,7 +20,7 @@ import (
 	"github.com/firesteel-dev/firesteel/test/harness/sink"
 )
 
-func TestAnApplicationDeletedWhileItsDriverRunsLeavesNothing(t *testing.T) {
+func TestDeletionWhileTheDriverRunsLeavesNothing(t *testing.T) {
 	t.Parallel()
 	s := newEnv(t).sharesController()
 	app := s.create(App("pi").ConfigMap("settings", "key", "value"))
@@ -41,7 +41,7 @@ func TestAnApplicationDeletedWhileItsDriverRunsLeavesNothing(t *testing.T) {
 	}
 }
 
-func TestAnApplicationGoesHoweverItIsDeleted(t *testing.T) {
+func TestDeletionWithEachPropagationPolicy(t *testing.T) {
 	t.Parallel()
 	for _, propagation := range []metav1.DeletionPropagation{metav1.DeletePropagationForeground, metav1.DeletePropagationOrphan} {
 		t.Run(string(propagation), func(t *testing.T) {
@@ -58,7 +58,7 @@ func TestAnApplicationGoesHoweverItIsDeleted(t *testing.T) {
 }
 
 // Whatever an application of a name was about to do when it was deleted, the next one of that name is not harmed.
-func TestAnApplicationMayBeCreatedAndDeletedAgainAndAgain(t *testing.T) {
+func TestDeletionAndCreationByTurns(t *testing.T) {
 	t.Parallel()
 	s := newEnv(t).sharesController()
 	for rest := range 8 {
@@ -75,7 +75,7 @@ func TestAnApplicationMayBeCreatedAndDeletedAgainAndAgain(t *testing.T) {
 	s.empty()
 }
 
-func TestAnApplicationDeletedBeforeItsLaunchLeavesNothing(t *testing.T) {
+func TestDeletionBeforeTheLaunchLeavesNothing(t *testing.T) {
 	t.Parallel()
 	s := newEnv(t).sharesController()
 	app := s.create(App("pi").Suspended())
@@ -86,7 +86,7 @@ func TestAnApplicationDeletedBeforeItsLaunchLeavesNothing(t *testing.T) {
 	s.told(app, "Submitted", "ResourceReleased")
 }
 
-func TestAnApplicationIsDeletedOnlyWhenItsDriverIsGone(t *testing.T) {
+func TestDeletionWaitsUntilTheDriverIsGone(t *testing.T) {
 	t.Parallel()
 	s := newEnv(t).sharesController()
 	s.create(App("pi"))
@@ -107,7 +107,7 @@ func TestAnApplicationIsDeletedOnlyWhenItsDriverIsGone(t *testing.T) {
 }
 
 // A namesake waits for the driver of the application before it, which still holds the names of all objects.
-func TestANamesakeWaitsForTheDriverBeforeIt(t *testing.T) {
+func TestLaunchWaitsForTheDriverOfADeletedApplication(t *testing.T) {
 	t.Parallel()
 	for name, goAway := range map[string]func(*env){
 		// The main container has ended, so the application need not wait for the Pod.
@@ -155,7 +155,7 @@ func TestANamesakeWaitsForTheDriverBeforeIt(t *testing.T) {
 }
 
 // What an earlier launch left behind, and nobody collected yet, is replaced.
-func TestLeftoversOfAnEarlierLaunchAreReplaced(t *testing.T) {
+func TestLaunchReplacesObjectsOfAnEarlierLaunch(t *testing.T) {
 	t.Parallel()
 	s := newEnv(t).sharesController()
 	meta := func(name string) metav1.ObjectMeta {
@@ -207,7 +207,7 @@ func (s *env) untilTerminating(pod string) *corev1.Pod {
 // what has to be done in it where a test has events taken late.
 const deletionGrace = 20 * time.Second
 
-func TestUndeliveredEventsHoldADeletionForABoundedTime(t *testing.T) {
+func TestDeletionWaitsForUndeliveredEventsForABoundedTime(t *testing.T) {
 	t.Parallel()
 	t.Run("that passes", func(t *testing.T) {
 		t.Parallel()
@@ -243,7 +243,7 @@ func always(status int) sink.Answer {
 	return func(*http.Request, eventlog.Entry) int { return status }
 }
 
-func TestANamespaceTakesItsApplicationsWithIt(t *testing.T) {
+func TestDeletionOfANamespaceDeletesItsApplications(t *testing.T) {
 	t.Parallel()
 	s := newEnv(t).sharesController()
 	s.create(App("one"))

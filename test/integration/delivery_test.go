@@ -17,7 +17,7 @@ import (
 	"github.com/firesteel-dev/firesteel/test/harness/sink"
 )
 
-func TestEventsWaitForASinkThatIsDown(t *testing.T) {
+func TestDeliveryWaitsForASinkThatIsDown(t *testing.T) {
 	t.Parallel()
 	s := newEnv(t).sharesController()
 	s.sink.SetAnswer(s.ns, func(*http.Request, eventlog.Entry) int { panic(http.ErrAbortHandler) })
@@ -32,7 +32,7 @@ func TestEventsWaitForASinkThatIsDown(t *testing.T) {
 	s.untilAcknowledged("pi", int64(len(plainLife)))
 }
 
-func TestRefusalsThatPassDelayAnEventOnly(t *testing.T) {
+func TestDeliveryIsRetriedAfterATemporaryRefusal(t *testing.T) {
 	t.Parallel()
 	s := newEnv(t).sharesController()
 	s.sink.SetAnswer(s.ns, inTurn(http.StatusInternalServerError, http.StatusTooManyRequests, http.StatusNotFound, http.StatusOK))
@@ -46,7 +46,7 @@ func TestRefusalsThatPassDelayAnEventOnly(t *testing.T) {
 }
 
 // What a sink answers while its policies, its address or its tokens are being changed loses no event, however often it says so.
-func TestSinkThatForbidsForAWhileLosesNothing(t *testing.T) {
+func TestDeliveryIsRetriedWhileTheSinkForbidsIt(t *testing.T) {
 	t.Parallel()
 	const refusals = 7 // more than the tries of an event that is refused for good
 	for _, status := range []int{
@@ -85,7 +85,7 @@ func inTurn(statuses ...int) sink.Answer {
 	}
 }
 
-func TestAnEventThatIsRefusedForGoodIsPassedOver(t *testing.T) {
+func TestDeliverySkipsAnEventThatIsRefusedForGood(t *testing.T) {
 	t.Parallel()
 	const tries = 5
 	s := newEnv(t).sharesController()
@@ -108,7 +108,7 @@ func TestAnEventThatIsRefusedForGoodIsPassedOver(t *testing.T) {
 	}
 }
 
-func TestASlowSubscriberOfOneApplicationDelaysNoOther(t *testing.T) {
+func TestDeliveryOfASlowApplicationDelaysNoOther(t *testing.T) {
 	t.Parallel()
 	s := newEnv(t).sharesController()
 	release := make(chan struct{})
@@ -130,7 +130,7 @@ func TestASlowSubscriberOfOneApplicationDelaysNoOther(t *testing.T) {
 }
 
 // An application whose events nobody takes is not restarted for ever: its record has room for so many only.
-func TestRestartsWaitForASinkThatTakesNothing(t *testing.T) {
+func TestRestartWaitsForASinkThatTakesNoEvents(t *testing.T) {
 	t.Parallel()
 	const recordLimit = 64 << 10
 	s := newEnv(t).sharesController()
@@ -161,7 +161,7 @@ func TestRestartsWaitForASinkThatTakesNothing(t *testing.T) {
 }
 
 // A token is for the sink alone. Over plain http it would be for whoever listens, so none is sent, and no event that needs one.
-func TestEventsThatNeedATokenWaitForHTTPS(t *testing.T) {
+func TestDeliveryWithATokenWaitsForHTTPS(t *testing.T) {
 	alone(t)
 	s := newEnv(t)
 	process := s.ownController(controller{sink: s.sink.URL(), environment: []string{"K_AUDIENCE=broker"}})
@@ -184,7 +184,7 @@ func TestEventsThatNeedATokenWaitForHTTPS(t *testing.T) {
 }
 
 // A sink that cannot be used keeps no application from running. What it was not told, one that can be used is.
-func TestEventsWaitForASinkThatCanBeUsed(t *testing.T) {
+func TestDeliveryWaitsForAValidSink(t *testing.T) {
 	alone(t)
 	s := newEnv(t)
 	process := s.ownController(controller{sink: "broker-ingress"})

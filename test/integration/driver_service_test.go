@@ -11,7 +11,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 )
 
-func TestTheSettingAndTheAnnotationChooseWhetherADriverHasAService(t *testing.T) {
+func TestDriverServiceFollowsSettingAndAnnotation(t *testing.T) {
 	alone(t)
 	s := newEnv(t)
 	s.configured("config-defaults", "driver-service", "none")

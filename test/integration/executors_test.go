@@ -15,7 +15,7 @@ import (
 	"github.com/firesteel-dev/firesteel/test/harness/controlplane"
 )
 
-func TestExecutorsTakeAnApplicationThroughItsStates(t *testing.T) {
+func TestExecutorsChangeTheStateOfTheirApplication(t *testing.T) {
 	t.Parallel()
 	s := newEnv(t).sharesController()
 	app := s.create(App("pi").Executors(2, 2, 3))
@@ -76,7 +76,7 @@ func (s *env) waitFor(name, condition string) {
 }
 
 // The executors of one attempt are none of the next, also where a user has both bear the same id.
-func TestExecutorsThatDoNotComeInTimeEndTheAttempt(t *testing.T) {
+func TestExecutorsThatDoNotStartInTimeEndTheAttempt(t *testing.T) {
 	t.Parallel()
 	s := newEnv(t).sharesController()
 	app := s.create(App("pi").Conf("spark.app.id", "pi-0").Executors(2, 1, 2).ExecutorsStartWithin(15*time.Second).
@@ -107,7 +107,7 @@ func withoutEvents(requests []controlplane.Request) []controlplane.Request {
 }
 
 // Who asks for no executors is told of none, and costs nothing while they come and go.
-func TestExecutorsThatNobodyAsksForCostNothing(t *testing.T) {
+func TestExecutorsCostNothingIfNoNumberIsRequested(t *testing.T) {
 	t.Parallel()
 	s := newEnv(t).sharesController()
 	s.create(App("pi").Executors(0, 3, 3))
@@ -125,7 +125,7 @@ func TestExecutorsThatNobodyAsksForCostNothing(t *testing.T) {
 }
 
 // A controller that begins anew counts the executors that there are before it says that there are too few.
-func TestExecutorsAreCountedAnewAfterARestartOfTheController(t *testing.T) {
+func TestExecutorsAreCountedAgainAfterTheControllerWasDown(t *testing.T) {
 	alone(t)
 	m := newMortal(t)
 	app := m.create(App(m.name).Executors(2, 2, 2))

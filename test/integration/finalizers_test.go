@@ -32,7 +32,7 @@ func warns(conditions []metav1.Condition, of ...string) bool {
 	return true
 }
 
-func TestFinalizersInTemplatesOfPodsAreDropped(t *testing.T) {
+func TestFinalizersOfPodTemplatesAreDropped(t *testing.T) {
 	t.Parallel()
 	t.Run("of the Apache kind", func(t *testing.T) {
 		t.Parallel()

@@ -60,7 +60,7 @@ func asked(heard []eventlog.Entry, attempt int) int {
 	return count
 }
 
-func TestHandlersDoNothingOnAnEventsWord(t *testing.T) {
+func TestHandlersIgnoreForgedEvents(t *testing.T) {
 	t.Parallel()
 	s := newEnv(t).sharesController()
 	restart, ttl := s.handler("restart"), s.handler("ttl")

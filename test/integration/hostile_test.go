@@ -29,7 +29,7 @@ const (
 
 // Whatever somebody applies, of whatever kind, an innocent application of another namespace lives as it would without it,
 // beside it and with a controller that starts when it is there.
-func TestHostileObjectsHarmNobody(t *testing.T) {
+func TestHostileObjectsAffectNoOtherApplication(t *testing.T) {
 	alone(t)
 	count, seed := int(numberOf(t, hostileCount, 2)), numberOf(t, hostileSeed, rand.Uint64())
 	t.Logf("repeat this with %s=%d and %s=%d", hostileCount, count, hostileSeed, seed)

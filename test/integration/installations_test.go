@@ -85,7 +85,7 @@ func (i *installation) serves(namespaces string) {
 }
 
 // Two installations share a cluster. What one lets go of while it is being deleted, the other takes to its end.
-func TestAnInstallationTakesOverWhereAnotherLetsGo(t *testing.T) {
+func TestInstallationTakesOverWhatAnotherReleases(t *testing.T) {
 	alone(t)
 	a, b := newEnv(t), newEnv(t)
 	first, second := &installation{firesteel.SystemNamespace, a}, a.install("firesteel-two")

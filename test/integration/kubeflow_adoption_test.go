@@ -94,7 +94,7 @@ func (s *env) driverByKubeflowOperator(app *v1beta2.SparkApplication) *driver {
 
 // Whatever the Kubeflow operator left behind goes on as it should: what has ended does not run again, and a driver that
 // lives is followed and never joined by another.
-func TestApplicationsOfTheKubeflowOperatorGoOn(t *testing.T) {
+func TestAdoptionOfApplicationsOfTheKubeflowOperator(t *testing.T) {
 	alone(t)
 	s := newEnv(t)
 	type left struct {

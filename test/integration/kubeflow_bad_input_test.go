@@ -16,7 +16,7 @@ import (
 
 // What can never run is named on the object, in the Kubeflow operator's words where it has some, with the field, its
 // value and what to do; and it disturbs nobody.
-func TestBadInputOfTheKubeflowKindIsNamed(t *testing.T) {
+func TestBadInputOfTheKubeflowKindIsReported(t *testing.T) {
 	t.Parallel()
 	s := newEnv(t).sharesController()
 	s.kubeflowApplication(sparkPi("4.1.1"))
@@ -115,7 +115,7 @@ func TestBadInputOfTheKubeflowKindIsNamed(t *testing.T) {
 }
 
 // What no Kubeflow operator could run is refused by the API server, with no webhook.
-func TestTheAPIServerRefusesWhatTheKubeflowOperatorCouldNotRun(t *testing.T) {
+func TestBadInputThatTheKubeflowOperatorCouldNotRunIsRefused(t *testing.T) {
 	t.Parallel()
 	s := newEnv(t)
 	for name, c := range map[string]struct{ spec, says string }{
@@ -154,7 +154,7 @@ func TestTheAPIServerRefusesWhatTheKubeflowOperatorCouldNotRun(t *testing.T) {
 }
 
 // A value that stands for none of its choices does what the default does, and the application says so.
-func TestAChoiceThatThereIsNotIsNamed(t *testing.T) {
+func TestBadInputOfAnUnknownValueIsReported(t *testing.T) {
 	t.Parallel()
 	s := newEnv(t).sharesController()
 	s.kubeflowApplication(withSpec(s, sparkPi("4.1.1"), `{driver: {secrets: [{name: key, path: /etc/key, secretType: Generci}]},
@@ -173,7 +173,7 @@ func TestAChoiceThatThereIsNotIsNamed(t *testing.T) {
 }
 
 // A template that is none is told on the object, which begins once it is mended.
-func TestAKubeflowTemplateThatIsNoneWaitsForItsCorrection(t *testing.T) {
+func TestBadInputOfAKubeflowTemplateWaitsForItsCorrection(t *testing.T) {
 	t.Parallel()
 	s := newEnv(t).sharesController()
 	s.kubeflowApplication(withSpec(s, sparkPi("4.1.1"), "driver: {template: {spec: {containers: oops}}}"))

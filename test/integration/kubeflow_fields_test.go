@@ -250,7 +250,7 @@ var fieldRows = map[string][]fieldRow{
 }
 
 // Each field of a manifest acts, on what the API server has in the end.
-func TestEachFieldOfAKubeflowManifestActs(t *testing.T) {
+func TestKubeflowFieldsHaveTheirEffect(t *testing.T) {
 	alone(t)
 	s := newEnv(t)
 	s.withBatchSchedulers()
@@ -276,7 +276,7 @@ func TestEachFieldOfAKubeflowManifestActs(t *testing.T) {
 }
 
 // Fields of the lifecycle have tests of their own, by their names.
-func TestEachFieldOfAKubeflowManifestHasARow(t *testing.T) {
+func TestKubeflowFieldsHaveARowEach(t *testing.T) {
 	t.Parallel()
 	has := func(field string) bool {
 		_, lives := lifecycleFields[field]

@@ -90,7 +90,7 @@ func (s *env) attempted(app *v1beta2.SparkApplication, executions, submissions i
 	}
 }
 
-func TestEachFieldOfAKubeflowLifecycleActs(t *testing.T) {
+func TestKubeflowLifecycleFieldsHaveTheirEffect(t *testing.T) {
 	t.Parallel()
 	for field, acts := range lifecycleFields {
 		t.Run(field, func(t *testing.T) {

@@ -61,7 +61,7 @@ func (s *env) untilMeasured(what string, r *replica, want map[string]string) {
 	}
 }
 
-func TestKubeflowsMetricsOutliveTheController(t *testing.T) {
+func TestKubeflowMetricsSurviveTheController(t *testing.T) {
 	alone(t)
 	s := newEnv(t)
 	s.configured("config-kubeflow", "metrics-prefix", "data_")

@@ -120,7 +120,7 @@ func gangOf(scheduler, more string) string {
 
 // What a driver of 512m and two executors of 512m need: with the 384 MiB at least that Spark adds to each, and no
 // thousandths of a byte.
-func TestAPodGroupAsksForWhatAllPodsNeed(t *testing.T) {
+func TestBatchSchedulerGetsAPodGroupForAllPods(t *testing.T) {
 	alone(t)
 	s := newEnv(t)
 	s.withBatchSchedulers()
@@ -165,7 +165,7 @@ func TestAPodGroupAsksForWhatAllPodsNeed(t *testing.T) {
 	}
 }
 
-func TestYuniKornIsToldWhatPodsAreToCome(t *testing.T) {
+func TestBatchSchedulerYuniKornGetsTaskGroups(t *testing.T) {
 	alone(t)
 	s := newEnv(t)
 	s.toldSchedulers()
@@ -182,7 +182,7 @@ func TestYuniKornIsToldWhatPodsAreToCome(t *testing.T) {
 }
 
 // Without its kind of pod group a scheduler cannot be told, and an application that would never start says so.
-func TestASchedulerThatIsNotInstalledIsNamed(t *testing.T) {
+func TestBatchSchedulerThatIsNotInstalledIsReported(t *testing.T) {
 	alone(t)
 	s := newEnv(t)
 	s.toldSchedulers()

@@ -21,7 +21,7 @@ func named(name, manifest string) string {
 }
 
 // What the flags of the Kubeflow operator say acts, and a change of it acts on what begins afterwards.
-func TestKubeflowsSettingsAct(t *testing.T) {
+func TestKubeflowSettingsHaveTheirEffect(t *testing.T) {
 	alone(t)
 	s := newEnv(t)
 	for key, value := range map[string]string{
@@ -94,7 +94,7 @@ func TestKubeflowsSettingsAct(t *testing.T) {
 }
 
 // Where another operator writes the status, too, nobody fights it, and the driver that runs stays the only one.
-func TestAKubeflowApplicationOfAnotherOperatorIsLeftAlone(t *testing.T) {
+func TestInstallationLeavesKubeflowApplicationsOfAnotherOperatorAlone(t *testing.T) {
 	alone(t)
 	s := newEnv(t)
 	process := s.ownController(controller{sink: s.sink.URL()})
@@ -142,7 +142,7 @@ func TestAKubeflowApplicationOfAnotherOperatorIsLeftAlone(t *testing.T) {
 }
 
 // Each of two installations serves the applications of its own namespaces.
-func TestTwoInstallationsServeTheKubeflowKind(t *testing.T) {
+func TestInstallationsShareTheKubeflowKind(t *testing.T) {
 	alone(t)
 	a, b := newEnv(t), newEnv(t)
 	a.configured("config-scope", "watched-namespaces", a.ns)

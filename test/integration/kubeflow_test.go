@@ -75,7 +75,7 @@ func (d *driver) kubeflowExecutor(number int) *driver {
 	return &driver{Pod: made, env: d.env}
 }
 
-func TestAKubeflowManifestRunsToItsEndWithinItsBudget(t *testing.T) {
+func TestWriteBudgetOfAKubeflowApplication(t *testing.T) {
 	t.Parallel()
 	for version, policies := range map[string]int{"4.0.1": 0, "4.2.0": 1} {
 		t.Run("on Spark "+version, func(t *testing.T) {
@@ -138,7 +138,7 @@ func (s *env) untilReleased(name string) {
 	until(s, s.kubeflowApps(), name, "hold no finalizer", func(app *v1beta2.SparkApplication) bool { return len(app.Finalizers) == 0 })
 }
 
-func TestAFinishedKubeflowApplicationMakesRoomForANamesakeAtOnce(t *testing.T) {
+func TestDeletionOfAFinishedKubeflowApplicationFreesItsNameAtOnce(t *testing.T) {
 	t.Parallel()
 	s := newEnv(t).sharesController()
 	_, err := s.kubectl(sparkPi("4.1.0"), "apply", "--filename=-")

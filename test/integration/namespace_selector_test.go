@@ -21,7 +21,7 @@ func (s *env) enabled(value string) {
 	s.must(err)
 }
 
-func TestNamespacesAreServedByTheirLabels(t *testing.T) {
+func TestNamespaceSelectorOfTheController(t *testing.T) {
 	alone(t)
 	before, after, listed := newEnv(t), newEnv(t), newEnv(t)
 	before.enabled(`"enabled"`)
@@ -66,7 +66,7 @@ func TestNamespacesAreServedByTheirLabels(t *testing.T) {
 }
 
 // Handlers that run as processes of their own ask for the labels themselves.
-func TestHandlersServeNamespacesByTheirLabels(t *testing.T) {
+func TestNamespaceSelectorOfHandlers(t *testing.T) {
 	alone(t)
 	s := newEnv(t)
 	s.enabled(`"enabled"`)

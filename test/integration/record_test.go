@@ -98,7 +98,7 @@ func ofBothKinds(t *testing.T, test func(s *env, resource, name string, d *drive
 	})
 }
 
-func TestARecordOfANewerFormatIsLeftAlone(t *testing.T) {
+func TestRecordOfANewerFormatIsLeftAlone(t *testing.T) {
 	ofBothKinds(t, func(s *env, resource, name string, d *driver) {
 		s.patchRecord(resource, name, `{"op":"add","path":"/format","value":2}`, `{"op":"add","path":"/newer","value":{"deep":[1,"b"]}}`,
 			`{"op":"add","path":"/transitions/0/newer","value":true}`)
@@ -144,7 +144,7 @@ func (s *env) makeUndecodable(resource, name string) {
 }
 
 // Neither version can act on such an object. Only the one that wrote the record may touch it.
-func TestARecordOfANewerFormatIsLeftAloneThoughItsObjectCannotBeDecoded(t *testing.T) {
+func TestRecordOfANewerFormatInAnUndecodableObjectIsLeftAlone(t *testing.T) {
 	ofBothKinds(t, func(s *env, resource, name string, d *driver) {
 		s.patchRecord(resource, name, `{"op":"add","path":"/format","value":2}`, `{"op":"add","path":"/newer","value":{"deep":[1,"b"]}}`)
 		s.untilKubeEvent(name, corev1.EventTypeWarning, "RecordNotUnderstood")
@@ -169,7 +169,7 @@ func TestARecordOfANewerFormatIsLeftAloneThoughItsObjectCannotBeDecoded(t *testi
 
 // The driver of an object that cannot be decoded lives until the object is deleted. Then it is found by its record: somebody took
 // its labels and its owner away.
-func TestAnUndecodableObjectStopsTheDriverOfItsRecord(t *testing.T) {
+func TestDeletionOfAnUndecodableApplicationStopsTheDriverOfItsRecord(t *testing.T) {
 	ofBothKinds(t, func(s *env, resource, name string, d *driver) {
 		s.makeUndecodable(resource, name)
 		s.untilKubeEvent(name, corev1.EventTypeWarning, "Undecodable")
@@ -191,7 +191,7 @@ func TestAnUndecodableObjectStopsTheDriverOfItsRecord(t *testing.T) {
 	})
 }
 
-func TestAStateOfANewerVersionIsLeftAlone(t *testing.T) {
+func TestRecordWithAStateOfANewerVersionIsLeftAlone(t *testing.T) {
 	ofBothKinds(t, func(s *env, resource, name string, d *driver) {
 		transitions := at(s.raw(resource, name), "transitions").([]any)
 		s.patchRecord(resource, name, fmt.Sprintf(`{"op":"replace","path":"/transitions/%d/state","value":"Dreaming"}`, len(transitions)-1))
@@ -212,7 +212,7 @@ func TestAStateOfANewerVersionIsLeftAlone(t *testing.T) {
 }
 
 // Unknown fields survive each write of a life: the controller's, the restart handler's, and what they begin anew.
-func TestUnknownFieldsSurviveALife(t *testing.T) {
+func TestRecordKeepsUnknownFieldsUntilTheEnd(t *testing.T) {
 	ofBothKinds(t, func(s *env, resource, name string, d *driver) {
 		transitions := at(s.raw(resource, name), "transitions").([]any)
 		last := len(transitions) - 1
@@ -259,7 +259,7 @@ func TestUnknownFieldsSurviveALife(t *testing.T) {
 	})
 }
 
-func TestUnknownFieldsSurviveASuspensionAndAnEdit(t *testing.T) {
+func TestRecordKeepsUnknownFieldsAfterSuspensionAndEdit(t *testing.T) {
 	t.Parallel()
 	const name = "spark-pi"
 	s := newEnv(t).sharesController()
@@ -298,7 +298,7 @@ func TestUnknownFieldsSurviveASuspensionAndAnEdit(t *testing.T) {
 }
 
 // Whoever may write a verdict must not fill the record.
-func TestUnknownFieldsAreBounded(t *testing.T) {
+func TestRecordBoundsUnknownFields(t *testing.T) {
 	ofBothKinds(t, func(s *env, resource, name string, d *driver) {
 		s.patchRecord(resource, name, fmt.Sprintf(`{"op":"add","path":"/verdict","value":{"attempt":-1,"restart":true,"newer":%q}}`,
 			strings.Repeat("x", 60<<10)), `{"op":"add","path":"/newer","value":"kept"}`)
@@ -315,7 +315,7 @@ func TestUnknownFieldsAreBounded(t *testing.T) {
 }
 
 // Another version of Firesteel, a newer library or a new default of the schema has hashed the spec otherwise.
-func TestOnlyAnEditRunsAnApplicationAnew(t *testing.T) {
+func TestEditAloneRunsAnApplicationAgain(t *testing.T) {
 	t.Parallel()
 	const name = "spark-pi"
 	s := newEnv(t).sharesController()
@@ -391,7 +391,7 @@ func hashJSON(s *env, name string) string {
 
 const sparkClusters = "sparkclusters.spark.apache.org"
 
-func TestARecordOfAClusterIsKept(t *testing.T) {
+func TestRecordOfAClusterKeepsUnknownFields(t *testing.T) {
 	t.Parallel()
 	s, m, _ := runningCluster(t, Cluster("c"))
 	s.patchRecord(sparkClusters, "c", `{"op":"add","path":"/newer","value":[1]}`, `{"op":"add","path":"/attempt/newer","value":"a"}`,
@@ -427,7 +427,7 @@ func TestARecordOfAClusterIsKept(t *testing.T) {
 	untilGone(s, s.clusters(), "c")
 }
 
-func TestARecordOfAClusterIsKeptThoughTheClusterCannotBeDecoded(t *testing.T) {
+func TestRecordOfANewerFormatInAnUndecodableClusterIsLeftAlone(t *testing.T) {
 	t.Parallel()
 	s, _, _ := runningCluster(t, Cluster("c"))
 	s.patchRecord(sparkClusters, "c", `{"op":"add","path":"/format","value":2}`)
@@ -449,7 +449,7 @@ func TestARecordOfAClusterIsKeptThoughTheClusterCannotBeDecoded(t *testing.T) {
 }
 
 // Another version of Firesteel builds other StatefulSets from the same. What runs is rolled out by an edit only.
-func TestAnUpgradeRollsNoClusterOut(t *testing.T) {
+func TestClusterIsNotRolledOutByAnUpgrade(t *testing.T) {
 	t.Parallel()
 	s, _, _ := runningCluster(t, Cluster("c"))
 	was := s.statefulSet("c-worker")
@@ -470,7 +470,7 @@ func TestAnUpgradeRollsNoClusterOut(t *testing.T) {
 	})
 }
 
-func TestARecordOfAScheduleIsKept(t *testing.T) {
+func TestRecordOfAScheduleKeepsUnknownFields(t *testing.T) {
 	ofEachKind(t, func(t *testing.T, s *env, k *variant.Kind) {
 		pi := s.schedules(k, "pi", "@every 2s", nil)
 		runs := pi.untilRuns(1)

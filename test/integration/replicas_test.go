@@ -184,7 +184,7 @@ var unmeasured = []string{
 	"firesteel_schedule_run_delay_seconds", "firesteel_schedule_runs_missed_total", "firesteel_schedule_runs_refused_total",
 }
 
-func TestAReplicaIsProbedMeasuredAndTraced(t *testing.T) {
+func TestReplicaServesProbesMetricsAndTraces(t *testing.T) {
 	alone(t)
 	s := newEnv(t)
 	s.configured("config-observability", "tracing-protocol", "stdout")
@@ -267,7 +267,7 @@ func residentMemory(t *testing.T, pid int) string {
 
 // A reconcile is in flight when another replica takes over: its status write is answered late. What it learns then is the other
 // replica's to publish, and the handler is asked by that one alone.
-func TestReplicaThatLostALeasePublishesNothingMore(t *testing.T) {
+func TestReplicaWithoutItsLeasePublishesNothing(t *testing.T) {
 	alone(t)
 	const lease = ".00-of-01"
 	s := newEnv(t)
@@ -301,7 +301,7 @@ func TestReplicaThatLostALeasePublishesNothingMore(t *testing.T) {
 }
 
 // A reconcile is in flight when its object is deleted by force. Nobody is asked about it for ever.
-func TestObjectThatIsGoneIsNotPublishedAnyMore(t *testing.T) {
+func TestDeliveryEndsWithTheObject(t *testing.T) {
 	alone(t)
 	s := newEnv(t)
 	s.configured("config-handlers", "restart", "external")
@@ -329,7 +329,7 @@ func TestObjectThatIsGoneIsNotPublishedAnyMore(t *testing.T) {
 
 // A reconcile is in flight when another replica takes over: it has asked for a driver whose labels were changed. That driver is the
 // other replica's to follow.
-func TestReplicaThatLostALeaseFollowsNoDriver(t *testing.T) {
+func TestReplicaWithoutItsLeaseFollowsNoDriver(t *testing.T) {
 	alone(t)
 	const lease = ".00-of-01"
 	s := newEnv(t)

@@ -12,7 +12,7 @@ import (
 	"github.com/firesteel-dev/firesteel/test/harness/eventlog"
 )
 
-func TestAFailedApplicationIsRestartedAsOftenAsItsSpecAllows(t *testing.T) {
+func TestRestartsAsOftenAsTheSpecAllows(t *testing.T) {
 	t.Parallel()
 	s := newEnv(t).sharesController()
 	app := s.create(App("pi").Restart(sparkv1.RestartOnFailure, 2, 0))
@@ -46,7 +46,7 @@ func TestAFailedApplicationIsRestartedAsOftenAsItsSpecAllows(t *testing.T) {
 }
 
 // What a user wants to exist before the driver is made anew only where it was edited.
-func TestConfigMapsOutliveAnAttempt(t *testing.T) {
+func TestRestartKeepsConfigMaps(t *testing.T) {
 	t.Parallel()
 	s := newEnv(t).sharesController()
 	s.create(App("pi").ConfigMap("kept", "key", "value").ConfigMap("edited", "key", "before").Restart(sparkv1.RestartOnFailure, 1, 0))
@@ -72,7 +72,7 @@ func TestConfigMapsOutliveAnAttempt(t *testing.T) {
 	}
 }
 
-func TestARestartWaitsForItsBackoffAndNotLonger(t *testing.T) {
+func TestRestartWaitsForItsBackOffAndNotLonger(t *testing.T) {
 	t.Parallel()
 	const backoff, late = 2 * time.Second, 15 * time.Second
 	s := newEnv(t).sharesController()
@@ -89,7 +89,7 @@ func TestARestartWaitsForItsBackoffAndNotLonger(t *testing.T) {
 	}
 }
 
-func TestRestartPoliciesTellEndsApart(t *testing.T) {
+func TestRestartPoliciesDistinguishEnds(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		policy  sparkv1.RestartPolicy
@@ -126,7 +126,7 @@ func evicting(s *env)   { s.run("pi", 0).evict() }
 func waiting(s *env)    { s.untilState("pi", "DriverStartTimedOut") }
 
 // No attempt starts while the driver before it may live: here its node is lost.
-func TestARestartWaitsForALostDriver(t *testing.T) {
+func TestRestartWaitsForADriverOnALostNode(t *testing.T) {
 	t.Parallel()
 	s := newEnv(t).sharesController()
 	s.create(App("pi").Restart(sparkv1.RestartAlways, 1, 0).DriverStartsWithin(4 * time.Second).ForceGoneWithin(6 * time.Second))
@@ -141,7 +141,7 @@ func TestARestartWaitsForALostDriver(t *testing.T) {
 	}
 }
 
-func TestAnApplicationIsDeletedWhenItsTimeToLiveIsOver(t *testing.T) {
+func TestTimeToLiveDeletesAnApplication(t *testing.T) {
 	t.Parallel()
 	const ttl, late = 2 * time.Second, 15 * time.Second
 	s := newEnv(t).sharesController()

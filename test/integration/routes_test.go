@@ -52,7 +52,7 @@ func (a *application) GRPCRoute(name, spec string) *application {
 
 const parents = `{"parentRefs":[{"name":"gateway"}]}`
 
-func TestAnIngressLeadsToTheDriverOfEachAttempt(t *testing.T) {
+func TestRoutesByIngressLeadToTheDriverOfEachAttempt(t *testing.T) {
 	t.Parallel()
 	s := newEnv(t).sharesController()
 	class := "nginx"
@@ -103,7 +103,7 @@ func earlierOfPi(name string) metav1.ObjectMeta {
 	}}
 }
 
-func TestARouteCostsTwoWrites(t *testing.T) {
+func TestRoutesCostTwoWritesEach(t *testing.T) {
 	t.Parallel()
 	s := newEnv(t).sharesController()
 	app := s.create(App("pi").Ingress("web", nil))

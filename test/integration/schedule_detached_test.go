@@ -28,7 +28,7 @@ func detachments(k *variant.Kind) map[string]string {
 	}
 }
 
-func TestForbidWaitsForARunThatLostWhatItIsFoundBy(t *testing.T) {
+func TestScheduleForbidWaitsForARunWithoutOwnerOrLabel(t *testing.T) {
 	ofEachKind(t, func(t *testing.T, _ *env, k *variant.Kind) {
 		for name, metadata := range detachments(k) {
 			t.Run(name, func(t *testing.T) {
@@ -54,7 +54,7 @@ func TestForbidWaitsForARunThatLostWhatItIsFoundBy(t *testing.T) {
 	})
 }
 
-func TestReplaceReplacesARunThatLostWhatItIsFoundBy(t *testing.T) {
+func TestScheduleReplaceReplacesARunWithoutOwnerOrLabel(t *testing.T) {
 	ofEachKind(t, func(t *testing.T, _ *env, k *variant.Kind) {
 		for name, metadata := range detachments(k) {
 			t.Run(name, func(t *testing.T) {

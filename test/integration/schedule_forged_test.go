@@ -35,7 +35,7 @@ func (t *timetable) owned(name string, controller bool, instant time.Time) {
 	t.must(err)
 }
 
-func TestAForgedRunDoesNotStopASchedule(t *testing.T) {
+func TestScheduleIgnoresAForgedRun(t *testing.T) {
 	ofEachKind(t, func(t *testing.T, s *env, k *variant.Kind) {
 		pi := s.schedules(k, "pi", "@every 2s", nil)
 		before := pi.untilStarted("")
@@ -56,7 +56,7 @@ func TestAForgedRunDoesNotStopASchedule(t *testing.T) {
 	})
 }
 
-func TestForbidCountsEveryRunThatTheScheduleOwns(t *testing.T) {
+func TestScheduleForbidCountsEveryRunThatItOwns(t *testing.T) {
 	ofEachKind(t, func(t *testing.T, s *env, k *variant.Kind) {
 		pi := s.schedules(k, "pi", "@every 1h", func(spec map[string]any) { spec["concurrencyPolicy"] = "Forbid" })
 		pi.until("be looked at", func(s *firesteelv1alpha1.ScheduleStatus) bool { return s.NextRun != nil })

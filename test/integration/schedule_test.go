@@ -28,7 +28,7 @@ func ofEachKind(t *testing.T, test func(*testing.T, *env, *variant.Kind)) {
 	}
 }
 
-func TestRunsStartOnTime(t *testing.T) {
+func TestScheduleStartsRunsOnTime(t *testing.T) {
 	ofEachKind(t, func(t *testing.T, s *env, k *variant.Kind) {
 		pi := s.schedules(k, "pi", "@every 2s", nil)
 		runs := pi.untilRuns(3)
@@ -70,7 +70,7 @@ func TestRunsStartOnTime(t *testing.T) {
 
 // The handler reads the schedule, creates the run and records it; nobody else writes for it. The other write of a schedule
 // is its first, and that of the run says that it is held.
-func TestARunCostsThreeRequests(t *testing.T) {
+func TestScheduleRunCostsThreeRequests(t *testing.T) {
 	t.Parallel()
 	s := newEnv(t).sharesController()
 	pi := s.schedules(variant.Apache, "pi", "@every 15s", func(spec map[string]any) {
@@ -103,7 +103,7 @@ func due(heard []eventlog.Entry) []eventlog.Entry {
 	return events
 }
 
-func TestForbidWaitsForTheRunningRun(t *testing.T) {
+func TestScheduleForbidWaitsForTheRunningRun(t *testing.T) {
 	ofEachKind(t, func(t *testing.T, s *env, k *variant.Kind) {
 		pi := s.schedules(k, "pi", "@every 4s", func(spec map[string]any) { spec["concurrencyPolicy"] = "Forbid" })
 		first := pi.untilStarted("")
@@ -123,7 +123,7 @@ func TestForbidWaitsForTheRunningRun(t *testing.T) {
 	})
 }
 
-func TestReplaceStartsWhenTheOldRunIsGone(t *testing.T) {
+func TestScheduleReplaceStartsWhenTheOldRunIsGone(t *testing.T) {
 	t.Parallel()
 	s := newEnv(t).sharesController()
 	pi := s.schedules(variant.Apache, "pi", "@every 15s", func(spec map[string]any) { spec["concurrencyPolicy"] = "Replace" })
@@ -141,7 +141,7 @@ func TestReplaceStartsWhenTheOldRunIsGone(t *testing.T) {
 	untilGone(s, s.apps(), first)
 }
 
-func TestHistoryIsPrunedWhenRunsEnd(t *testing.T) {
+func TestScheduleHistoryIsPrunedWhenRunsEnd(t *testing.T) {
 	ofEachKind(t, func(_ *testing.T, s *env, k *variant.Kind) {
 		pi := s.schedules(k, "pi", "@every 3s", func(spec map[string]any) {
 			spec["successfulRunHistoryLimit"], spec["failedRunHistoryLimit"] = 1, 0
@@ -162,7 +162,7 @@ func TestHistoryIsPrunedWhenRunsEnd(t *testing.T) {
 
 // The handler may die between creating a run and recording it, and whoever sees that run delete it before anybody else
 // looks.
-func TestARunDeletedByHandIsNotStartedAgain(t *testing.T) {
+func TestScheduleRunDeletedByHandIsNotStartedAgain(t *testing.T) {
 	alone(t)
 	s := newEnv(t)
 	controller := s.ownController(controllerOf(s))
@@ -189,7 +189,7 @@ func TestARunDeletedByHandIsNotStartedAgain(t *testing.T) {
 }
 
 // After an outage the latest instant is made up for, unless it is too late for that too. Earlier ones are missed.
-func TestAnOutageIsMadeUpForByOneRun(t *testing.T) {
+func TestScheduleStartsOneRunAfterAnOutage(t *testing.T) {
 	alone(t)
 	s := newEnv(t)
 	controller := s.ownController(controllerOf(s))
@@ -224,7 +224,7 @@ func TestAnOutageIsMadeUpForByOneRun(t *testing.T) {
 func controllerOf(s *env) controller { return controller{sink: s.sink.URL()} }
 
 // What is refused is told, is tried again at its next time, and disturbs no other schedule.
-func TestRefusals(t *testing.T) {
+func TestScheduleRefusals(t *testing.T) {
 	ofEachKind(t, func(t *testing.T, s *env, k *variant.Kind) {
 		other := s.schedules(k, "other", "@every 2s", nil)
 		never := s.schedules(k, "never", "0 0 30 2 *", nil)
@@ -254,7 +254,7 @@ func TestRefusals(t *testing.T) {
 }
 
 // A field that the application does not have is named, and the run starts without it.
-func TestUnknownFieldsOfATemplateAreNamed(t *testing.T) {
+func TestScheduleReportsUnknownFieldsOfItsTemplate(t *testing.T) {
 	t.Parallel()
 	s := newEnv(t).sharesController()
 	pi := s.schedules(variant.Apache, "pi", "@every 2s", func(spec map[string]any) {
@@ -266,7 +266,7 @@ func TestUnknownFieldsOfATemplateAreNamed(t *testing.T) {
 	}
 }
 
-func TestASuspendedScheduleStartsNothing(t *testing.T) {
+func TestScheduleSuspendStartsNothing(t *testing.T) {
 	ofEachKind(t, func(t *testing.T, s *env, k *variant.Kind) {
 		pi := s.schedules(k, "pi", "@every 1s", func(spec map[string]any) { spec["suspend"] = true })
 		pi.untilCondition("Scheduled", metav1.ConditionFalse, schedule.ReasonSuspended)
@@ -285,7 +285,7 @@ func TestASuspendedScheduleStartsNothing(t *testing.T) {
 	})
 }
 
-func TestTheKubeflowOperatorsScheduleGoesOn(t *testing.T) {
+func TestAdoptionOfAScheduleOfTheKubeflowOperator(t *testing.T) {
 	alone(t)
 	s := newEnv(t)
 	pi := s.schedules(variant.Kubeflow, "pi", "@every 5m", nil)

@@ -18,7 +18,7 @@ import (
 )
 
 // No value of a secret is told: neither by a status, nor by an Event, a CloudEvent or the log.
-func TestSecretsAreToldNowhere(t *testing.T) {
+func TestSecretsAppearNowhere(t *testing.T) {
 	alone(t)
 	s := newEnv(t)
 	process := s.ownController(controller{sink: s.sink.URL()})

@@ -32,7 +32,7 @@ func (s *env) may(account string) bool {
 	return strings.TrimSpace(answer) == "yes"
 }
 
-func TestOnlyTheAccountsForSparkGetTheRightsOfADriver(t *testing.T) {
+func TestServiceAccountsForSparkAloneGetDriverRights(t *testing.T) {
 	t.Parallel()
 	s := newEnv(t)
 	role, err := os.ReadFile(filepath.Join("..", "..", "config", "202-spark-driver-clusterrole.yaml"))
@@ -47,7 +47,7 @@ func TestOnlyTheAccountsForSparkGetTheRightsOfADriver(t *testing.T) {
 	}
 }
 
-func TestABindingOfAnEarlierVersionSurvivesAnUpgrade(t *testing.T) {
+func TestServiceAccountBindingOfAnEarlierVersionSurvivesAnUpgrade(t *testing.T) {
 	t.Parallel()
 	s := newEnv(t)
 	earlier := &rbacv1.RoleBinding{
@@ -65,7 +65,7 @@ func TestABindingOfAnEarlierVersionSurvivesAnUpgrade(t *testing.T) {
 	}
 }
 
-func TestADriverWithoutANamedAccountIsWarnedOf(t *testing.T) {
+func TestServiceAccountThatIsNotNamedIsWarnedOf(t *testing.T) {
 	t.Parallel()
 	s := newEnv(t).sharesController()
 	s.create(App("pi"))
@@ -84,7 +84,7 @@ func TestADriverWithoutANamedAccountIsWarnedOf(t *testing.T) {
 	}
 }
 
-func TestTheSettingNamesTheAccountOfDriversThatNameNone(t *testing.T) {
+func TestServiceAccountOfTheSetting(t *testing.T) {
 	alone(t)
 	s := newEnv(t)
 	s.serviceAccount("spark")

@@ -36,7 +36,7 @@ func (s *env) untouched(app *sparkv1.SparkApplication) {
 	}
 }
 
-func TestWatchedNamespacesAreFollowed(t *testing.T) {
+func TestSettingOfWatchedNamespacesIsFollowed(t *testing.T) {
 	alone(t)
 	a, b := newEnv(t), newEnv(t)
 	a.configured("config-scope", "watched-namespaces", a.ns)
@@ -66,7 +66,7 @@ func TestWatchedNamespacesAreFollowed(t *testing.T) {
 	b.told(other, plainLife...)
 }
 
-func TestTheLabelSelectorIsFollowed(t *testing.T) {
+func TestSettingOfTheLabelSelectorIsFollowed(t *testing.T) {
 	alone(t)
 	s := newEnv(t)
 	s.configured("config-scope", "label-selector", "stage=production")
@@ -96,7 +96,7 @@ func TestTheLabelSelectorIsFollowed(t *testing.T) {
 	}
 }
 
-func TestDefaultsAreFollowed(t *testing.T) {
+func TestSettingOfDefaultsIsFollowed(t *testing.T) {
 	alone(t)
 	s := newEnv(t)
 	s.ownController(controller{sink: s.sink.URL()})
@@ -143,7 +143,7 @@ func (s *env) confMap(name string) *corev1.ConfigMap {
 }
 
 // The controller dies between the launch and the word of it, and finds other defaults when it is back.
-func TestALaunchIsResumedWithOtherDefaults(t *testing.T) {
+func TestLaunchIsResumedWithOtherDefaults(t *testing.T) {
 	alone(t)
 	// Its writes are: the fence with the finalizer, the Pod, the Service and the config map, the status.
 	for name, c := range map[string]struct {
@@ -186,7 +186,7 @@ func TestALaunchIsResumedWithOtherDefaults(t *testing.T) {
 	}
 }
 
-func TestASettingThatCannotBeUsedIsRefused(t *testing.T) {
+func TestSettingThatIsInvalidIsRefused(t *testing.T) {
 	alone(t)
 	s := newEnv(t)
 	const refusal = `config-defaults: applicationTolerations: restartConfig.restartPolicy is "Sometimes": ` +
@@ -219,7 +219,7 @@ func TestASettingThatCannotBeUsedIsRefused(t *testing.T) {
 	s.untilLogged(another, `restartConfig.restartPolicy is \"Sometimes\": write one of [Always Never`)
 }
 
-func TestTheLogLevelIsFollowed(t *testing.T) {
+func TestSettingOfTheLogLevelIsFollowed(t *testing.T) {
 	alone(t)
 	s := newEnv(t)
 	process := s.ownController(controller{})

@@ -73,7 +73,7 @@ func (s *env) heardOf(state, class string) {
 
 // A driver that nobody can place fails its run when its time is over, is tried again as the policy says, and leaves no Pod
 // that might start later.
-func TestAKubeflowDriverThatDoesNotStartIsNotWaitedForForEver(t *testing.T) {
+func TestTimeLimitOfAKubeflowDriverThatDoesNotStart(t *testing.T) {
 	t.Parallel()
 	s := newEnv(t).sharesController()
 	s.kubelet.Pause(s.ns) // it stays unbound
@@ -113,7 +113,7 @@ func TestAKubeflowDriverThatDoesNotStartIsNotWaitedForForEver(t *testing.T) {
 }
 
 // A driver without its executors fails its run, and one that has them is left alone.
-func TestAKubeflowDriverWithoutExecutorsIsNotWaitedForForEver(t *testing.T) {
+func TestTimeLimitOfAKubeflowDriverWithoutExecutors(t *testing.T) {
 	t.Parallel()
 	s := newEnv(t).sharesController()
 	bounded := annotated(s, withSpec(s, sparkPi("4.1.1"), "executor: {instances: 2}"), map[string]any{dialect.AnnotationExecutorsStart: "3s"})
@@ -141,7 +141,7 @@ func TestAKubeflowDriverWithoutExecutorsIsNotWaitedForForEver(t *testing.T) {
 
 // A driver whose readiness probe never passes has had its executors: it goes on without them, whichever process looks after
 // it, until it ends.
-func TestExecutorsThatCameAreNotAwaitedAgain(t *testing.T) {
+func TestTimeLimitOfExecutorsEndsWhenTheyStarted(t *testing.T) {
 	alone(t)
 	const limit = 3 * time.Second
 	s := newEnv(t)
@@ -174,7 +174,7 @@ func TestExecutorsThatCameAreNotAwaitedAgain(t *testing.T) {
 
 // The active deadline counts over all runs, without back-offs and suspensions, and a restart of the controller forgets
 // nothing. It is final.
-func TestTheActiveDeadlineCountsWhatRuns(t *testing.T) {
+func TestTimeLimitActiveDeadlineCountsRunningTime(t *testing.T) {
 	alone(t)
 	const limit = 8 * time.Second
 	s := newEnv(t)
@@ -218,7 +218,7 @@ func TestTheActiveDeadlineCountsWhatRuns(t *testing.T) {
 }
 
 // The application's annotation wins over the setting, and one that is none is named and leaves it to the setting.
-func TestAnAnnotationWinsOverTheSetting(t *testing.T) {
+func TestTimeLimitAnnotationWinsOverTheSetting(t *testing.T) {
 	alone(t)
 	s := newEnv(t)
 	s.configured("config-kubeflow", "driver-start-timeout", "2s")

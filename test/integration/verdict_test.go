@@ -17,7 +17,7 @@ import (
 )
 
 // The policy of examples/functions/verdict takes the place of the handler restart, with the rights that its manifest gives.
-func TestAnotherRestartPolicyGivesTheVerdict(t *testing.T) {
+func TestRestartVerdictOfAnotherHandler(t *testing.T) {
 	alone(t)
 	const backoff = 10 * time.Second
 	s := newEnv(t)

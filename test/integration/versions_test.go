@@ -75,7 +75,7 @@ func asEarlier(object *unstructured.Unstructured, condition string) (differs boo
 // would be hundreds.
 const atMost = 30
 
-func TestAnEarlierVersionBesideThisOneChangesNothing(t *testing.T) {
+func TestEarlierVersionBesideThisOneChangesNothing(t *testing.T) {
 	ofBothKinds(t, func(s *env, resource, name string, d *driver) {
 		stop := s.earlierVersion(resource, name, "DriverReady")
 		s.neighbour()
@@ -100,7 +100,7 @@ func TestAnEarlierVersionBesideThisOneChangesNothing(t *testing.T) {
 	})
 }
 
-func TestAnEarlierVersionBesideThisOneChangesNoCluster(t *testing.T) {
+func TestEarlierVersionBesideThisOneChangesNoCluster(t *testing.T) {
 	t.Parallel()
 	s, _, _ := runningCluster(t, Cluster("c"))
 	was := s.statefulSet("c-worker")

@@ -28,7 +28,7 @@ func kubeflowBudget() budget {
 }
 
 // Executors that come and go cost a write a second, and a time to live what its handler reads and deletes.
-func TestExecutorsAndATimeToLiveStayWithinTheBudget(t *testing.T) {
+func TestWriteBudgetOfExecutorsAndATimeToLive(t *testing.T) {
 	t.Parallel()
 	newEnv(t).sharesController().storesKubeflowRecords()
 	s := newEnv(t).sharesController()
@@ -72,7 +72,7 @@ func TestExecutorsAndATimeToLiveStayWithinTheBudget(t *testing.T) {
 func perSecond(d time.Duration) int { return int(d/time.Second) + 1 }
 
 // What a thousand executors do is told once a second, of as many as the settings say, and nobody lists them.
-func TestAThousandExecutorsCostAWriteASecond(t *testing.T) {
+func TestWriteBudgetOfAThousandExecutors(t *testing.T) {
 	t.Parallel()
 	const executors, tracked = 1040, 1000 // max-tracked-executors is 1000 where nobody sets it
 	s := newEnv(t).sharesController()

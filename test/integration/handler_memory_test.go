@@ -13,7 +13,7 @@ import (
 )
 
 // A handler takes no more than 30 MiB, at rest and after a thousand events.
-func TestHandlersNeedLittleMemory(t *testing.T) {
+func TestHandlersMemoryIsSmall(t *testing.T) {
 	t.Parallel()
 	s := newEnv(t).sharesController()
 	app := s.create(App("pi"))

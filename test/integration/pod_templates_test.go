@@ -88,7 +88,7 @@ func (a *application) DriverTemplate(url string) *application {
 	return a.Conf(driverTemplate, url).Conf("spark.kubernetes.driver.podTemplateContainerName", "spark")
 }
 
-func TestTemplatesAreReadFromWhereTheOperatorAllows(t *testing.T) {
+func TestPodTemplatesAreReadFromAllowedURLs(t *testing.T) {
 	alone(t)
 	l := newLibrary(t)
 	s := newEnv(t)
@@ -157,7 +157,7 @@ func TestTemplatesAreReadFromWhereTheOperatorAllows(t *testing.T) {
 }
 
 // A template is part of what a launch is: where it changes in the middle of one, what was begun has to go.
-func TestTemplatesThatChangeInTheControllersAbsence(t *testing.T) {
+func TestPodTemplatesThatChangeWhileTheControllerIsDown(t *testing.T) {
 	alone(t)
 	const podCreate = 2 // its place among the writes of a life
 	l := newLibrary(t)

@@ -27,7 +27,7 @@ func TestSuspendHoldsTheLaunchAndNothingElse(t *testing.T) {
 	s.told(app, plainLife...)
 }
 
-func TestRetainedResourcesStayUntilTheirTimeIsOver(t *testing.T) {
+func TestRetentionKeepsResourcesForItsDuration(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		policy   sparkv1.RetainPolicy
@@ -65,7 +65,7 @@ func TestRetainedResourcesStayUntilTheirTimeIsOver(t *testing.T) {
 
 func failingDriver(d *driver) *driver { return d.exit(1) }
 
-func TestARetainedApplicationThatIsDeletedLeavesNothing(t *testing.T) {
+func TestDeletionOfARetainedApplicationLeavesNothing(t *testing.T) {
 	t.Parallel()
 	s := newEnv(t).sharesController()
 	app := s.create(App("pi").Retain(sparkv1.RetainAlways))
@@ -77,7 +77,7 @@ func TestARetainedApplicationThatIsDeletedLeavesNothing(t *testing.T) {
 	s.told(app, append(append([]string{}, plainLife[:6]...), "TerminatedWithoutReleaseResources", "ResourceReleased")...)
 }
 
-func TestAnEditAfterTheLaunchIsForTheNextAttempt(t *testing.T) {
+func TestEditAfterTheLaunchIsForTheNextAttempt(t *testing.T) {
 	t.Parallel()
 	s := newEnv(t).sharesController()
 	s.create(App("pi").Conf(namedAccount, "default").Restart(sparkv1.RestartOnFailure, 1, 0))

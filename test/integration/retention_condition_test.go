@@ -14,7 +14,7 @@ import (
 )
 
 // Where no driver is left, no condition says that one is kept.
-func TestNoDriverIsSaidToBeKeptThatIsNotThere(t *testing.T) {
+func TestRetentionConditionNamesNoDriverThatIsGone(t *testing.T) {
 	t.Parallel()
 	untilNothingIsKept := func(s *env) {
 		s.Helper()
@@ -65,7 +65,7 @@ func TestNoDriverIsSaidToBeKeptThatIsNotThere(t *testing.T) {
 }
 
 // The look that an executor's news asks for may be merged with an earlier one, which comes too early for it.
-func TestNewsOfAnExecutorIsShownWithoutAnotherOccasion(t *testing.T) {
+func TestExecutorsChangeIsShownWithoutAnotherChange(t *testing.T) {
 	t.Parallel()
 	s := newEnv(t).sharesController()
 	s.kubeflowApplication(sparkPi("4.1.1"))

@@ -28,7 +28,7 @@ func (s *env) tokenFor(audiences ...string) string {
 	return answer.Status.Token
 }
 
-func TestHandlerTakesEventsWithATokenForItsAudienceOnly(t *testing.T) {
+func TestHandlerAcceptsOnlyTokensForItsAudience(t *testing.T) {
 	alone(t)
 	const audience = "firesteel-handler-restart"
 	s := newEnv(t)
@@ -71,7 +71,7 @@ func TestHandlerTakesEventsWithATokenForItsAudienceOnly(t *testing.T) {
 }
 
 // Whoever reaches the port may open connections and send nothing, or half of an event. The Broker is served beside them.
-func TestHandlerServesTheBrokerBesideConnectionsThatWait(t *testing.T) {
+func TestHandlerServesTheBrokerBesideIdleConnections(t *testing.T) {
 	alone(t)
 	s := newEnv(t)
 	s.configured("config-handlers", "restart", "external")
@@ -113,7 +113,7 @@ func TestHandlerServesTheBrokerBesideConnectionsThatWait(t *testing.T) {
 
 // The events of one team are held by a Trigger that is dead. Those of another team are delivered meanwhile, and its handlers are
 // asked through the sink.
-func TestDeadTriggerOfOneTeamDelaysNoOther(t *testing.T) {
+func TestDeliveryToADeadTriggerDelaysNoOtherNamespace(t *testing.T) {
 	alone(t)
 	const held = 90 // more than the slots of one namespace, and than all slots of a relay without shares
 	dead, s := newEnv(t), newEnv(t)

@@ -15,7 +15,7 @@ import (
 )
 
 // What Firesteel takes for proof rests on what the API server stores before it removes a Pod.
-func TestTheAPIServerStoresGraceZeroBeforeItRemovesAPod(t *testing.T) {
+func TestDeletionOfAPodStoresGraceZeroFirst(t *testing.T) {
 	t.Parallel()
 	const name, selector = "pod", "watched=yes"
 	now, later := int64(0), int64(30)

@@ -44,7 +44,7 @@ func (s *env) relabelObjects(metadata string) {
 	}
 }
 
-func TestTheObjectsOfAClusterGetTheirLabelsBack(t *testing.T) {
+func TestClusterLabelsAreRestored(t *testing.T) {
 	t.Parallel()
 	for name, metadata := range map[string]string{
 		"the cluster's label is removed":  `{"labels":{"spark.operator/spark-cluster-name":null}}`,
@@ -94,7 +94,7 @@ func TestTheObjectsOfAClusterGetTheirLabelsBack(t *testing.T) {
 }
 
 // The garbage collector would delete them later: the controller knows of them before it says that all is released.
-func TestAClusterWhoseObjectsLostTheirLabelsDeletesThem(t *testing.T) {
+func TestClusterDeletionDeletesObjectsWithoutLabels(t *testing.T) {
 	alone(t)
 	for name, absent := range map[string]bool{"at once": false, "in the controller's absence": true} {
 		t.Run(name, func(t *testing.T) {

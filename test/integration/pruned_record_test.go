@@ -17,7 +17,7 @@ import (
 
 // Where another operator's CRD drops the record, nothing is launched, and everybody is told what to apply. With
 // Firesteel's CRD the application begins.
-func TestNothingIsLaunchedThatCannotBeRemembered(t *testing.T) {
+func TestLaunchWaitsIfTheCRDPrunesTheRecord(t *testing.T) {
 	alone(t)
 	s := newEnv(t)
 	s.withoutRecord()

@@ -11,7 +11,7 @@ import (
 )
 
 // Force waits for the grace period that the Pod itself asks for: until it is over its kubelet lets the driver live.
-func TestForceWaitsForTheGracePeriodOfTheDriver(t *testing.T) {
+func TestForcedDeletionWaitsForTheGracePeriodOfTheDriver(t *testing.T) {
 	t.Parallel()
 	for name, stop := range map[string]func(s *env, d *driver){
 		"when somebody deletes its Pod": func(s *env, d *driver) {
@@ -48,7 +48,7 @@ func TestForceWaitsForTheGracePeriodOfTheDriver(t *testing.T) {
 
 // The API server stores that no grace is left before it removes a Pod. If it is interrupted in between, the Pod stays until
 // somebody deletes it again.
-func TestADriverWhoseDeletionWasInterruptedIsDeletedAgain(t *testing.T) {
+func TestDeletionOfADriverThatWasInterruptedIsRepeated(t *testing.T) {
 	t.Parallel()
 	app := App("pi").Restart(sparkv1.RestartOnFailure, 1, 0).ForceGoneWithin(time.Millisecond)
 	for name, begin := range map[string]func(s *env){

@@ -37,7 +37,7 @@ const (
 )
 
 // The kinds of a control plane come and go, while a controller runs and before.
-func TestKindsComeAndGo(t *testing.T) {
+func TestKindsAppearAndDisappear(t *testing.T) {
 	t.Parallel()
 	s := ownPlane(t)
 	_, err := s.Plane.Kubectl(t.Context(), "", "delete", "--all", "customresourcedefinitions")

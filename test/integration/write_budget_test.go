@@ -37,7 +37,7 @@ func plainBudget(creates ...string) budget {
 	return b
 }
 
-func TestALifeStaysWithinItsWriteBudget(t *testing.T) {
+func TestWriteBudgetOfAnApplication(t *testing.T) {
 	t.Parallel()
 	for version, objects := range map[string][]string{
 		"4.1.1": {"pods", "services", "configmaps"},
@@ -91,7 +91,7 @@ func (s *env) costsNothing(before []controlplane.Request) {
 }
 
 // An application at rest has its cursor written once, and costs nothing from then on.
-func TestTheCursorIsWrittenOnceAtRest(t *testing.T) {
+func TestWriteBudgetOfTheCursorAtRest(t *testing.T) {
 	t.Parallel()
 	s := newEnv(t).sharesController()
 	app := s.create(App("pi"))
@@ -114,7 +114,7 @@ func TestTheCursorIsWrittenOnceAtRest(t *testing.T) {
 }
 
 // How much of the binary is resident is the kernel's choice, which can drop it; the rest is the controller's own.
-func TestTheControllerIsSmallAtRest(t *testing.T) {
+func TestControllerMemoryAtRest(t *testing.T) {
 	t.Parallel()
 	const limit = 24 << 10 // KiB
 	s := ownPlane(t)       // in which other tests leave nothing that is cached

@@ -20,7 +20,7 @@ var plainLife = []string{
 	"Submitted", "DriverRequested", "DriverStarted", "DriverReady", "RunningHealthy", "Succeeded", "ResourceReleased",
 }
 
-func TestAnApplicationLivesFromSubmittedToReleased(t *testing.T) {
+func TestApplicationRunsFromSubmittedToReleased(t *testing.T) {
 	t.Parallel()
 	s := newEnv(t).sharesController()
 	app := s.create(App("pi"))
@@ -65,7 +65,7 @@ func TestAnApplicationLivesFromSubmittedToReleased(t *testing.T) {
 }
 
 // An application may need all kinds of objects that Firesteel makes.
-func TestAnApplicationGetsAllThatItAsksFor(t *testing.T) {
+func TestApplicationGetsObjectsOfAllKinds(t *testing.T) {
 	t.Parallel()
 	s := newEnv(t).sharesController()
 	s.create(App("pi").Spark("4.2.0").ConfigMap("settings", "key", "value").OnDemandClaim().
@@ -121,7 +121,7 @@ func each[T any](items []T, do func(*T)) {
 }
 
 // The manifests of others are created as people create them, validated strictly, in every version of the API.
-func TestManifestsOfTheApacheOperatorRunUnedited(t *testing.T) {
+func TestApplicationsOfTheApacheOperatorRunUnedited(t *testing.T) {
 	t.Parallel()
 	for name, version := range map[string]string{
 		"seed-000-first-example.yaml": "v1alpha1", "apache-pi.yaml": "v1", "apache-pi-v1beta1.yaml": "v1beta1",
@@ -145,7 +145,7 @@ func TestManifestsOfTheApacheOperatorRunUnedited(t *testing.T) {
 	}
 }
 
-func TestUnusualNamesWork(t *testing.T) {
+func TestApplicationsWithUnusualNamesRun(t *testing.T) {
 	t.Parallel()
 	s := newEnv(t).sharesController()
 	for _, name := range []string{"1st", "team.pi", "x-" + strings.Repeat("1", 61), "long-" + strings.Repeat("name.", 20) + "pi"} {
@@ -168,7 +168,7 @@ func (s *env) pod(name string) *corev1.Pod {
 	return pod
 }
 
-func TestADriverThatSomebodyDeletesHasFailed(t *testing.T) {
+func TestDriverThatAnotherClientDeletesHasFailed(t *testing.T) {
 	t.Parallel()
 	s := newEnv(t).sharesController()
 	s.create(App("pi"))

@@ -12,7 +12,7 @@ import (
 )
 
 // What happens while no controller runs is taken up by the next.
-func TestWhatHappensInTheControllersAbsenceIsTakenUp(t *testing.T) {
+func TestControllerContinuesAfterItWasDown(t *testing.T) {
 	alone(t)
 	const podCreate = 2 // its place among the writes of a life
 	for name, c := range map[string]struct {
@@ -82,7 +82,7 @@ func TestWhatHappensInTheControllersAbsenceIsTakenUp(t *testing.T) {
 }
 
 // While the watch of Pods is interrupted, a driver may be created and vanish: no event ever reports it.
-func TestADriverThatVanishesUnseenIsMissed(t *testing.T) {
+func TestDriverThatDisappearsUnseenHasFailed(t *testing.T) {
 	alone(t)
 	m := newMortal(t)
 	m.create(App(m.name)) // the controller watches
@@ -131,7 +131,7 @@ func (s *env) vanish(pod string) {
 	s.must(s.Kube.CoreV1().Pods(s.ns).Delete(s.Context(), pod, metav1.DeleteOptions{GracePeriodSeconds: &now}))
 }
 
-func TestTheControllerEndsWhenItIsAskedTo(t *testing.T) {
+func TestControllerStopsOnASignal(t *testing.T) {
 	alone(t)
 	m := newMortal(t)
 	hangs := make(chan struct{})

@@ -14,7 +14,7 @@ import (
 
 // Whoever else writes the status of a running application, it has one driver, which is followed to its end as soon as
 // Firesteel is alone.
-func TestADriverOutlivesWhatBecomesOfItsStatus(t *testing.T) {
+func TestDriverSurvivesAnOverwrittenStatus(t *testing.T) {
 	alone(t)
 	s := newEnv(t)
 	process := s.ownController(controller{sink: s.sink.URL()})
@@ -77,7 +77,7 @@ func (s *env) patchStatus(name, status string) {
 }
 
 // A status that somebody removes is restored: what it says has happened, and what runs is not run again.
-func TestAStatusThatIsRemovedIsRestored(t *testing.T) {
+func TestStatusThatIsRemovedIsRestored(t *testing.T) {
 	t.Parallel()
 	for name, status := range map[string]string{"all of it": `null`, "the record": `{"firesteel":null}`} {
 		t.Run(name, func(t *testing.T) {
@@ -100,7 +100,7 @@ func TestAStatusThatIsRemovedIsRestored(t *testing.T) {
 }
 
 // What cannot be decoded has its driver deleted with it, even where it is to leave its dependents behind.
-func TestAnObjectThatCannotBeDecodedLeavesNoDriver(t *testing.T) {
+func TestDeletionOfAnUndecodableApplicationDeletesItsDriver(t *testing.T) {
 	t.Parallel()
 	s := newEnv(t).sharesController()
 	s.create(App("pi"))

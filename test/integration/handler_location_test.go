@@ -131,7 +131,7 @@ func (s *env) place(where string) {
 
 // Handlers move out of the controller and back while applications await verdicts and their deletion, and a run is due. Outside
 // there are two of each.
-func TestHandlersThatMoveLoseNothingAndDoNothingTwice(t *testing.T) {
+func TestHandlersMoveWithoutLossOrDuplicates(t *testing.T) {
 	alone(t)
 	s := newEnv(t)
 	for name := range filters {

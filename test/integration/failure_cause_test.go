@@ -18,7 +18,7 @@ import (
 )
 
 // What a driver left behind is told where people look. Events, which many read, carry it only if a setting says so.
-func TestAFailureTellsWhy(t *testing.T) {
+func TestFailureCauseIsReported(t *testing.T) {
 	t.Parallel()
 	s := newEnv(t).sharesController()
 	description, event := s.failureOf("pi")
@@ -42,7 +42,7 @@ func TestAFailureTellsWhy(t *testing.T) {
 	s.untilKubeEvent("pi", corev1.EventTypeWarning, "Failed")
 }
 
-func TestEventsQuoteDriversIfTheSettingSaysSo(t *testing.T) {
+func TestFailureCauseIsInEventsIfTheSettingAllows(t *testing.T) {
 	alone(t)
 	s := newEnv(t)
 	s.configured("config-events", "failure-messages", "enabled")
@@ -82,7 +82,7 @@ func (s *env) failureOf(name string) (description, event string) {
 	return description, firstTaken(heard, app)[5].Body
 }
 
-func TestADriverThatUsedTooMuchMemorySaysWhatToRaise(t *testing.T) {
+func TestFailureCauseOutOfMemoryNamesTheProperty(t *testing.T) {
 	t.Parallel()
 	s := newEnv(t).sharesController()
 	s.create(App("pi"))
@@ -97,7 +97,7 @@ func TestADriverThatUsedTooMuchMemorySaysWhatToRaise(t *testing.T) {
 }
 
 // The log of a driver is told where the operator's settings and its roles say so.
-func TestTheLastLinesOfAFailedDriversLogAreTold(t *testing.T) {
+func TestFailureCauseHasTheLastLinesOfTheLog(t *testing.T) {
 	alone(t)
 	s := newEnv(t)
 	_, err := s.Plane.Kubectl(t.Context(), "", "apply", "-f", configFolder+"/driver-logs")

@@ -87,7 +87,7 @@ func (s *env) notReleased(app string) {
 	}
 }
 
-func TestADriverWhoseLabelsAreChangedRunsToItsEnd(t *testing.T) {
+func TestChangedDriverLabelsLetTheDriverRunToItsEnd(t *testing.T) {
 	t.Parallel()
 	for name, change := range apacheChanges {
 		t.Run(name, func(t *testing.T) {
@@ -111,7 +111,7 @@ func TestADriverWhoseLabelsAreChangedRunsToItsEnd(t *testing.T) {
 }
 
 // A label is taken off before the driver has started, when its creation has just been seen.
-func TestADriverWhoseLabelsAreChangedAtOnceIsFollowed(t *testing.T) {
+func TestChangedDriverLabelsRightAfterTheCreate(t *testing.T) {
 	t.Parallel()
 	for name, change := range apacheChanges {
 		t.Run(name, func(t *testing.T) {
@@ -132,7 +132,7 @@ func TestADriverWhoseLabelsAreChangedAtOnceIsFollowed(t *testing.T) {
 	}
 }
 
-func TestADriverWhoseLabelsAreChangedIsDeletedBeforeItsSuccessor(t *testing.T) {
+func TestChangedDriverLabelsAndARestart(t *testing.T) {
 	t.Parallel()
 	for name, change := range apacheChanges {
 		t.Run(name, func(t *testing.T) {
@@ -159,7 +159,7 @@ func TestADriverWhoseLabelsAreChangedIsDeletedBeforeItsSuccessor(t *testing.T) {
 	}
 }
 
-func TestAnApplicationWhoseDriversLabelsAreChangedGoesAfterItsDriver(t *testing.T) {
+func TestChangedDriverLabelsAndADeletion(t *testing.T) {
 	t.Parallel()
 	for name, change := range apacheChanges {
 		for when, act := range map[string]func(*env, *driver){
@@ -195,7 +195,7 @@ func TestAnApplicationWhoseDriversLabelsAreChangedGoesAfterItsDriver(t *testing.
 	}
 }
 
-func TestLabelsThatArePutBackAreAllThatIsNeeded(t *testing.T) {
+func TestChangedDriverLabelsThatAreRestored(t *testing.T) {
 	t.Parallel()
 	s := newEnv(t).sharesController()
 	s.create(App("pi"))
@@ -214,7 +214,7 @@ func TestLabelsThatArePutBackAreAllThatIsNeeded(t *testing.T) {
 }
 
 // What happens to a driver that no informer shows is found by the next controller, too.
-func TestADriverWhoseLabelsAreChangedIsFollowedAcrossRestarts(t *testing.T) {
+func TestChangedDriverLabelsAfterTheControllerWasDown(t *testing.T) {
 	alone(t)
 	for name, c := range map[string]struct {
 		before, meanwhile func(*mortal, *driver)
@@ -302,7 +302,7 @@ func (s *env) untilKubeflowRelabelled(pod string, change labelChange) {
 	s.wantRemedy(meta.FindStatusCondition(app.Status.Conditions, dialect.ConditionDriverLabelsChanged).Message, pod, change)
 }
 
-func TestAKubeflowDriverWhoseLabelsAreChangedIsFollowed(t *testing.T) {
+func TestChangedDriverLabelsOfTheKubeflowKind(t *testing.T) {
 	t.Parallel()
 	for name, change := range kubeflowChanges {
 		for end, act := range map[string]func(*env, *driver){
@@ -354,7 +354,7 @@ func TestAKubeflowDriverWhoseLabelsAreChangedIsFollowed(t *testing.T) {
 }
 
 // The API server says of a Pod that it removes all that is needed to know that it is gone.
-func TestManyDeletedDriversAreNotLookedFor(t *testing.T) {
+func TestDeletionOfManyDriversCostsNoReads(t *testing.T) {
 	alone(t)
 	const many = 100
 	s := newEnv(t)

@@ -101,7 +101,7 @@ func (s *env) statesSince(app *v1beta2.SparkApplication, last v1beta2.Applicatio
 }
 
 // An application goes through the Kubeflow operator's states in its order, and the sink is told each transition once.
-func TestKubeflowsStatesComeInItsOrder(t *testing.T) {
+func TestKubeflowStatesComeInUpstreamsOrder(t *testing.T) {
 	t.Parallel()
 	for name, story := range map[string]struct {
 		spec  string
@@ -260,7 +260,7 @@ func (s *env) toldAll(app *v1beta2.SparkApplication) {
 }
 
 // Whatever an application is at, it can be deleted, and nothing of it stays.
-func TestAKubeflowApplicationCanBeDeletedInEachState(t *testing.T) {
+func TestDeletionOfAKubeflowApplicationInEachState(t *testing.T) {
 	t.Parallel()
 	for state, at := range map[v1beta2.ApplicationStateType]struct {
 		spec string

@@ -13,7 +13,7 @@ import (
 
 // A node is lost: its Pod is deleted, as the taint manager does, and does not go. Who has no bound waits, and says so;
 // the bound takes effect as soon as it is set.
-func TestADriverOnALostNodeIsGivenUpAndFollowed(t *testing.T) {
+func TestForcedDeletionOfADriverOnALostNode(t *testing.T) {
 	t.Parallel()
 	s := newEnv(t).sharesController()
 	app := s.create(App("pi").Restart(sparkv1.RestartOnFailure, 1, 0).ForceGoneWithin(0))
@@ -51,7 +51,7 @@ func TestADriverOnALostNodeIsGivenUpAndFollowed(t *testing.T) {
 	}
 }
 
-func TestADriverThatEndsAtOnceGoesStraightToItsEnd(t *testing.T) {
+func TestDriverThatEndsAtOnceSkipsStates(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		code int32
@@ -70,7 +70,7 @@ func TestADriverThatEndsAtOnceGoesStraightToItsEnd(t *testing.T) {
 	}
 }
 
-func TestATimeoutThatIsLoweredTakesEffectAtOnce(t *testing.T) {
+func TestTimeLimitThatIsLoweredTakesEffectAtOnce(t *testing.T) {
 	t.Parallel()
 	s := newEnv(t).sharesController()
 	s.create(App("pi").DriverStartsWithin(time.Hour))
@@ -81,7 +81,7 @@ func TestATimeoutThatIsLoweredTakesEffectAtOnce(t *testing.T) {
 	s.untilCondition("pi", "Succeeded", metav1.ConditionFalse, "DriverStartTimedOut")
 }
 
-func TestARetentionThatIsEditedAwayIsOver(t *testing.T) {
+func TestRetentionEndsWithAnEdit(t *testing.T) {
 	t.Parallel()
 	s := newEnv(t).sharesController()
 	s.create(App("pi").Retain(sparkv1.RetainAlways))

@@ -38,7 +38,7 @@ func ownPlane(t *testing.T) *env {
 
 // The API server is restored from an older backup, and uses resource versions again. What Firesteel wrote last, and what its
 // informers have, is of a time that never was. It goes on from what there is.
-func TestTheControllerGoesOnWhenTheAPIServerWasRestored(t *testing.T) {
+func TestRestoreOfTheAPIServerWhileTheControllerRuns(t *testing.T) {
 	t.Parallel()
 	s := ownPlane(t)
 	process := s.ownController(controller{sink: s.sink.URL()})
@@ -89,7 +89,7 @@ func TestTheControllerGoesOnWhenTheAPIServerWasRestored(t *testing.T) {
 
 // At the time of the backup nobody had looked at the application. Its record is not given back: the driver that it names was never
 // made, as far as the API server knows.
-func TestAnApplicationThatIsRestoredWithoutARecordBeginsAnew(t *testing.T) {
+func TestRestoreOfAnApplicationWithoutRecordStartsItAgain(t *testing.T) {
 	t.Parallel()
 	s := ownPlane(t)
 	s.create(App("runs"))
@@ -122,7 +122,7 @@ func TestAnApplicationThatIsRestoredWithoutARecordBeginsAnew(t *testing.T) {
 }
 
 // No controller sees these edits. What a record says of the spec of its attempt is all that there is to tell them by.
-func TestEditsThatNoControllerSaw(t *testing.T) {
+func TestEditWhileTheControllerIsDown(t *testing.T) {
 	t.Parallel()
 	const name = "spark-pi"
 	s := ownPlane(t)

@@ -105,7 +105,7 @@ func (s *env) slowly() *slowWebhook {
 }
 
 // A webhook of one namespace that answers late holds a worker for each Pod of that namespace. It never holds all of them.
-func TestASlowNamespaceLeavesWorkersToTheOthers(t *testing.T) {
+func TestNamespaceThatIsSlowLeavesWorkersToOthers(t *testing.T) {
 	alone(t)
 	const workers, share = 40, 30
 	slow, other := newEnv(t), newEnv(t)

@@ -93,7 +93,7 @@ func waitsFor(conditions []metav1.Condition, reason string, parts ...string) boo
 
 const retriesOnce = "restartPolicy: {type: OnFailure, onFailureRetries: 1, onFailureRetryInterval: 1}"
 
-func TestARestartWaitsForTheNameOfItsDriver(t *testing.T) {
+func TestRestartWaitsForATerminatingDriver(t *testing.T) {
 	t.Parallel()
 	t.Run("which a finalizer holds", func(t *testing.T) {
 		t.Parallel()
@@ -127,7 +127,7 @@ func TestARestartWaitsForTheNameOfItsDriver(t *testing.T) {
 }
 
 // A deletion waits for a driver that does not go, though not for ever: its Pod is left terminating.
-func TestADriverThatDoesNotGoHoldsADeletionForABoundedTime(t *testing.T) {
+func TestDeletionWaitsForATerminatingDriverForABoundedTime(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		create func(s *env) *driver
@@ -197,7 +197,7 @@ func TestADriverThatDoesNotGoHoldsADeletionForABoundedTime(t *testing.T) {
 	})
 }
 
-func TestForceOfTheKubeflowKindIsASetting(t *testing.T) {
+func TestForcedDeletionOfTheKubeflowKindIsASetting(t *testing.T) {
 	alone(t)
 	s := newEnv(t)
 	s.configured("config-kubeflow", "force-termination-grace", "1s")
@@ -223,7 +223,7 @@ func TestForceOfTheKubeflowKindIsASetting(t *testing.T) {
 }
 
 // What a driver owns may have a name that does not become free. Each driver that is made meanwhile would be for nothing.
-func TestNoDriverIsMadeForANameThatIsNotFree(t *testing.T) {
+func TestLaunchWaitsForANameThatIsNotFree(t *testing.T) {
 	t.Parallel()
 	labels := map[string]string{"firesteel.dev/launch-id": "an-earlier-one", "spark.operator/spark-app-name": "pi"}
 	for name, test := range map[string]struct {
@@ -281,7 +281,7 @@ func TestNoDriverIsMadeForANameThatIsNotFree(t *testing.T) {
 }
 
 // A Pod of a cluster that does not go holds the deletion of the cluster as long as a driver holds that of an application.
-func TestAPodThatDoesNotGoHoldsTheDeletionOfAClusterForABoundedTime(t *testing.T) {
+func TestClusterDeletionWaitsForATerminatingPodForABoundedTime(t *testing.T) {
 	t.Parallel()
 	s := newEnv(t).sharesController()
 	s.createCluster(Cluster("c"))
