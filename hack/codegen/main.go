@@ -12,7 +12,7 @@ import (
 
 func main() {
 	log.SetFlags(0)
-	check := flag.Bool("check", false, "change nothing; fail where generated files are out of date")
+	check := flag.Bool("check", false, "change nothing; fail if generated files are out of date")
 	flag.Parse()
 
 	do := generate

@@ -19,7 +19,7 @@ import (
 
 func main() {
 	log.SetFlags(0)
-	check := flag.Bool("check", false, "change nothing; fail where what is published is out of date")
+	check := flag.Bool("check", false, "change nothing; fail if what is published is out of date")
 	flag.Parse()
 
 	if err := run(*check); err != nil {

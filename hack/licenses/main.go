@@ -21,7 +21,7 @@ const report = "third_party/LICENSES.md"
 
 func main() {
 	log.SetFlags(0)
-	check := flag.Bool("check", false, "change nothing; fail where "+report+" is out of date")
+	check := flag.Bool("check", false, "change nothing; fail if "+report+" is out of date")
 	flag.Parse()
 
 	if err := run(*check); err != nil {

@@ -79,7 +79,7 @@ func TestApplicationSaysWhatToDoUntilWhenAndWhatToLookAt(t *testing.T) {
 }
 
 func TestSilentHandlerIsNamedWithTheRemedy(t *testing.T) {
-	want := `The handler "ttl" was asked and has not acted; see that it runs, or change where it runs in the ConfigMap config-handlers.`
+	want := `The handler "ttl" was asked and has not acted; make sure that it runs, or change where it runs in the ConfigMap config-handlers.`
 	if got := diagnosis.SilentHandler("ttl"); got.Message() != want || got.See != "ttl" {
 		t.Errorf("it is %+v, want %s", got, want)
 	}

@@ -37,7 +37,7 @@ func EventsDelivered(record *v1alpha1.Record, delivery Delivery) Explanation {
 // SilentHandler explains that a handler was asked and has not acted for too long.
 func SilentHandler(name string) Explanation {
 	is := holdsNot("NoAnswer", fmt.Sprintf("The handler %q was asked and has not acted", name))
-	is.Remedy = "see that it runs, or change where it runs in the ConfigMap config-handlers."
+	is.Remedy = "make sure that it runs, or change where it runs in the ConfigMap config-handlers."
 	is.See = name
 	return is
 }

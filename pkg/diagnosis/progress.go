@@ -27,7 +27,7 @@ func DriverReady(record *v1alpha1.Record) Explanation {
 		return holdsNot(string(state), "The driver is not ready yet.")
 	case state == lifecycle.Unknown:
 		return Explanation{Status: metav1.ConditionUnknown, Reason: string(state),
-			Summary: "The driver's node does not tell what the driver does."}
+			Summary: "The driver's node does not report the driver's state."}
 	case state == lifecycle.Suspending, state == lifecycle.Invalidating:
 		return holdsNot(string(state), "The driver, if there is one, is being stopped.")
 	default:

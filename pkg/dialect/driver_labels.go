@@ -48,10 +48,10 @@ func (a *API) ChangedLabels(app Application, driverLabels string, launch *v1alph
 	if len(changes) == 0 {
 		return ""
 	}
-	message := fmt.Sprintf("Somebody changed driver Pod %s/%s: %s. The Pod is followed by its name, and stopped with the application.",
+	message := fmt.Sprintf("Driver Pod %s/%s was changed: %s. Firesteel follows the Pod by its name, and stops it with the application.",
 		pod.Namespace, pod.Name, strings.Join(changes, ", "))
 	if len(remedy) > 0 {
-		message += fmt.Sprintf(" Put the labels back: kubectl --namespace %s label pod %s --overwrite %s",
+		message += fmt.Sprintf(" Restore the labels: kubectl --namespace %s label pod %s --overwrite %s",
 			pod.Namespace, pod.Name, strings.Join(remedy, " "))
 	}
 	return message

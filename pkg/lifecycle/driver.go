@@ -46,9 +46,14 @@ func (d *Driver) DescribeTerminating() string {
 	if len(d.Finalizers) == 0 {
 		return text
 	}
+	return text + ", " + KeptByFinalizers(d.Finalizers)
+}
+
+// KeptByFinalizers names the finalizers of a deleted object, and who removes them.
+func KeptByFinalizers(finalizers []string) string {
 	const most = 4 // enough for a person to act on
-	names := strings.Join(d.Finalizers[:min(len(d.Finalizers), most)], ", ")
-	return text + ", kept by its finalizers: their controllers remove them; if a controller is gone, remove its finalizer yourself (" + names + ")"
+	names := strings.Join(finalizers[:min(len(finalizers), most)], ", ")
+	return "kept by its finalizers: their controllers remove them; if a controller is gone, remove its finalizer yourself (" + names + ")"
 }
 
 // PodEnded reports whether a Pod is in one of the two final phases: all its containers have ended.

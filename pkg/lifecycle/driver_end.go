@@ -125,7 +125,7 @@ func failedContainer(
 		cause.addSentence(pod.Status.Message)
 	case pod.DeletionTimestamp != nil && wasKilled(exitCode): // Firesteel never deletes it before its end
 		cause.Class, cause.Reason = ClassInfrastructure, "DriverDeleted"
-		cause.addSentence("Somebody deleted the driver Pod.")
+		cause.addSentence("Another client deleted the driver Pod.")
 	case isDriver && cause.Reason == "OOMKilled":
 		cause.addSentence(outOfLimit)
 	case isDriver:
@@ -151,9 +151,9 @@ func disruption(pod *corev1.Pod) *Cause {
 	case "DeletionByTaintManager", "DeletionByPodGC": // the node is gone or does not answer
 		class = ClassInfrastructure
 	}
-	message := "The cluster took the driver Pod away."
+	message := "The cluster removed the driver Pod."
 	if disrupted.Message != "" {
-		message = "The cluster took the driver Pod away: " + disrupted.Message
+		message = "The cluster removed the driver Pod: " + disrupted.Message
 	}
 	return &Cause{Class: class, Reason: orElse(disrupted.Reason, "Disrupted"), Message: message}
 }

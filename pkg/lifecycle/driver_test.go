@@ -22,9 +22,9 @@ func TestObserveDriver(t *testing.T) {
 	var (
 		completed = &End{State: Succeeded, Cause: Cause{Message: "Spark application completed successfully."}}
 		podGC     = &Cause{Class: ClassInfrastructure, Reason: "DeletionByPodGC",
-			Message: "The cluster took the driver Pod away: PodGC: node no longer exists"}
+			Message: "The cluster removed the driver Pod: PodGC: node no longer exists"}
 		preemption = &Cause{Class: ClassEviction, Reason: "PreemptionByScheduler",
-			Message: "The cluster took the driver Pod away: default-scheduler: preempting to accommodate a higher priority pod"}
+			Message: "The cluster removed the driver Pod: default-scheduler: preempting to accommodate a higher priority pod"}
 		exitedByZero = &End{State: Succeeded, Cause: Cause{Message: "Driver has critical container(s) exited with 0."}}
 	)
 	failed := func(class, reason, message string, exitCode *int32) *End {
@@ -291,7 +291,7 @@ func TestObserveDriver(t *testing.T) {
 			pod: driverPod().Phase(corev1.PodFailed).Container(main, exited(143, "Error")).Terminating(at(time.Minute), 30),
 			want: Driver{Stopped: true, Terminating: true, TerminatingSince: at(time.Minute), TerminatingUntil: at(90 * time.Second),
 				End: failed(ClassInfrastructure, "DriverDeleted", "Driver has one or more failed critical container(s): "+
-					"spark-kubernetes-driver exited with code 143 (Error). Somebody deleted the driver Pod.", ptr.To[int32](143))},
+					"spark-kubernetes-driver exited with code 143 (Error). Another client deleted the driver Pod.", ptr.To[int32](143))},
 		},
 		"a driver that is an application failure before it was disrupted is an application failure": {
 			pod: driverPod().Phase(corev1.PodFailed).Condition(corev1.DisruptionTarget, corev1.ConditionTrue, "PreemptionByScheduler").
@@ -302,7 +302,7 @@ func TestObserveDriver(t *testing.T) {
 		"a disruption without a reason gets a default reason": {
 			pod: driverPod().Phase(corev1.PodRunning).Condition(corev1.DisruptionTarget, corev1.ConditionTrue, ""),
 			want: Driver{Disruption: &Cause{Class: ClassEviction, Reason: "Disrupted",
-				Message: "The cluster took the driver Pod away."}},
+				Message: "The cluster removed the driver Pod."}},
 		},
 		"a disruption condition that is false is ignored": {
 			pod: driverPod().Phase(corev1.PodRunning).Condition(corev1.DisruptionTarget, corev1.ConditionFalse, "PreemptionByScheduler"),

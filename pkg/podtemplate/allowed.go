@@ -84,7 +84,7 @@ func (a Allowed) Locate(text string) (Location, *finding.Finding) {
 			return wanted, nil
 		}
 	}
-	return Location{}, refuse("is not where the operator allows templates to be",
+	return Location{}, refuse("is not at a URL that the operator allows for templates",
 		"have the operator add it to pod-template-urls in the ConfigMap config-defaults")
 }
 

@@ -66,7 +66,7 @@ func TestLocateFindsWhatIsAllowed(t *testing.T) {
 
 func TestLocateRefusesTheRest(t *testing.T) {
 	const (
-		elsewhere = "is not where the operator allows templates to be"
+		elsewhere = "is not at a URL that the operator allows for templates"
 		scheme    = "is not read"
 		nowhere   = "names no host or bucket"
 		user      = "holds a user"

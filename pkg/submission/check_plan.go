@@ -44,7 +44,7 @@ func (d *driver) checkResource() {
 	switch kind := resource.kind(); kind {
 	case Java:
 		if d.plan.MainClass == "" {
-			d.conf.refuse("mainClass", "", finding.Missing, "name the class, since nobody opens the jar to look for it")
+			d.conf.refuse("mainClass", "", finding.Missing, "name the class: Firesteel does not open the jar to find it")
 		}
 	case Python, R:
 		if resource.none() {

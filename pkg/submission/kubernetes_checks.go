@@ -15,7 +15,7 @@ const maxConfigMap = 1 << 20
 // expect refuses a value for the reasons that the API server would give, if there are any.
 func (c *conf) expect(field, value, problem string, reasons []string) {
 	if len(reasons) > 0 {
-		c.refuse(field, value, problem, "mend it: "+strings.Join(reasons, "; "))
+		c.refuse(field, value, problem, "correct it: "+strings.Join(reasons, "; "))
 	}
 }
 

@@ -26,7 +26,7 @@ func podTemplateConfigMap(d *driver) {
 	}
 	manifest, err := podManifest(d.plan.ExecutorTemplate)
 	if err != nil {
-		d.conf.refuse("executorTemplate", "", err.Error(), "mend the template")
+		d.conf.refuse("executorTemplate", "", err.Error(), "correct the template")
 		return
 	}
 	d.conf.checkFits("executorTemplate", manifest)

@@ -6,7 +6,7 @@ import (
 )
 
 const (
-	clientLocalProblem = "is a file of the submitting host, and an operator has none of yours"
+	clientLocalProblem = "is a file of the submitting host, which an operator cannot read"
 	clientLocalRemedy  = "write local:///path for a file in the image, or put it where the driver can fetch it, such as s3a://"
 )
 
@@ -24,7 +24,7 @@ func (c *conf) checkRemote(field, uri string) {
 	case isClientLocal(uri):
 		c.refuse(field, uri, clientLocalProblem, clientLocalRemedy)
 	case !javaURI.MatchString(uri):
-		c.refuse(field, uri, "is no URI", "write in it what a URI cannot hold by its number, a blank as %20")
+		c.refuse(field, uri, "is no URI", "escape the characters that a URI cannot hold, such as a blank as %20")
 	}
 }
 

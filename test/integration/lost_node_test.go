@@ -28,7 +28,7 @@ func TestForcedDeletionOfADriverOnALostNode(t *testing.T) {
 	grace := int64(1)
 	s.must(s.Kube.CoreV1().Pods(s.ns).Delete(t.Context(), d.Name, metav1.DeleteOptions{GracePeriodSeconds: &grace}))
 	until(s, s.apps(), "pi", "say that nobody forces its driver", func(app *sparkv1.SparkApplication) bool {
-		return contains(app.Status.Conditions[0].Message, "forceTerminationGracePeriodMillis has nobody do so")
+		return contains(app.Status.Conditions[0].Message, "forceTerminationGracePeriodMillis does not allow Firesteel to do")
 	})
 	if state := stateOf(s.get("pi")); state != "RunningHealthy" {
 		t.Errorf("without a bound it is %s", state)

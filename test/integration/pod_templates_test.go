@@ -122,7 +122,7 @@ func TestPodTemplatesAreReadFromAllowedURLs(t *testing.T) {
 		noTemplate := l.put("/templates/page.html", http.StatusOK, "<html>")
 		s := &env{TB: t, suite: s.suite, ns: s.ns}
 		for name, c := range map[string]struct{ url, says string }{
-			"not-allowed": {secret, "is not where the operator allows templates to be"},
+			"not-allowed": {secret, "is not at a URL that the operator allows for templates"},
 			"absent":      {l.URL + "/templates/absent.yaml", "is not there (404 Not Found)"},
 			"no-template": {noTemplate, "is no template of a pod"},
 			"of-the-host": {"/etc/passwd", "is a file, which Firesteel does not read"},

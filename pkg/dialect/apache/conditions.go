@@ -9,9 +9,9 @@ import (
 
 var wording = diagnosis.Wording{
 	ReadLog: "Its log may say why: resourceRetainPolicy OnFailure keeps it, and with terminationMessagePolicy " +
-		"FallbackToLogsOnError in the driver's template its last lines are told here.",
-	NeverForced: "If its node is lost, delete the Node, or taint it with node.kubernetes.io/out-of-service, or delete the Pod by force: " +
-		"forceTerminationGracePeriodMillis has nobody do so.",
+		"FallbackToLogsOnError in the driver's template its last lines are shown here.",
+	NeverForced: "If its node is lost, delete the Node, or taint it with node.kubernetes.io/out-of-service, or delete the Pod by force, " +
+		"which forceTerminationGracePeriodMillis does not allow Firesteel to do.",
 	Retained: "is kept, as resourceRetainPolicy asks.",
 }
 

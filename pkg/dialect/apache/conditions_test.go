@@ -105,7 +105,7 @@ func TestConditionSucceeded(t *testing.T) {
 		"an exit code alone is followed by where to look": {
 			record: submitted().Requested().Ended(lifecycle.Failed, v1alpha1.AttemptEnd{Message: "exited with code 1 (Error).", Reason: "Error"}),
 			want: "False Failed: exited with code 1 (Error). Its log may say why: resourceRetainPolicy OnFailure keeps it, and with " +
-				"terminationMessagePolicy FallbackToLogsOnError in the driver's template its last lines are told here.",
+				"terminationMessagePolicy FallbackToLogsOnError in the driver's template its last lines are shown here.",
 		},
 		"false after failure while the driver goes": {
 			record: submitted().Requested().Ended(lifecycle.Failed, failed),
@@ -183,7 +183,7 @@ func TestADriverThatNobodyForcesIsNamed(t *testing.T) {
 		ApplicationTimeoutConfig: &sparkv1.ApplicationTimeoutConfig{ForceTerminationGracePeriodMillis: ptr(int64(0))},
 	}).Obj()
 	got := concluded(patient, submitted().Requested().Obj(), dialect.Facts{Held: lifecycle.HeldDriverTerminating})
-	if message := got[0].Message; !strings.HasSuffix(message, "forceTerminationGracePeriodMillis has nobody do so.") {
+	if message := got[0].Message; !strings.HasSuffix(message, "forceTerminationGracePeriodMillis does not allow Firesteel to do.") {
 		t.Errorf("the message is %q", message)
 	}
 }
@@ -230,13 +230,13 @@ func TestConditionsComeAndGo(t *testing.T) {
 			"Warning=True SpecNotHonored: This is dropped. So is that.",
 		},
 		"labels of the driver that were changed": {
-			submitted(), dialect.Facts{ChangedLabels: "Somebody changed driver Pod team-a/pi-0-driver."},
-			"DriverLabelsChanged=True LabelsChanged: Somebody changed driver Pod team-a/pi-0-driver.",
+			submitted(), dialect.Facts{ChangedLabels: "Driver Pod team-a/pi-0-driver was changed."},
+			"DriverLabelsChanged=True LabelsChanged: Driver Pod team-a/pi-0-driver was changed.",
 		},
 		"a handler that is silent": {
 			submitted(), silent,
 			`HandlerAnswered=False NoAnswer: The handler "restart" was asked and has not acted; ` +
-				"see that it runs, or change where it runs in the ConfigMap config-handlers.",
+				"make sure that it runs, or change where it runs in the ConfigMap config-handlers.",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

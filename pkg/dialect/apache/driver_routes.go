@@ -286,7 +286,7 @@ func NotInstalled(kinds []string) []string {
 	for _, kind := range slices.Compact(slices.Sorted(slices.Values(kinds))) {
 		if kind != "" {
 			sentences = append(sentences, fmt.Sprintf("The application runs without its %s: the cluster has none of %s. "+
-				"Install the CRDs of the Gateway API; another attempt gets it then.", kind, gatewayAPI))
+				"Install the CRDs of the Gateway API; the next attempt gets it.", kind, gatewayAPI))
 		}
 	}
 	return sentences

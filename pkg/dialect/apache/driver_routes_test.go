@@ -283,7 +283,7 @@ func TestRoutesThatShareAName(t *testing.T) {
 func TestNotInstalled(t *testing.T) {
 	sentence := func(kind string) string {
 		return "The application runs without its " + kind + ": the cluster has none of gateway.networking.k8s.io/v1. " +
-			"Install the CRDs of the Gateway API; another attempt gets it then."
+			"Install the CRDs of the Gateway API; the next attempt gets it."
 	}
 	got := apache.NotInstalled([]string{"", "HTTPRoute", "", "GRPCRoute", "HTTPRoute"})
 	if diff := cmp.Diff([]string{sentence("GRPCRoute"), sentence("HTTPRoute")}, got); diff != "" {

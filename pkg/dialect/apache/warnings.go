@@ -15,7 +15,7 @@ func Warnings(app *sparkv1.SparkApplication, defaults Defaults) finding.List {
 		found = append(found, finding.Finding{
 			Severity: finding.Warning, Field: "spec",
 			Text:   "The spec was edited after the launch: only another attempt runs with the edit.",
-			Remedy: "Delete the application and apply it again where none is to come",
+			Remedy: "If no attempt follows, delete the application and apply it again",
 		})
 	}
 	if record := app.Status.Firesteel; app.Spec.Suspend && record != nil && record.Launch != nil && !record.Launch.Released {

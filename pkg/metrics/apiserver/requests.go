@@ -22,7 +22,7 @@ const (
 func CountRequests(provider metric.MeterProvider) (func(http.RoundTripper) http.RoundTripper, error) {
 	counter, err := provider.Meter("github.com/firesteel-dev/firesteel/pkg/metrics").Int64Counter("firesteel.api.requests",
 		metric.WithUnit("{request}"),
-		metric.WithDescription(fmt.Sprintf("Requests to the API server, by %s, %s and %s, which is missing where none came.",
+		metric.WithDescription(fmt.Sprintf("Requests to the API server, by %s, %s and %s, which is missing if none came.",
 			attributeVerb, attributeResource, attributeCode)))
 	if err != nil {
 		return nil, fmt.Errorf("make the counter of requests: %w", err)

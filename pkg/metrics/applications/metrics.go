@@ -42,7 +42,7 @@ func New(provider metric.MeterProvider, scope string, counts func() map[string]i
 		metric.WithExplicitBucketBoundaries(.1, .5, 1, 2.5, 5, 10, 30, 60, 300, 600, 1800, 3600, 14400, 43200, 86400))
 	m.detections, errs[3] = meter.Float64Histogram("firesteel.application.detection.duration",
 		metric.WithUnit("s"),
-		metric.WithDescription("Time from the arrival of a driver Pod's change to the end of the status write that tells of it, by "+
+		metric.WithDescription("Time from the arrival of a driver Pod's change to the end of the status write that reports it, by "+
 			string(attributeTo)+"."),
 		metric.WithExplicitBucketBoundaries(.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60))
 	return &m, errors.Join(errs[:]...)

@@ -26,7 +26,7 @@ const (
 	dialTimeout  = 5 * time.Second
 )
 
-const remedy = "see that it is there and that the operator may read it"
+const remedy = "make sure that it exists and that the operator may read it"
 
 // Reader reads what is at locations.
 type Reader struct {
@@ -114,7 +114,7 @@ func classified(err error) error {
 		return refusal
 	case errors.As(err, &certificate):
 		return &finding.Finding{
-			Message: fmt.Sprintf("is served with a certificate that the operator does not trust (%v)", certificate), Remedy: "mend that",
+			Message: fmt.Sprintf("is served with a certificate that the operator does not trust (%v)", certificate), Remedy: "serve it with a certificate that the operator trusts",
 		}
 	default:
 		return err
@@ -131,7 +131,7 @@ func answered(status int) error {
 	case status == http.StatusRequestTimeout, status == http.StatusTooEarly, status == http.StatusTooManyRequests, status >= 500:
 		return errors.New("the answer is " + said)
 	default:
-		return &finding.Finding{Message: "is not to be had (" + said + ")", Remedy: remedy}
+		return &finding.Finding{Message: "cannot be read (" + said + ")", Remedy: remedy}
 	}
 }
 

@@ -107,15 +107,15 @@ func TestFetchByHTTPS(t *testing.T) {
 		"pi.yaml":    {"there", ""},
 		"moved":      {"there", ""},
 		"absent":     {"refused", "is not there (404 Not Found)"},
-		"forbidden":  {"refused", "is not to be had (403 Forbidden)"},
+		"forbidden":  {"refused", "cannot be read (403 Forbidden)"},
 		"busy":       {"retried", "429 Too Many Requests"},
 		"broken":     {"retried", "502 Bad Gateway"},
 		"large":      {"refused", "is larger than 256 KiB"},
 		"compressed": {"retried", "gzip"},
 		"partial":    {"retried", "unexpected EOF"},
-		"away":       {"refused", `is redirected to "` + s.URL + `/secret.yaml", which is not where the operator allows templates to be`},
-		"up":         {"refused", "which is not where the operator allows templates to be"},
-		"abroad":     {"refused", `is redirected to "` + elsewhere.URL + `/templates/pi.yaml", which is not where the operator allows`},
+		"away":       {"refused", `is redirected to "` + s.URL + `/secret.yaml", which is not at a URL that the operator allows for templates`},
+		"up":         {"refused", "which is not at a URL that the operator allows for templates"},
+		"abroad":     {"refused", `is redirected to "` + elsewhere.URL + `/templates/pi.yaml", which is not at a URL that the operator allows`},
 		"plain":      {"refused", "which is not read"},
 		"round":      {"refused", "is redirected too often"},
 	} {
@@ -245,8 +245,8 @@ func TestFetchFromS3(t *testing.T) {
 	}{
 		"with the region of the environment":     {"eu-west-1", "", object, "there", ""},
 		"with the region of the list":            {"us-west-2", "&region=us-west-2", object, "there", ""},
-		"with a region that is not the bucket's": {"us-west-2", "", object, "refused", "is not to be had (403 Forbidden)"},
-		"without credentials":                    {"eu-west-1", "&anonymous=true", object, "refused", "is not to be had (403 Forbidden)"},
+		"with a region that is not the bucket's": {"us-west-2", "", object, "refused", "cannot be read (403 Forbidden)"},
+		"without credentials":                    {"eu-west-1", "&anonymous=true", object, "refused", "cannot be read (403 Forbidden)"},
 		"of what is not there":                   {"eu-west-1", "", "/spark/absent", "refused", "is not there (404 Not Found)"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -366,7 +366,7 @@ func TestFetchFromGoogleCloudStorage(t *testing.T) {
 	for _, test := range []struct{ options, key, want, says string }{
 		{"", "a+b.yaml", "there", ""},
 		{"", "absent", "refused", "is not there (404 Not Found)"},
-		{"&anonymous=true", "a+b.yaml", "refused", "is not to be had (401 Unauthorized)"},
+		{"&anonymous=true", "a+b.yaml", "refused", "cannot be read (401 Unauthorized)"},
 	} {
 		location := locate(t, "gs://templates/spark?endpoint="+storage.URL+test.options, "gs://templates/spark/"+test.key)
 		if what, said := outcome(reader.Fetch(t.Context(), location)); what != test.want || !strings.Contains(said, test.says) {

@@ -79,7 +79,7 @@ func (r *Reconciler) restoreStatus(ctx context.Context, v *view.Application, los
 		return false, err
 	}
 	controller.GetEventRecorder(ctx).Event(v.App, corev1.EventTypeWarning, "StatusRestored",
-		"status.firesteel was removed, which is the record of what runs; it is restored. Delete the application to begin anew.")
+		"status.firesteel was removed, which is the record of what runs; it is restored. To start again, delete the application and apply it again.")
 	return true, nil
 }
 

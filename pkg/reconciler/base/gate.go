@@ -85,7 +85,7 @@ func (g *Gate[O]) Reconcile(ctx context.Context, key string) error {
 	if g.Begin != nil {
 		var wait time.Duration
 		if ctx, wait = g.Begin(ctx, namespaced, object); wait > 0 {
-			logging.FromContext(ctx).Debugw("lets others go first", "requeueAfter", wait)
+			logging.FromContext(ctx).Debugw("yields to other objects", "requeueAfter", wait)
 			return controller.NewRequeueAfter(wait)
 		}
 	}

@@ -72,7 +72,7 @@ func (p *Process) Settings(ctx context.Context, watcher configmap.Watcher) *conf
 	}
 	logger, recorder := logging.FromContext(ctx).Named("config"), controller.GetEventRecorder(ctx)
 	refused := func(configMap *corev1.ConfigMap, err error) {
-		recorder.Event(configMap, corev1.EventTypeWarning, "SettingRefused", "What was before stays. "+err.Error())
+		recorder.Event(configMap, corev1.EventTypeWarning, "SettingRefused", "The previous setting stays in effect. "+err.Error())
 	}
 	knative.Watch(watcher, func(configMap *corev1.ConfigMap, err error) {
 		logger.Errorw("A change of the configuration cannot be used: the next start would fail", "error", err)

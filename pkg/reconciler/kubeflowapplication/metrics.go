@@ -81,7 +81,7 @@ func (m *kubeflowMetrics) follow(settings *config.Config) {
 	changed, err := m.metrics.Configure(its)
 	switch {
 	case err != nil: // config-kubeflow was checked
-		m.logger.Errorw("The settings of the Kubeflow operator's metrics cannot be used, and what was before stays", "error", err)
+		m.logger.Errorw("The settings of the Kubeflow operator's metrics cannot be used, so the previous ones stay in effect", "error", err)
 	case changed:
 		m.logger.Infow("The Kubeflow operator's metrics begin at zero, as the settings say", "prefix", its.Prefix, "labels", its.Labels,
 			"submitLatencyBuckets", its.SubmitLatencyBuckets, "startLatencyBuckets", its.StartLatencyBuckets)

@@ -37,7 +37,7 @@ func run() error {
 	root := &cobra.Command{
 		Use:           "localcluster",
 		Short:         "A real Kubernetes on this machine",
-		Long:          "A real Kubernetes on this machine, for Firesteel's tests. What it builds is kept in " + string(dir) + " (FIRESTEEL_CACHE).",
+		Long:          "A real Kubernetes on this machine, for Firesteel's tests. What it builds is stored in " + string(dir) + " (FIRESTEEL_CACHE).",
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
@@ -83,7 +83,7 @@ func downCommand(c *cluster.Cluster) *cobra.Command {
 func statusCommand(c *cluster.Cluster) *cobra.Command {
 	return &cobra.Command{
 		Use:   "status",
-		Short: "Tell what runs, and fail unless the cluster is healthy",
+		Short: "Report what runs, and fail unless the cluster is healthy",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			status, err := c.Status(cmd.Context())
@@ -164,7 +164,7 @@ func registryCommand(c *cluster.Cluster) *cobra.Command {
 	var base bool
 	cmd := &cobra.Command{
 		Use:   "registry",
-		Short: "Serve container images, as `up` has it done in the background",
+		Short: "Serve container images, as `up` does in the background",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if base {
@@ -183,7 +183,7 @@ func registryCommand(c *cluster.Cluster) *cobra.Command {
 func volumesCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "volumes DIR",
-		Short: "Let every pod write to the volumes in a folder, as `up` has it done in the background",
+		Short: "Let every pod write to the volumes in a folder, as `up` does in the background",
 		Args:  cobra.ExactArgs(1),
 		RunE:  func(cmd *cobra.Command, args []string) error { return volumes.Serve(cmd.Context(), args[0]) },
 	}

@@ -34,7 +34,7 @@ func (c *Cluster) eventingSteps(built, booted []string) []step.Step {
 	return []step.Step{
 		{Name: "build of eventing", After: built, Do: c.buildEventing, Remedy: offline},
 		{Name: "eventing", After: append([]string{"build of eventing"}, booted...), Do: c.startEventing,
-			Remedy: "see the log; kubectl -n " + eventing.Namespace + " describe pods tells of those that do not start"},
+			Remedy: "see the log; kubectl -n " + eventing.Namespace + " describe pods shows those that do not start"},
 	}
 }
 

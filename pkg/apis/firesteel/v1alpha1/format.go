@@ -15,7 +15,9 @@ const (
 func (r *Record) HasNewerFormat() bool { return r != nil && codec.IsNewerFormat(r.Format, Format) }
 
 // HasNewerFormat reports whether the record has a format that this version of Firesteel does not know.
-func (r *ScheduleRecord) HasNewerFormat() bool { return r != nil && codec.IsNewerFormat(r.Format, Format) }
+func (r *ScheduleRecord) HasNewerFormat() bool {
+	return r != nil && codec.IsNewerFormat(r.Format, Format)
+}
 
 // UnmarshalJSON decodes a record. It decodes nothing but the format if that is not known. The JSON libraries look for this
 // method at the type.

@@ -79,8 +79,8 @@ func TestWhatIsDecodedReplacesWhatWasThere(t *testing.T) {
 // A record of another format may have anything where this version has its fields.
 func TestRecordsOfOtherFormats(t *testing.T) {
 	for text, want := range map[string]struct {
-		foreign bool
-		format  int64
+		newer  bool
+		format int64
 	}{
 		`{"format":2,"attempt":"second","sequence":[1],"transitions":{"a":1}}`: {true, 2},
 		`{"format":2,"attempt":{"id":1,"since":null},"sequence":1}`:            {true, 2},
@@ -104,10 +104,10 @@ func TestRecordsOfOtherFormats(t *testing.T) {
 				t.Errorf("%s: format %d, %v", text, *format, err)
 			}
 		}
-		if record.HasNewerFormat() != want.foreign || schedule.HasNewerFormat() != want.foreign {
-			t.Errorf("%s: foreign is %t and %t", text, record.HasNewerFormat(), schedule.HasNewerFormat())
+		if record.HasNewerFormat() != want.newer || schedule.HasNewerFormat() != want.newer {
+			t.Errorf("%s: newer   is %t and %t", text, record.HasNewerFormat(), schedule.HasNewerFormat())
 		}
-		if !want.foreign {
+		if !want.newer {
 			continue
 		}
 		for _, is := range []any{record, schedule, record.DeepCopy(), schedule.DeepCopy()} {

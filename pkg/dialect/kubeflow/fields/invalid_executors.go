@@ -22,7 +22,7 @@ func invalidForExecutors(app *v1beta2.SparkApplication) finding.List {
 	refuse := func(field, value, problem string) {
 		found.Add(finding.Finding{
 			Severity: finding.Warning, Field: field, Value: value, Remedy: problem,
-			Text: text.Format("no executor will come, the API server refuses %s %q", field, redact.Value(field, value)),
+			Text: text.Format("no executor is created, the API server refuses %s %q", field, redact.Value(field, value)),
 		})
 	}
 	spec, template := app.Spec.Executor, corev1.PodSpec{}

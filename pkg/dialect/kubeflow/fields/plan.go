@@ -112,7 +112,7 @@ func checkExecutorMetadata(spec v1beta2.ExecutorSpec) finding.List {
 	var found finding.List
 	refuse := func(field, key, value, problem string, problems []string) {
 		if len(problems) > 0 {
-			found.Refuse(finding.Entry(names.Executor.Field(field), key), value, problem, "mend it: "+strings.Join(problems, ", "))
+			found.Refuse(finding.Entry(names.Executor.Field(field), key), value, problem, "correct it: "+strings.Join(problems, ", "))
 		}
 	}
 	for _, key := range sortedKeys(spec.Labels) {

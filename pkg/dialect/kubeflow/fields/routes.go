@@ -61,7 +61,7 @@ var Routes = []Route{
 	{"driver.kubernetesMaster", ByProperty, Nothing, "`spark.kubernetes.driver.master`"},
 	{"driver.serviceAnnotations", ByProperty, Nothing, "`spark.kubernetes.driver.service.annotation.<key>`"},
 	{"driver.serviceLabels", ByProperty, Nothing, "`spark.kubernetes.driver.service.label.<key>`"},
-	{"executor.instances", Nothing, ByProperty, "`spark.executor.instances`; 1 where neither it nor dynamic allocation says"},
+	{"executor.instances", Nothing, ByProperty, "`spark.executor.instances`; 1 if neither it nor dynamic allocation sets the number"},
 	{"executor.deleteOnTermination", Nothing, ByProperty, "`spark.kubernetes.executor.deleteOnTermination`"},
 	{"deps.jars", ByProperty, ByProperty, "`spark.jars`"},
 	{"deps.files", ByProperty, ByProperty, "`spark.files`"},
@@ -117,9 +117,9 @@ var Routes = []Route{
 	{"dynamicAllocation.initialExecutors", ByProperty, ByProperty, "`spark.dynamicAllocation.initialExecutors`"},
 	{"dynamicAllocation.minExecutors", ByProperty, ByProperty, "`spark.dynamicAllocation.minExecutors`"},
 	{"dynamicAllocation.maxExecutors", ByProperty, ByProperty, "`spark.dynamicAllocation.maxExecutors`"},
-	{"dynamicAllocation.shuffleTrackingEnabled", ByProperty, ByProperty, "`spark.dynamicAllocation.shuffleTracking.enabled`, true where unset"},
+	{"dynamicAllocation.shuffleTrackingEnabled", ByProperty, ByProperty, "`spark.dynamicAllocation.shuffleTracking.enabled`, true if unset"},
 	{"dynamicAllocation.shuffleTrackingTimeout", ByProperty, ByProperty, "`spark.dynamicAllocation.shuffleTracking.timeout`"},
-	{"driverPodDisruptionBudget", ByObject, Nothing, "a PodDisruptionBudget, where the operator's settings allow it"},
+	{"driverPodDisruptionBudget", ByObject, Nothing, "a PodDisruptionBudget, if the operator's settings allow it"},
 }
 
 // PodRoutes are those of the fields that driver and executor both have.
@@ -133,7 +133,7 @@ var PodRoutes = []Route{
 	{"memoryLimit", AfterBuild, Impossible, "Spark limits executors to the memory that they request, whatever a template says"},
 	{"gpu", AfterBuild, ByTemplate, "the container's limit of that resource"},
 	{"image", ByProperty, ByProperty, "`spark.kubernetes.<role>.container.image`"},
-	{"configMaps", AfterBuild, ByTemplate, "volumes `<name>-vol`, shortened with a hash where that is no name of a volume"},
+	{"configMaps", AfterBuild, ByTemplate, "volumes `<name>-vol`, shortened with a hash if that is no name of a volume"},
 	{"secrets", ByProperty, ByProperty, "`spark.kubernetes.<role>.secrets.<name>`, and the variable of its type; one whose name makes no volume's goes the way of `configMaps`"},
 	{"env", AfterBuild, ByTemplateAndProperty, "values that name or refer to a variable of Spark's or of a property's by `spark.executorEnv.<name>`, which comes after Spark's own"},
 	{"envVars", ByProperty, ByProperty, "`spark.kubernetes.driverEnv.<name>`, `spark.executorEnv.<name>`"},
@@ -141,7 +141,7 @@ var PodRoutes = []Route{
 	{"envSecretKeyRefs", ByProperty, ByProperty, "`spark.kubernetes.<role>.secretKeyRef.<name>`"},
 	{"labels", ByProperty, ByProperty, "`spark.kubernetes.<role>.label.<key>`"},
 	{"annotations", ByProperty, ByProperty, "`spark.kubernetes.<role>.annotation.<key>`"},
-	{"volumeMounts", AfterBuild, ByTemplate, "the container's; `spark-local-dir-*` by `spark.kubernetes.<role>.volumes`, or by the template where no property can say it"},
+	{"volumeMounts", AfterBuild, ByTemplate, "the container's; `spark-local-dir-*` by `spark.kubernetes.<role>.volumes`, or by the template if no property can set it"},
 	{"affinity", AfterBuild, ByTemplate, "the Pod's"},
 	{"tolerations", AfterBuild, ByTemplate, "added to the Pod's"},
 	{"podSecurityContext", AfterBuild, ByTemplate, "in the place of the Pod's"},

@@ -161,7 +161,7 @@ func TestUnsupportedFieldsNameWhatIsRefusedOfExecutors(t *testing.T) {
 				want = []string{test.want}
 			}
 			said := fields.UnsupportedFields(test.app.Obj(), settings.NewDefaults()).Sentences()
-			if wantSaid(t, said, want...); len(said) == 1 && !strings.HasPrefix(said[0], "no executor will come, the API server refuses ") {
+			if wantSaid(t, said, want...); len(said) == 1 && !strings.HasPrefix(said[0], "no executor is created, the API server refuses ") {
 				t.Errorf("said %q", said)
 			}
 		})

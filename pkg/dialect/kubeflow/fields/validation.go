@@ -35,7 +35,7 @@ func checkName(app *v1beta2.SparkApplication, _ settings.Defaults) *finding.Find
 		return nil
 	}
 	found := finding.InvalidName
-	found.Value, found.Remedy = app.Name, "Create it anew under another metadata.name"
+	found.Value, found.Remedy = app.Name, "Create it again with another metadata.name"
 	found.Text += fmt.Sprintf(" %q: %s.", app.Name, strings.Join(problems, ", "))
 	return &found
 }

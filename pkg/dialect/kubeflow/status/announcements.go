@@ -125,5 +125,5 @@ func executorsFailed(names []string) string {
 	if len(names) > named {
 		more = fmt.Sprintf(" and %d more", len(names)-named)
 	}
-	return fmt.Sprintf("Executor %s%s failed; status.executorState tells of those that follow", told, more)
+	return fmt.Sprintf("Executor %s%s failed; status.executorState shows the next ones", told, more)
 }

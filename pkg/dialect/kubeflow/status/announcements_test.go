@@ -113,7 +113,7 @@ func TestExecutorsThatFailAreToldOfOnce(t *testing.T) {
 	if !slices.Equal(reasons, want) {
 		t.Errorf("reasons %q, want %q", reasons, want)
 	}
-	if messages[1] != "Executor pi-exec-2 failed; status.executorState tells of those that follow" {
+	if messages[1] != "Executor pi-exec-2 failed; status.executorState shows the next ones" {
 		t.Errorf("message %q", messages[1])
 	}
 }

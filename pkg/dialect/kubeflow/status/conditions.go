@@ -9,9 +9,9 @@ import (
 
 var wording = diagnosis.Wording{
 	ReadLog: "Its log may say why: kubectl logs has it as long as the driver Pod is kept, and with terminationMessagePolicy " +
-		"FallbackToLogsOnError in spec.driver.template its last lines are told here.",
-	NeverForced: "If its node is lost, delete the Node, or taint it with node.kubernetes.io/out-of-service, or delete the Pod by force: " +
-		"force-termination-grace in the ConfigMap config-kubeflow has nobody do so.",
+		"FallbackToLogsOnError in spec.driver.template its last lines are shown here.",
+	NeverForced: "If its node is lost, delete the Node, or taint it with node.kubernetes.io/out-of-service, or delete the Pod by force, " +
+		"which force-termination-grace in the ConfigMap config-kubeflow does not allow Firesteel to do.",
 	Retained: "is kept as long as the application is, for its log.",
 }
 

@@ -80,9 +80,9 @@ func (d Deleter) Delete(
 	logging.FromContext(ctx).Debugw("deleted driver Pod", append(base.LogKeys(app.GetRecord()), "pod", pod.Name, "uid", pod.UID,
 		"reason", reason, "force", force)...)
 	if force {
-		controller.GetEventRecorder(ctx).Eventf(app, corev1.EventTypeWarning, "DriverDeletedByForce", "Driver Pod %s was deleted and did not go "+
-			"in its time, so it is deleted by force. Where its node is cut off and not down, the driver may live on beside the next one: "+
-			"see that the node is down.", pod.Name)
+		controller.GetEventRecorder(ctx).Eventf(app, corev1.EventTypeWarning, "DriverDeletedByForce", "Driver Pod %s was deleted and did not disappear "+
+			"in time, so it is deleted by force. If its node is cut off but still runs, the driver may run beside the next one: "+
+			"make sure that the node is down.", pod.Name)
 	}
 	return true, nil
 }

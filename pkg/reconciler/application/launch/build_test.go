@@ -86,7 +86,7 @@ func TestTheLabelsOfALaunchAreAsExpected(t *testing.T) {
 			objects.Driver.Labels, objects.Driver.OwnerReferences = map[string]string{submission.LabelApplicationID: "another"}, nil
 			changes := test.api.ChangedLabels(test.app, test.d.DriverLabels(test.app), launch, objects.Driver)
 			for _, part := range []string{
-				"driver Pod team-a/" + objects.Driver.Name, "label spark-role is missing", fmt.Sprintf("instead of %q", launch.ApplicationID),
+				"Driver Pod team-a/" + objects.Driver.Name + " was changed", "label spark-role is missing", fmt.Sprintf("instead of %q", launch.ApplicationID),
 				"the owner reference to SparkApplication " + test.app.GetName() + " is missing",
 				"kubectl --namespace team-a label pod " + objects.Driver.Name + " --overwrite ", " spark-role=driver", " spark-app-selector=" + launch.ApplicationID,
 			} {

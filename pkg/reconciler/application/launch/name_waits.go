@@ -3,7 +3,6 @@ package launch
 import (
 	"context"
 	"fmt"
-	"strings"
 	"sync"
 	"time"
 
@@ -103,10 +102,7 @@ func (e *nameNotFreeError) Is(target error) bool { return target == errNameNotFr
 func (e *nameNotFreeError) cause() *lifecycle.Cause {
 	message := fmt.Sprintf("The launch waits for the name of %s, whose earlier object is not gone yet.", describe(e.wanted))
 	if e.existing != nil && len(e.existing.GetFinalizers()) > 0 {
-		const most = 4
-		finalizers := e.existing.GetFinalizers()
-		message += fmt.Sprintf(" Its finalizers keep it: have their owners remove them, or remove them where those are gone (%s).",
-			strings.Join(finalizers[:min(len(finalizers), most)], ", "))
+		message += " It is " + lifecycle.KeptByFinalizers(e.existing.GetFinalizers()) + "."
 	}
 	return &lifecycle.Cause{Class: lifecycle.ClassInfrastructure, Reason: "NameNotFree", Message: message}
 }

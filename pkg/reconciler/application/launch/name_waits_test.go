@@ -71,7 +71,7 @@ func TestALaunchWaitsForAnObjectWithABackOff(t *testing.T) {
 	}
 	_, seen := wait()
 	want := "The launch waits for the name of PersistentVolumeClaim team-a/pi-0-driver-pvc-0, whose earlier object is not gone yet. " +
-		"Its finalizers keep it: have their owners remove them, or remove them where those are gone (example.org/a, example.org/b)."
+		"It is kept by its finalizers: their controllers remove them; if a controller is gone, remove its finalizer yourself (example.org/a, example.org/b)."
 	if held := seen.LaunchHeld; held == nil || held.Reason != "NameNotFree" || held.Message != want {
 		t.Errorf("it says %+v", held)
 	}

@@ -45,7 +45,7 @@ func (a *TemplateUnavailable) worst(b *TemplateUnavailable) *TemplateUnavailable
 
 // unavailableTemplate returns why a template is not available.
 func unavailableTemplate(remote dialect.RemoteTemplate, err error) *TemplateUnavailable {
-	const remedy = "see that the operator can reach it"
+	const remedy = "make sure that the operator can reach it"
 	var pending *podtemplate.Pending
 	switch {
 	case !errors.As(err, &pending):

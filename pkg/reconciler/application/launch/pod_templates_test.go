@@ -59,14 +59,14 @@ func TestGiveTemplates(t *testing.T) {
 		},
 		"what never comes ends the attempt": {
 			driver: "/troubled", executor: "/there", after: time.Hour, want: "given up",
-			says: []string{driver, "could not be read (connection refused)", "see that the operator can reach it"},
+			says: []string{driver, "could not be read (connection refused)", "make sure that the operator can reach it"},
 		},
 		"what is not there ends the attempt at once": {
 			driver: "/absent", executor: "/slow", want: "refused", says: []string{driver, "is not there: put it there"},
 		},
 		"what is not allowed ends the attempt at once, as does all that is refused": {
 			driver: ".evil.org/there", executor: "/absent", want: "refused",
-			says: []string{driver, "is not where the operator allows templates to be", executor, "is not there"},
+			says: []string{driver, "is not at a URL that the operator allows for templates", executor, "is not there"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

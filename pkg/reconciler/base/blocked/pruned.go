@@ -38,7 +38,7 @@ func IsRefused(err error, first bool) bool { return first && apierrors.IsInvalid
 // Report reports that the record of an object was not stored, and returns the error that requeues the object. definition is the
 // name of the CustomResourceDefinition, manifest the file that has Firesteel's own, cause the API server's error if there is one.
 func (p *Pruned) Report(ctx context.Context, object Object, definition, manifest string, now time.Time, cause error) error {
-	message := fmt.Sprintf("the API server does not keep status.firesteel: the CustomResourceDefinition %s is another operator's, or "+
+	message := fmt.Sprintf("the API server does not store status.firesteel: the CustomResourceDefinition %s is another operator's, or "+
 		"an earlier one of Firesteel; apply %s", definition, manifest)
 	logging.FromContext(ctx).Errorw("record not stored", "detail", message, zap.Error(cause))
 	controller.GetEventRecorder(ctx).Event(object, corev1.EventTypeWarning, "WrongCustomResourceDefinition", message)
