@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/kelseyhightower/envconfig"
+	"github.com/prometheus/client_golang/prometheus"
 	"go.opentelemetry.io/otel"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
@@ -31,6 +32,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/kube/codec"
 	"github.com/firesteel-dev/firesteel/pkg/kube/kinds"
 	"github.com/firesteel-dev/firesteel/pkg/metrics/apiserver"
+	kubernetesmetrics "github.com/firesteel-dev/firesteel/pkg/metrics/kubernetes"
 	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
 	"github.com/firesteel-dev/firesteel/pkg/podtemplate/fetch"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/launch"
@@ -73,6 +75,10 @@ func main() {
 		log.Fatal(err)
 	}
 	config.Wrap(counted)
+	leaders, err := kubernetesmetrics.Install(prometheus.DefaultRegisterer, otel.GetMeterProvider())
+	if err != nil {
+		log.Fatal(err)
+	}
 	if err := checkKnativeConfigMaps(ctx, config); err != nil {
 		log.Fatalf("invalid configuration: correct the ConfigMap and start again: %v", err)
 	}
@@ -98,7 +104,7 @@ func main() {
 		constructors[last] = env.withProbes(constructors[last])
 	}
 	for i, constructor := range constructors {
-		constructors[i] = withLogger(constructor)
+		constructors[i] = leaders.Wrap(withLogger(constructor))
 	}
 	// The port of sharedmain's own probes cannot be chosen.
 	sharedmain.MainWithConfig(sharedmain.WithHealthProbesDisabled(ctx), "controller", config, constructors...)

@@ -182,6 +182,7 @@ func sortedNames(apps map[string]*sparkv1.SparkApplication) []string {
 var unmeasured = []string{
 	"firesteel_events_rejected_total", "firesteel_handlers_overdue_total",
 	"firesteel_schedule_run_delay_seconds", "firesteel_schedule_runs_missed_total", "firesteel_schedule_runs_refused_total",
+	"rest_client_request_retries_total",
 }
 
 func TestReplicaServesProbesMetricsAndTraces(t *testing.T) {
@@ -223,6 +224,9 @@ func TestReplicaServesProbesMetricsAndTraces(t *testing.T) {
 		`firesteel_events_failed_total{cloudevents_event_type="dev.firesteel.application.driver-requested.v1",.*} 1`,
 		`firesteel_events_pending{.*} 0`,
 		`kn_workqueue_depth{.*} \d+`,
+		`workqueue_adds_total{name="github.com.firesteel-dev.firesteel.pkg.reconciler.sparkapplication.Reconciler"} [1-9]\d*`,
+		`rest_client_requests_total{code="201",.*,method="POST"} [1-9]\d*`,
+		`leader_election_master_status{name="controller.*sparkapplication.*.00-of-01"} 1`,
 	} {
 		if !regexp.MustCompile("(?m)^" + want + "$").MatchString(metrics) {
 			t.Errorf("%s does not match anything of\n%s", want, metrics)
@@ -246,10 +250,10 @@ func documented(t *testing.T) []string {
 		t.Fatal(err)
 	}
 	var names []string
-	for _, row := range regexp.MustCompile("(?m)^\\| `firesteel[^|]*\\| `(firesteel_[a-z_]+)` \\|").FindAllStringSubmatch(string(page), -1) {
+	for _, row := range regexp.MustCompile("(?m)^\\|(?: `firesteel[^|]*\\|)? `((?:firesteel|workqueue|rest_client|leader_election|process)_[a-z_]+)`").FindAllStringSubmatch(string(page), -1) {
 		names = append(names, row[1])
 	}
-	if len(names) < 10 {
+	if len(names) < 25 {
 		t.Fatalf("the page documents %v only", names)
 	}
 	return names

@@ -27,12 +27,24 @@ type Metrics struct {
 }
 
 // New makes the metrics of one API's applications. scope names the package of that API's controller. counts returns the number of
-// served applications by state.
-func New(provider metric.MeterProvider, scope string, counts func() map[string]int64) (*Metrics, error) {
+// served applications by state, and waits the longest wait in each state in which applications wait.
+func New(
+	provider metric.MeterProvider, scope string, counts func() map[string]int64, waits func() map[string]time.Duration,
+) (*Metrics, error) {
 	meter := provider.Meter(scope)
 	var m Metrics
-	var errs [4]error
+	var errs [5]error
 	errs[0] = metrics.ObserveStates(meter, "firesteel.applications", "application", "Applications", counts)
+	_, errs[4] = meter.Int64ObservableGauge("firesteel.application.wait.longest",
+		metric.WithUnit("s"),
+		metric.WithDescription("Longest time for which an application has been in a state before it runs, by "+string(metrics.AttributeState)+
+			" of the lifecycle. What is suspended does not count. Every replica sees all applications."),
+		metric.WithInt64Callback(func(_ context.Context, observer metric.Int64Observer) error {
+			for state, longest := range waits() {
+				observer.Observe(int64(longest.Seconds()), metric.WithAttributes(metrics.AttributeState.String(state)))
+			}
+			return nil
+		}))
 	m.transitions, errs[1] = meter.Int64Counter("firesteel.application.transitions",
 		metric.WithUnit("{transition}"),
 		metric.WithDescription("Transitions of applications, by "+string(metrics.AttributeState)+" that began."))

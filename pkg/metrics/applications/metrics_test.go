@@ -14,7 +14,8 @@ import (
 func TestApplicationTransitionsAreCountedOnceWithTheirDuration(t *testing.T) {
 	reader := metricstest.NewReader()
 	counts := func() map[string]int64 { return map[string]int64{"Succeeded": 2} }
-	m, err := New(reader.Provider(), "scope", counts)
+	waits := func() map[string]time.Duration { return map[string]time.Duration{"DriverRequested": 90 * time.Second} }
+	m, err := New(reader.Provider(), "scope", counts, waits)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,6 +29,7 @@ func TestApplicationTransitionsAreCountedOnceWithTheirDuration(t *testing.T) {
 	m.RecordDetection("DriverRequested", time.Second)
 	want := map[string]float64{
 		"firesteel.applications firesteel.state=Succeeded":                                                      2,
+		"firesteel.application.wait.longest firesteel.state=DriverRequested":                                    90,
 		"firesteel.application.transitions firesteel.state=DriverRequested":                                     1,
 		"firesteel.application.transition.duration count firesteel.from=Submitted,firesteel.to=DriverRequested": 1,
 		"firesteel.application.transition.duration sum firesteel.from=Submitted,firesteel.to=DriverRequested":   3,

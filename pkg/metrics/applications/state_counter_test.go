@@ -2,10 +2,15 @@ package applications
 
 import (
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/clock"
+	clocktesting "k8s.io/utils/clock/testing"
 
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 )
@@ -15,7 +20,7 @@ func TestStateCounterForgetsApplicationsThatAreNotServed(t *testing.T) {
 	c := NewStateCounter(
 		func(types.NamespacedName) (dialect.Application, bool) { return &sparkv1.SparkApplication{}, found },
 		func(dialect.Application) bool { return served },
-		func(dialect.Application) string { return state })
+		func(dialect.Application) string { return state }, clock.RealClock{})
 	key := types.NamespacedName{Namespace: "team-a", Name: "pi"}
 	for _, step := range []struct {
 		name          string
@@ -39,5 +44,50 @@ func TestStateCounterForgetsApplicationsThatAreNotServed(t *testing.T) {
 	}
 	if len(c.states) != 0 {
 		t.Errorf("it still holds %v", c.states)
+	}
+}
+
+func TestLongestWaitIsThatOfTheOldestApplicationThatMayRun(t *testing.T) {
+	now := time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC)
+	apps := map[string]*sparkv1.SparkApplication{}
+	add := func(name, state, reason string, ago time.Duration) {
+		app := &sparkv1.SparkApplication{ObjectMeta: metav1.ObjectMeta{CreationTimestamp: metav1.NewTime(now.Add(-ago))}}
+		if state != "" {
+			app.Status.Firesteel = &v1alpha1.Record{Transitions: []v1alpha1.Transition{{State: state, Time: metav1.NewMicroTime(now.Add(-ago))}}}
+			app.Status.Conditions = []metav1.Condition{{Type: dialect.ConditionSucceeded, Reason: reason}}
+		}
+		apps[name] = app
+	}
+	c := NewStateCounter(
+		func(key types.NamespacedName) (dialect.Application, bool) { app, ok := apps[key.Name]; return app, ok },
+		func(dialect.Application) bool { return true },
+		func(app dialect.Application) string {
+			if record := app.GetRecord(); record != nil {
+				return record.Transitions[0].State
+			}
+			return ""
+		}, clocktesting.NewFakePassiveClock(now))
+	add("new", "", "", time.Second)
+	add("first", "DriverRequested", "DriverRequested", time.Hour)
+	add("second", "DriverRequested", "Unschedulable", time.Minute)
+	add("suspended", "Submitted", "Suspended", 24*time.Hour)
+	add("running", "RunningHealthy", "RunningHealthy", 24*time.Hour)
+	observed := func() map[string]time.Duration {
+		for name := range apps {
+			c.Observe(types.NamespacedName{Name: name})
+		}
+		return c.LongestWaits()
+	}
+	want := map[string]time.Duration{
+		"New": time.Second, "Submitted": 0, "ScheduledToRestart": 0, "Resuming": 0,
+		"DriverRequested": time.Hour, "DriverStarted": 0, "DriverReady": 0, "InitializedBelowThresholdExecutors": 0,
+	}
+	if diff := cmp.Diff(want, observed()); diff != "" {
+		t.Errorf("waits (-want +got):\n%s", diff)
+	}
+	add("first", "RunningHealthy", "RunningHealthy", 0)
+	want["DriverRequested"] = time.Minute
+	if diff := cmp.Diff(want, observed()); diff != "" {
+		t.Errorf("waits after the oldest started (-want +got):\n%s", diff)
 	}
 }

@@ -89,8 +89,8 @@ func NewController(ctx context.Context, cmw configmap.Watcher, process *base.Pro
 	apps := lister{kind.Informer.GetIndexer()}
 	states := applicationmetrics.NewStateCounter(apps.get,
 		func(app dialect.Application) bool { return store.Load().Scope.Serves(app, process.NamespaceLabels) },
-		func(app dialect.Application) string { return currentDialect().VisibleState(app) })
-	metrics, err := applicationmetrics.New(otel.GetMeterProvider(), kind.Scope, states.Count)
+		func(app dialect.Application) string { return currentDialect().VisibleState(app) }, clock.RealClock{})
+	metrics, err := applicationmetrics.New(otel.GetMeterProvider(), kind.Scope, states.Count, states.LongestWaits)
 	base.Must(ctx, err)
 	*r = newReconciler(ctx, process, kind, impl, owned, apps, currentDialect, metrics)
 	impl.Reconciler = newGate(r, generated, states, fairshare.NewWorkers(workers, impl.EnqueueKey), otel.Tracer(kind.Scope),

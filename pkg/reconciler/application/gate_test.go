@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/utils/clock"
 	"knative.dev/pkg/controller"
 	logtesting "knative.dev/pkg/logging/testing"
 	"knative.dev/pkg/reconciler"
@@ -101,7 +102,7 @@ func newGateEnv(t *testing.T, apps ...*applicationtest.Application) *env {
 		relay: e.relay, podEventTimes: newPodEventTimes(applicationtest.ClockAt(applicationtest.Start)), relabelledDrivers: driverstest.NoneRelabelled(t),
 		recordGuard: newRecordGuard(apache.New(apache.Defaults{}).SameVisibleStatus),
 	}
-	e.states = applicationmetrics.NewStateCounter(lister{e.cache}.get, func(app dialect.Application) bool { return e.store.Load().Scope.Serves(app, e.labelsOf) }, apache.New(apache.Defaults{}).VisibleState)
+	e.states = applicationmetrics.NewStateCounter(lister{e.cache}.get, func(app dialect.Application) bool { return e.store.Load().Scope.Serves(app, e.labelsOf) }, apache.New(apache.Defaults{}).VisibleState, clock.RealClock{})
 	e.Gate = newGate(r, e.behind, e.states, fairshare.NewWorkers(workers, func(types.NamespacedName) {}), sdktrace.NewTracerProvider(sdktrace.WithSyncer(e.spans)).Tracer("test"),
 		yielding{&base.Backlog{}, &e.firstLaunches, r.podEventTimes, applicationtest.ClockAt(applicationtest.Start)},
 		func(_ context.Context, app dialect.Application) (bool, error) {

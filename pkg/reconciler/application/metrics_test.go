@@ -17,7 +17,7 @@ import (
 func TestTransitionsAreMeasuredOnce(t *testing.T) {
 	reader := metricstest.NewReader()
 	counts := map[string]int64{"Succeeded": 2}
-	i, err := applicationmetrics.New(reader.Provider(), "", func() map[string]int64 { return counts })
+	i, err := applicationmetrics.New(reader.Provider(), "", func() map[string]int64 { return counts }, func() map[string]time.Duration { return nil })
 	if err != nil {
 		t.Fatal(err)
 	}
