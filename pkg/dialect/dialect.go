@@ -28,6 +28,8 @@ type Specs interface {
 	Policy(app Application) lifecycle.Policy
 	// Spec returns what the application asks an attempt to run with: the fields whose edit matters.
 	Spec(app Application) spec.Spec
+	// Invalid returns why the application can never run, whatever the settings of its attempts. Policy has the same as Refused.
+	Invalid(app Application) finding.List
 	// Warnings returns what is not done as the application asks. The fields are not supported, contradict each other, or
 	// were edited too late.
 	Warnings(app Application) finding.List

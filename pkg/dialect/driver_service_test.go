@@ -90,7 +90,7 @@ func TestOnlyAFewPropertiesOfAMissingServiceAreNamed(t *testing.T) {
 		plan.Properties[fmt.Sprintf("spark.kubernetes.driver.service.label.l%02d", i)] = strings.Repeat("x", 10_000)
 	}
 	lost := dialect.LostWithoutService(plan, &submission.Objects{Driver: &corev1.Pod{}})
-	if text := lost.String(); len(lost) != 9 || len(text) > 4096 || !strings.Contains(text, "92 more properties without effect") {
+	if text := strings.Join(lost.Sentences(), " "); len(lost) != 9 || len(text) > 4096 || !strings.Contains(text, "92 more properties without effect") {
 		t.Errorf("%d findings of %d bytes: %s", len(lost), len(text), text)
 	}
 }

@@ -17,6 +17,7 @@ import (
 // The method of Dialect with the same name describes each function.
 type Functions[A Application, S interface{ Common() Settings }] struct {
 	Policy   func(app A, settings S) lifecycle.Policy
+	Invalid  func(app A, settings S) finding.List
 	Spec     func(app A) spec.Spec
 	Warnings func(app A, settings S) finding.List
 
@@ -63,6 +64,10 @@ type adapter[A Application, S interface{ Common() Settings }] struct {
 
 func (d adapter[A, S]) Policy(app Application) lifecycle.Policy {
 	return d.functions.Policy(app.(A), d.settings)
+}
+
+func (d adapter[A, S]) Invalid(app Application) finding.List {
+	return d.functions.Invalid(app.(A), d.settings)
 }
 
 func (d adapter[A, S]) Spec(app Application) spec.Spec { return d.functions.Spec(app.(A)) }

@@ -2,6 +2,9 @@
 // manifests uses its one type, so that conditions, an admission webhook and the command line say the same.
 //
 //	check (submission, dialects, clusters, schedules, quantities) -> Finding, List
-//	List.String     what an attempt is refused for: one text
+//	List.String     what an attempt is refused for: one text of at most 10 findings and 1024 bytes
 //	List.Sentences  what the condition Warning says
+//
+// dialect.Check returns all findings about the manifest of an application. Finding.Field is the path that a status cause or a
+// command line prints.
 package finding

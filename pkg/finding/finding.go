@@ -63,11 +63,13 @@ func (f *Finding) Error() string {
 }
 
 // Sentence prints the finding as a sentence.
-func (f *Finding) Sentence() string {
-	if text := f.Error(); !strings.HasSuffix(text, ".") {
-		return text + "."
+func (f *Finding) Sentence() string { return sentence(f.Error()) }
+
+func sentence(text string) string {
+	if text == "" || strings.HasSuffix(text, ".") {
+		return text
 	}
-	return f.Error()
+	return text + "."
 }
 
 // problem prints all but the remedy.

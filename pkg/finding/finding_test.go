@@ -104,17 +104,35 @@ func TestOneTextNamesEachFindingOnceAndNotTooMany(t *testing.T) {
 	for i := range 100 {
 		list.Refuse(fmt.Sprintf("spec.c[%d]", i), nil, "is missing", "set it")
 	}
-	if got, want := list.String(), "; and there are up to 70 more such problems"; strings.Count(got, "; ") != 32 || !strings.HasSuffix(got, want) {
+	if got, want := list.String(), "; and there are up to 53 more such problems"; strings.Count(got, "; ") != 10 || !strings.HasSuffix(got, want) {
 		t.Errorf("it is %q, want it to end with %q", got, want)
+	}
+	var long finding.List
+	for i := range 4 {
+		long.Refuse(fmt.Sprintf("spec.c[%d]", i), nil, strings.Repeat("x", 400), "set it")
+	}
+	if got, want := long.String(), "; and there are up to 2 more such problems"; len(got) > 1024 || !strings.HasSuffix(got, want) {
+		t.Errorf("it has %d bytes: %q, want it to end with %q", len(got), got, want)
 	}
 }
 
-func TestAListTakesAsManyWarningsAsACondition(t *testing.T) {
+func TestFindingsBesideOthersAreAboutOtherFields(t *testing.T) {
+	first := finding.List{{Field: "spec.a"}, {Text: "x"}}
+	more := finding.List{{Field: "spec.a", Message: "is wrong, too"}, {Field: "spec.b"}, {Text: "x"}}
+	if diff := cmp.Diff(finding.List{{Field: "spec.b"}, {Text: "x"}}, more.Beside(first)); diff != "" {
+		t.Errorf("findings (-want +got):\n%s", diff)
+	}
+}
+
+func TestAListTakesABoundedNumberOfEachSeverity(t *testing.T) {
 	var list finding.List
-	for range 2 * finding.MaxWarnings {
+	for range 2 * finding.Max {
 		list.WarnOfUnknown([]string{`unknown field "spec.drivers"`})
 	}
-	if len(list) != finding.MaxWarnings {
+	for range 2 * finding.Max {
+		list.Refuse("spec.a", nil, "is missing", "set it")
+	}
+	if len(list) != 2*finding.Max {
 		t.Errorf("it has %d", len(list))
 	}
 	if got, want := list.Sentences()[0], `unknown field "spec.drivers" is dropped: correct its spelling.`; got != want || list[0].Field != "spec.drivers" {

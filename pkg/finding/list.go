@@ -3,26 +3,37 @@ package finding
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
 const (
-	// MaxWarnings is how many warnings a list takes. Nobody reads more, and a condition holds fewer.
-	MaxWarnings = 64
-	// maxPrinted is how many findings one text has.
-	maxPrinted = 32
+	// Max is how many findings of each severity a list takes. No user reads more, and a condition holds fewer.
+	Max = 64
+	// maxPrinted and maxText are how many findings one text has, and how many bytes. The first finding is printed anyway.
+	maxPrinted, maxText = 10, 1024
 )
 
 // List are findings about one manifest.
 type List []Finding
 
-// Add adds findings. Warnings beyond MaxWarnings are dropped.
+// Add adds findings. Those beyond Max are dropped.
 func (l *List) Add(findings ...Finding) {
 	for _, f := range findings {
-		if f.Severity != Warning || len(*l) < MaxWarnings {
+		if l.count(f.Severity) < Max {
 			*l = append(*l, f)
 		}
 	}
+}
+
+func (l *List) count(severity Severity) int {
+	count := 0
+	for i := range *l {
+		if (*l)[i].Severity == severity {
+			count++
+		}
+	}
+	return count
 }
 
 // Refuse adds a finding for which the object is refused.
@@ -79,21 +90,36 @@ func Of(err error) List {
 	}
 }
 
-// String prints the findings in one text, each once: two fields of a plan may be one of the spec.
+// String prints the findings in one text of bounded length, each once: two fields of a plan may be one of the spec.
 func (l List) String() string {
-	var texts []string
+	var printed strings.Builder
 	known := map[string]bool{}
 	for i, f := range l {
-		if len(texts) == maxPrinted {
-			texts = append(texts, fmt.Sprintf("and there are up to %d more such problems", len(l)-i))
-			break
+		text, rest := f.Error(), fmt.Sprintf("; and there are up to %d more such problems", len(l)-i)
+		switch {
+		case known[text]:
+			continue
+		case len(known) == 0:
+		case len(known) == maxPrinted, printed.Len()+len("; ")+len(text)+len(rest) > maxText:
+			printed.WriteString(rest)
+			return printed.String()
+		default:
+			printed.WriteString("; ")
 		}
-		if text := f.Error(); !known[text] {
-			known[text] = true
-			texts = append(texts, text)
-		}
+		known[text] = true
+		printed.WriteString(text)
 	}
-	return strings.Join(texts, "; ")
+	return printed.String()
+}
+
+// Sentence prints the findings as String does, as a sentence.
+func (l List) Sentence() string { return sentence(l.String()) }
+
+// Beside returns the findings without those about the fields of others.
+func (l List) Beside(others List) List {
+	return slices.DeleteFunc(slices.Clone(l), func(f Finding) bool {
+		return f.Field != "" && slices.ContainsFunc(others, func(other Finding) bool { return other.Field == f.Field })
+	})
 }
 
 // Sentences prints each finding as a sentence.

@@ -71,7 +71,7 @@ func TestServiceAccountThatIsNotNamedIsWarnedOf(t *testing.T) {
 	s.create(App("pi"))
 	s.driver("pi", 0)
 	message := s.untilCondition("pi", "Warning", metav1.ConditionTrue, "SpecNotHonored").Message
-	for _, part := range []string{"spec.sparkConf." + namedAccount, "config-defaults", s.ns + "/default", "--serviceaccount=" + s.ns + ":default"} {
+	for _, part := range []string{"spec.sparkConf[" + namedAccount, "config-defaults", s.ns + "/default", "--serviceaccount=" + s.ns + ":default"} {
 		if !strings.Contains(message, part) {
 			t.Errorf("the warning %q does not contain %q", message, part)
 		}

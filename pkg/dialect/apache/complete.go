@@ -1,6 +1,8 @@
 package apache
 
 import (
+	"errors"
+
 	corev1 "k8s.io/api/core/v1"
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
@@ -22,11 +24,8 @@ func Ingredients(app *sparkv1.SparkApplication) any {
 // Complete adds the user's config maps and routes to the objects of an attempt, and changes the objects as the Apache
 // operator does.
 func Complete(app *sparkv1.SparkApplication, objects *submission.Objects) error {
-	if err := CheckConfigMaps(app, objects).Err(); err != nil {
-		return err
-	}
 	routes, err := Routes(app, objects)
-	if err != nil {
+	if err := errors.Join(CheckConfigMaps(app, objects).Err(), err); err != nil {
 		return err
 	}
 	objects.Owned = append(objects.Owned, routes...)

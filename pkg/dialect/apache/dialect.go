@@ -4,12 +4,14 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
+	"github.com/firesteel-dev/firesteel/pkg/finding"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
 // New returns the dialect of spark.apache.org, with the operator's settings.
 var New = dialect.Of(dialect.Functions[*sparkv1.SparkApplication, Defaults]{
 	Policy:   Policy,
+	Invalid:  func(app *sparkv1.SparkApplication, _ Defaults) finding.List { return invalid(app) },
 	Spec:     SpecOf,
 	Warnings: Warnings,
 

@@ -68,25 +68,26 @@ func routesOf(spec sparkv1.ApplicationSpec) []route {
 	return routes
 }
 
-// missingInRoutes returns the first field that the Apache operator requires of a route and that is missing. It is empty if
-// no field is missing. The Apache operator requires nothing of Ingresses.
-func missingInRoutes(spec sparkv1.ApplicationSpec) string {
+// missingInRoutes returns, for each route, the first field that the Apache operator requires and that is missing. The Apache
+// operator requires nothing of Ingresses.
+func missingInRoutes(spec sparkv1.ApplicationSpec) []string {
+	var missing []string
 	for _, r := range routesOf(spec) {
 		parents, given := r.decoded()["parentRefs"]
 		list, isList := parents.([]any)
 		switch {
 		case r.kind == kindIngress:
 		case equality.Semantic.DeepEqual(r.serviceSpec, corev1.ServiceSpec{}):
-			return r.field + ".serviceSpec"
+			missing = append(missing, r.field+".serviceSpec")
 		case r.serviceMetadata.Name == "":
-			return r.field + ".serviceMetadata.name"
+			missing = append(missing, r.field+".serviceMetadata.name")
 		case r.metadata.Name == "":
-			return r.field + "." + r.kind + "Metadata.name"
+			missing = append(missing, r.field+"."+r.kind+"Metadata.name")
 		case !given, isList && len(list) == 0:
-			return r.field + "." + r.kind + "Spec.parentRefs"
+			missing = append(missing, r.field+"."+r.kind+"Spec.parentRefs")
 		}
 	}
-	return ""
+	return missing
 }
 
 // Routes returns the objects by which the driver is reached from outside. The driver will own them. If a name is given

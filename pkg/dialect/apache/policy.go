@@ -36,14 +36,14 @@ func Policy(app *sparkv1.SparkApplication, defaults Defaults) lifecycle.Policy {
 		TTL:           millis(tolerations.TTLAfterStopMillis, never),
 		MainContainer: property(app, defaults, "spark.kubernetes.driver.podTemplateContainerName"),
 		Suspend:       app.Spec.Suspend,
-		Refused:       dialect.Refused(refused(app)),
+		Refused:       dialect.Refused(invalid(app)),
 	}
 }
 
-// refused returns why a spec can never run, in the Apache operator's words if it has some.
-func refused(app *sparkv1.SparkApplication) finding.List {
+// invalid returns why a spec can never run, in the Apache operator's words if it has some.
+func invalid(app *sparkv1.SparkApplication) finding.List {
 	var found finding.List
-	if missing := missingInRoutes(app.Spec); missing != "" {
+	for _, missing := range missingInRoutes(app.Spec) {
 		found.Add(finding.Finding{Severity: finding.Error, Reason: "IncompleteRoute", Field: "spec." + missing, Text: missing + " is required."})
 	}
 	if app.Spec.DeploymentMode == sparkv1.ClientMode {

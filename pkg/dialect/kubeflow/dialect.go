@@ -15,6 +15,7 @@ import (
 // New returns the dialect of sparkoperator.k8s.io, with the operator's settings.
 var New = dialect.Of(dialect.Functions[*v1beta2.SparkApplication, settings.Defaults]{
 	Policy:   fields.Policy,
+	Invalid:  fields.Invalid,
 	Spec:     fields.SpecOf,
 	Warnings: fields.UnsupportedFields,
 

@@ -1,6 +1,7 @@
 package fields
 
 import (
+	"errors"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -32,16 +33,8 @@ func Ingredients(app *v1beta2.SparkApplication, defaults settings.Defaults) any 
 func Complete(app *v1beta2.SparkApplication, defaults settings.Defaults, objects *submission.Objects) error {
 	driverFirst(objects.Driver)
 	mutate(app, names.Driver, &objects.Driver.Spec, 0)
-	if err := checkDriver(app, objects); err != nil {
-		return err
-	}
-	if err := addTaskGroups(app, defaults, objects); err != nil {
-		return err
-	}
 	group, err := podGroup(app, defaults, objects)
-	if err != nil {
-		return err
-	}
+	refused := []error{checkDriver(app, objects), addTaskGroups(app, defaults, objects), err}
 	if group != nil {
 		objects.Before = append(objects.Before, group)
 	}
@@ -50,7 +43,7 @@ func Complete(app *v1beta2.SparkApplication, defaults settings.Defaults, objects
 			objects.Owned = append(objects.Owned, object)
 		}
 	}
-	return addEndpoints(app, defaults, objects)
+	return errors.Join(append(refused, addEndpoints(app, defaults, objects))...)
 }
 
 // driverFirst moves Spark's container, which is last, before those of a template: kubectl logs shows the first one.

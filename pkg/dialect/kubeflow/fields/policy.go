@@ -48,7 +48,7 @@ func Policy(app *v1beta2.SparkApplication, defaults settings.Defaults) lifecycle
 		Interrupts:        true,
 		PersistsEachState: true,
 		HasUnknown:        true,
-		Refused:           dialect.Refused(refused(app, defaults)),
+		Refused:           dialect.Refused(Invalid(app, defaults)),
 	}
 }
 

@@ -41,7 +41,7 @@ func overruled(app *v1beta2.SparkApplication, defaults settings.Defaults) findin
 	var found finding.List
 	p := propertiesOf(app, defaults)
 	for _, key := range sortedKeys(app.Spec.SparkConf) {
-		if len(found) >= finding.MaxWarnings {
+		if len(found) >= finding.Max {
 			return found
 		}
 		given := app.Spec.SparkConf[key]

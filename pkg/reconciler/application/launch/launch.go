@@ -106,7 +106,7 @@ func causeOf(err error, v *view.Application) *lifecycle.Cause {
 		return absent.cause(v)
 	default:
 		return &lifecycle.Cause{
-			Class: lifecycle.ClassApplication, Reason: "InvalidSpec", Message: v.Dialect.Refusals(v.App, err).String(),
+			Class: lifecycle.ClassApplication, Reason: "InvalidSpec", Message: finding.Of(err).String(),
 		}
 	}
 }
@@ -142,7 +142,7 @@ func (l *Launcher) completeDriver(ctx context.Context, fenced *v1alpha1.Launch, 
 	return driver, nil
 }
 
-// build makes the objects of an attempt. If a launch was fenced for the same objects, they get its launch ID, whichever of
+// build makes the objects of an attempt. Its error has everything that the attempt is refused for, by the fields of the manifest. If a launch was fenced for the same objects, they get its launch ID, whichever of
 // the two encodings the ID was made from.
 func (l *Launcher) build(
 	v *view.Application, attempt v1alpha1.Attempt, fenced *v1alpha1.Launch,
@@ -150,7 +150,7 @@ func (l *Launcher) build(
 	app, d := v.App, v.Dialect
 	plan, err := d.Plan(app, attempt)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, dialect.AllRefusals(d, app, plan, err).Err()
 	}
 	warnings, err := l.addTemplates(v, attempt, &plan)
 	if err != nil {
@@ -174,12 +174,9 @@ func (l *Launcher) build(
 	}
 	plan.Labels = map[string]string{dialect.LabelLaunch: id}
 	d.AddLaunchLabels(&plan, id)
-	objects, err := submission.Build(plan)
+	objects, err := dialect.Build(d, app, plan)
 	if err != nil {
-		return nil, nil, err
-	}
-	if err := d.Complete(app, objects); err != nil {
-		return nil, nil, err
+		return nil, nil, d.Refusals(app, err).Err()
 	}
 	if err := checkCount(objects); err != nil {
 		return nil, nil, err

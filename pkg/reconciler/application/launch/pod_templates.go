@@ -81,7 +81,7 @@ func (l *Launcher) addTemplates(
 	}
 	switch {
 	case len(refused) > 0:
-		return nil, errors.Join(refused...)
+		return nil, v.Dialect.Refusals(v.App, errors.Join(refused...)).Err()
 	case absent != nil:
 		return nil, absent
 	default:
