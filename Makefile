@@ -135,7 +135,7 @@ bench-peers: ## Measure Firesteel and the Apache operator, which is built from t
 .PHONY: bench-eventing
 bench-eventing: export EVENTING := yes
 bench-eventing: ## Measure how soon a handler behind the Broker acts on a transition, and one in the controller.
-	hack/with-cluster.sh hack/e2e.sh ./test/e2e/eventing -run='^TestHandlerIsToldSoon' -rounds=$(or $(ROUNDS),25)
+	hack/with-cluster.sh hack/e2e.sh ./test/e2e/eventing -run='^TestHandlerGetsTheEventSoon' -rounds=$(or $(ROUNDS),25)
 
 .PHONY: bench-schedules
 bench-schedules: ## Measure what 10,000 schedules cost at rest, and how long a thousand runs take that are due at once.

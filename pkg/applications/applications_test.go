@@ -118,7 +118,7 @@ func TestOnlyFiresteelsFinalizerIsDropped(t *testing.T) {
 	}
 }
 
-func TestEachAPISpeaksWithAnySettings(t *testing.T) {
+func TestEachAPIHasADialectWithAnySettings(t *testing.T) {
 	for group, app := range examples() {
 		t.Run(group, func(t *testing.T) {
 			api := applications.All(fake.NewSimpleClientset())[group]

@@ -17,7 +17,7 @@ var (
 	words = diagnosis.Wording{ReadLog: "Read the log.", NeverForced: "Delete the Node.", Retained: "is kept."}
 )
 
-func TestApplicationSaysWhatToDoUntilWhenAndWhatToLookAt(t *testing.T) {
+func TestApplicationHasRemedyDeadlineAndObject(t *testing.T) {
 	in := func(state lifecycle.State, end *v1alpha1.AttemptEnd) *v1alpha1.Record {
 		return &v1alpha1.Record{
 			Attempt: v1alpha1.Attempt{ID: 1},

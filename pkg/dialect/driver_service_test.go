@@ -15,7 +15,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
-func TestTheAnnotationChoosesTheDriversServiceOverTheSetting(t *testing.T) {
+func TestDriverServiceAnnotationWinsOverTheSetting(t *testing.T) {
 	const name = dialect.AnnotationDriverService
 	padded := " none\n"
 	for value, test := range map[string]struct {
@@ -45,7 +45,7 @@ func TestTheAnnotationChoosesTheDriversServiceOverTheSetting(t *testing.T) {
 	}
 }
 
-func TestWhatNeedsTheServiceIsNamedWithoutIt(t *testing.T) {
+func TestDriverServiceThatIsMissingIsNamedByWhatNeedsIt(t *testing.T) {
 	const thrift = "org.apache.spark.sql.hive.thriftserver.HiveThriftServer2"
 	labels := &corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"sidecar.istio.io/inject": "true"}}}
 	serving := func(port intstr.IntOrString) []submission.Object {
@@ -84,7 +84,7 @@ func TestWhatNeedsTheServiceIsNamedWithoutIt(t *testing.T) {
 	}
 }
 
-func TestOnlyAFewPropertiesOfAMissingServiceAreNamed(t *testing.T) {
+func TestDriverServiceThatIsMissingNamesAFewProperties(t *testing.T) {
 	plan := submission.Plan{WithoutService: true, Properties: map[string]string{}}
 	for i := range 100 {
 		plan.Properties[fmt.Sprintf("spark.kubernetes.driver.service.label.l%02d", i)] = strings.Repeat("x", 10_000)

@@ -121,7 +121,7 @@ func properties(t *testing.T) []string {
 	return keys
 }
 
-func TestNoMessageAboutAPropertyTellsASecret(t *testing.T) {
+func TestSecretsAreInNoMessageAboutAProperty(t *testing.T) {
 	keys := properties(t)
 	for api, kind := range kinds {
 		t.Run(api, func(t *testing.T) {
@@ -153,7 +153,7 @@ func TestNoMessageAboutAPropertyTellsASecret(t *testing.T) {
 	}
 }
 
-func TestNoMessageAboutAFieldTellsASecret(t *testing.T) {
+func TestSecretsAreInNoMessageAboutAField(t *testing.T) {
 	for api, kind := range kinds {
 		t.Run(api, func(t *testing.T) {
 			leaves, messages := 0, 0
@@ -240,7 +240,7 @@ func leavesOf(spec any) []leaf {
 	return leaves
 }
 
-func TestOverruledPropertiesAreToldWithoutTheirValues(t *testing.T) {
+func TestSecretsAreInNoWarningAboutAnOverruledProperty(t *testing.T) {
 	app := &v1beta2.SparkApplication{ObjectMeta: named(), Spec: v1beta2.SparkApplicationSpec{
 		MainClass: "Main", MainApplicationFile: "local:///a.jar", SparkVersion: "4.1.1", Image: "spark:4.1.1",
 		SparkConf: map[string]string{"spark.kubernetes.driverEnv.PASSWORD": secret + "a"},
@@ -254,7 +254,7 @@ func TestOverruledPropertiesAreToldWithoutTheirValues(t *testing.T) {
 	}
 }
 
-func TestNoWarningAboutAClusterTellsASecret(t *testing.T) {
+func TestSecretsAreInNoWarningAboutACluster(t *testing.T) {
 	for i := range leavesOf(&sparkv1.ClusterSpec{}) {
 		c := &sparkv1.SparkCluster{ObjectMeta: named()}
 		leaf := leavesOf(&c.Spec)[i]

@@ -11,7 +11,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
-func TestTheServiceAccountOfTheSettingsIsForDriversThatNameNone(t *testing.T) {
+func TestServiceAccountOfTheSettings(t *testing.T) {
 	const key = "spark.kubernetes.authenticate.driver.serviceAccountName"
 	template := func(spec corev1.PodSpec) *corev1.PodTemplateSpec { return &corev1.PodTemplateSpec{Spec: spec} }
 	for name, test := range map[string]struct {
@@ -39,7 +39,7 @@ func TestTheServiceAccountOfTheSettingsIsForDriversThatNameNone(t *testing.T) {
 	}
 }
 
-func TestAnUnnamedServiceAccountIsWarnedOfWithTheRemedy(t *testing.T) {
+func TestServiceAccountThatIsNotNamedIsWarnedOf(t *testing.T) {
 	driver := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a"}}
 	fields := dialect.Fields{ServiceAccount: "spec.driver.serviceAccount", Settings: "config-kubeflow"}
 	warning := strings.Join(dialect.WarnOfUnnamedAccount(driver, fields).Sentences(), " ")

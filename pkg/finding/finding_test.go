@@ -74,7 +74,7 @@ func TestAFindingIsBounded(t *testing.T) {
 	}
 }
 
-func TestOfFindsWhatWasJoined(t *testing.T) {
+func TestOfReturnsTheFindingsOfAJoinedError(t *testing.T) {
 	var list finding.List
 	list.Refuse("spec.a", "1", "is wrong", "write 2")
 	list.Refuse("spec.b", nil, "is missing", "set it")
@@ -92,7 +92,7 @@ func TestOfFindsWhatWasJoined(t *testing.T) {
 	}
 }
 
-func TestOneTextNamesEachFindingOnceAndNotTooMany(t *testing.T) {
+func TestTextOfAListIsBoundedAndHasEachFindingOnce(t *testing.T) {
 	var list finding.List
 	for range 2 {
 		list.Refuse("spec.a", nil, "is missing", "set it")

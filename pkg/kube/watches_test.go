@@ -123,7 +123,7 @@ func untilEnd(w watch.Interface) {
 	}
 }
 
-func TestAWatchThatIsAnsweredIsLeftAlone(t *testing.T) {
+func TestAWatchWithAResponseIsLeftAlone(t *testing.T) {
 	client := shortWatches(t)
 	w, err := client.CoreV1().Pods("").Watch(context.Background(), metav1.ListOptions{ResourceVersion: "7"})
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 
 const maxEvidence = 2048
 
-func TestTheLogIsTheLastEvidence(t *testing.T) {
+func TestFailureCauseUsesTheLogLast(t *testing.T) {
 	cause := appFailure
 	cause.Detail = "Caused by: X"
 	cause.AddLog("one\ntwo\n\n")
@@ -27,7 +27,7 @@ func TestTheLogIsTheLastEvidence(t *testing.T) {
 	}
 }
 
-func TestEventsDoNotQuoteDrivers(t *testing.T) {
+func TestFailureCauseInEventsHasNoOutputOfTheDriver(t *testing.T) {
 	const sentence = "Driver has one or more failed critical container(s): spark-kubernetes-driver exited with code 1 (Error)."
 	left := driverPod().Phase(corev1.PodFailed).Container("spark-kubernetes-driver", exited(1, "Error"), saying("terminated")).
 		Exception("thrown", "\tat A.a", "Caused by: root")
@@ -74,7 +74,7 @@ func endOf(end *End) *v1alpha1.AttemptEnd {
 }
 
 // Whatever a driver leaves, its sentence is first, and the end of its log is included.
-func TestEvidenceIsBounded(t *testing.T) {
+func TestFailureCauseIsBounded(t *testing.T) {
 	for name, text := range badTexts {
 		t.Run(name, func(t *testing.T) {
 			pod := driverPod().Phase(corev1.PodFailed).Container("spark-kubernetes-driver", exited(1, "Error"), saying(text)).
@@ -101,7 +101,7 @@ func TestEvidenceIsBounded(t *testing.T) {
 }
 
 // There may be no room at all.
-func TestALogWithoutRoomIsLeftOut(t *testing.T) {
+func TestFailureCauseOmitsALogThatDoesNotFit(t *testing.T) {
 	cause := Cause{Class: ClassApplication, Message: strings.Repeat("x", 1024), Detail: strings.Repeat("y", 1024)}
 	cause.AddLog("a line")
 	if cause.Log != "" {

@@ -304,7 +304,7 @@ func TestASpecWithAnUnknownHashIsAdopted(t *testing.T) {
 	}
 }
 
-func TestAResumptionCountsOn(t *testing.T) {
+func TestResumeContinuesTheCountOfAttempts(t *testing.T) {
 	record := submitted().With(func(r *v1alpha1.Record) {
 		r.Attempt = v1alpha1.Attempt{ID: 4, Restarts: 4, FailureRestarts: 3, Executions: 4, Spec: noted("new")}
 	}).Running().With(released).In(Suspended).Obj()

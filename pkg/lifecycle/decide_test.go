@@ -117,7 +117,7 @@ var (
 			"exist; kubectl describe shows the Pod's events."}
 )
 
-func TestDecideOnARecordThatCannotBeUnderstood(t *testing.T) {
+func TestDecideOnARecordThatIsNotUnderstood(t *testing.T) {
 	always := plain(restarts(RestartAlways))
 	const sorry = "Cannot process application status."
 	runDecideCases(t, map[string]decideCase{
@@ -248,7 +248,7 @@ func TestTimesHaveThePrecisionOfTheStore(t *testing.T) {
 	}
 }
 
-func TestCurrentAndLastEndOfNothing(t *testing.T) {
+func TestCurrentStateAndLastEndOfAnEmptyRecord(t *testing.T) {
 	for name, record := range map[string]*v1alpha1.Record{"no record": nil, "no transition": {}} {
 		if diff := cmp.Diff(v1alpha1.Transition{}, outbox.Current(record)); diff != "" {
 			t.Errorf("Current of %s (-want +got):\n%s", name, diff)

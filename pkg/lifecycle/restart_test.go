@@ -376,7 +376,7 @@ func TestTheEndAndItsVerdictAgree(t *testing.T) {
 }
 
 // Two launches fail before each of two runs that fail: each kind has its own row and its own limit.
-func TestSchedulingFailuresThatCountApart(t *testing.T) {
+func TestRestartsCountSchedulingFailuresSeparately(t *testing.T) {
 	policy := plain(restarts(RestartOnFailure), func(p *Policy) {
 		p.Restart.CountsApart, p.Restart.MaxAttempts, p.Restart.Backoff = true, Unlimited, 0
 		p.Restart.OnFailure.MaxAttempts, p.Restart.OnSchedulingFailure.MaxAttempts = ptr.To[int64](1), ptr.To[int64](2)

@@ -16,9 +16,9 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/spec"
 )
 
-// TestStepsAreThoseThatHappen decides on each state, with many policies and observations, and on the resulting
+// TestStepsAreThoseOfTheSimulation decides on each state, with many policies and observations, and on the resulting
 // records. The steps that happen must be exactly those of the table.
-func TestStepsAreThoseThatHappen(t *testing.T) {
+func TestStepsAreThoseOfTheSimulation(t *testing.T) {
 	for name, interrupts := range map[string]bool{"an API that does not interrupt": false, "an API that interrupts": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -28,7 +28,7 @@ func allowed(t *testing.T, text string) podtemplate.Allowed {
 	return parsed
 }
 
-func TestLocateFindsWhatIsAllowed(t *testing.T) {
+func TestLocateAcceptsAllowedURLs(t *testing.T) {
 	for text, want := range map[string]podtemplate.Location{
 		"https://example.com/templates/pi.yaml":     {Scheme: "https", Host: "example.com", Path: "/templates/pi.yaml"},
 		"https://example.com/templates/a/b~c+d.yml": {Scheme: "https", Host: "example.com", Path: "/templates/a/b~c+d.yml"},
@@ -64,7 +64,7 @@ func TestLocateFindsWhatIsAllowed(t *testing.T) {
 	}
 }
 
-func TestLocateRefusesTheRest(t *testing.T) {
+func TestLocateRefusesOtherURLs(t *testing.T) {
 	const (
 		elsewhere = "is not at a URL that the operator allows for templates"
 		scheme    = "is not read"
@@ -134,7 +134,7 @@ func TestNothingIsAllowedByDefault(t *testing.T) {
 	}
 }
 
-func TestListsThatCannotBeRead(t *testing.T) {
+func TestInvalidListsOfAllowedURLs(t *testing.T) {
 	for text, want := range map[string]string{
 		"https://example.com/ http://example.com/": `"http://example.com/" is not read: ` +
 			`Firesteel reads templates by https, s3 and gs: put the template at such a URL`,

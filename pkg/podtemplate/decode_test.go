@@ -71,7 +71,7 @@ func TestDecodeOfABarePod(t *testing.T) {
 	}
 }
 
-func TestDecodeSaysLittleOfMuchThatIsUnknown(t *testing.T) {
+func TestDecodeBoundsTheListOfUnknownFields(t *testing.T) {
 	text := "apiVersion: v1\nkind: Pod\n"
 	for i := range 10 {
 		text += fmt.Sprintf("x%d%s: 1\n", i, strings.Repeat("x", 1000))
@@ -85,7 +85,7 @@ func TestDecodeSaysLittleOfMuchThatIsUnknown(t *testing.T) {
 	}
 }
 
-func TestDecodeOfWhatIsNoTemplate(t *testing.T) {
+func TestDecodeRefusesOtherObjects(t *testing.T) {
 	for name, test := range map[string]struct{ text, says string }{
 		"nothing":           {"", ""},
 		"comments":          {"# nothing\n---\n# here\n", ""},

@@ -112,7 +112,7 @@ func TestGetHandsOutCopies(t *testing.T) {
 	})
 }
 
-func TestWhatIsDroppedIsSaid(t *testing.T) {
+func TestGetReportsDroppedFields(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newShelf(t, gives("apiVersion: v1\nkind: Pod\nmetadata: {labels: {team: a}}\nspecs: {}\n"))
 		s.ask(t, 0)
@@ -124,7 +124,7 @@ func TestWhatIsDroppedIsSaid(t *testing.T) {
 	})
 }
 
-func TestTroubleIsToldOnceAndThenTheEnd(t *testing.T) {
+func TestGetReportsAFailureOnceAndThenTheEndOfItsRetries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newShelf(t, fails(errors.New("connection refused")))
 		s.wants(t, 0, "pending", 0, 0)
@@ -139,7 +139,7 @@ func TestTroubleIsToldOnceAndThenTheEnd(t *testing.T) {
 	})
 }
 
-func TestTroubleThatPasses(t *testing.T) {
+func TestGetRetriesATemporaryFailure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newShelf(t, fails(errors.New("connection refused")))
 		s.ask(t, 0)
@@ -150,7 +150,7 @@ func TestTroubleThatPasses(t *testing.T) {
 	})
 }
 
-func TestWhatIsRefusedIsNotAskedForAgain(t *testing.T) {
+func TestGetDoesNotRetryARefusal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newShelf(t, fails(&finding.Finding{Message: "is not there", Remedy: "put it there"}))
 		s.ask(t, 0)
@@ -159,7 +159,7 @@ func TestWhatIsRefusedIsNotAskedForAgain(t *testing.T) {
 	})
 }
 
-func TestAnAnswerThatNeverComesIsGivenUp(t *testing.T) {
+func TestGetEndsARequestWithoutResponse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newShelf(t, func(ctx context.Context) ([]byte, error) {
 			<-ctx.Done()
@@ -173,7 +173,7 @@ func TestAnAnswerThatNeverComesIsGivenUp(t *testing.T) {
 	})
 }
 
-func TestWhatIsForgottenIsFetchedAgain(t *testing.T) {
+func TestForgottenTemplateIsFetchedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newShelf(t, gives(labelledPod))
 		s.ask(t, 0)
@@ -187,7 +187,7 @@ func TestWhatIsForgottenIsFetchedAgain(t *testing.T) {
 }
 
 // Whoever still waits for a template that was forgotten to save memory asks again.
-func TestAFetchOfWhatIsForgottenEnds(t *testing.T) {
+func TestForgottenTemplateEndsItsFetch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newShelf(t, func(ctx context.Context) ([]byte, error) {
 			<-ctx.Done()
@@ -207,7 +207,7 @@ func TestAFetchOfWhatIsForgottenEnds(t *testing.T) {
 	})
 }
 
-func TestSlowTemplatesOfOneNamespaceKeepNoOtherWaiting(t *testing.T) {
+func TestSlowTemplatesOfOneNamespaceDelayNoOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
 		s := newShelf(t, func(context.Context) ([]byte, error) {

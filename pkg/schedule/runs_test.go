@@ -10,7 +10,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/schedule"
 )
 
-func TestCount(t *testing.T) {
+func TestCountRuns(t *testing.T) {
 	run := func(name string, age time.Duration, state schedule.RunState) schedule.Run {
 		return schedule.Run{Name: name, Created: hour(9).Add(-age), State: state}
 	}

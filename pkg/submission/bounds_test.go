@@ -25,7 +25,7 @@ func inALine(first string, length, times int, last string) []string {
 	return append(properties, fmt.Sprintf("spark.x%d=%s", length, last))
 }
 
-func TestWhatReferencesProduceIsBounded(t *testing.T) {
+func TestReferencesAreBounded(t *testing.T) {
 	const image, long = "spark.kubernetes.container.image", 400 << 10
 	everywhere := []string{"spark.long=" + strings.Repeat("x", long)}
 	for _, key := range []string{image, driverImageKey, "spark.driver.memory", driverCoresKey, limitCoresKey, requestCoresKey, uiPortKey,

@@ -367,7 +367,7 @@ func TestExcludedStepsAreLeftOut(t *testing.T) {
 	wantRefused(t, version(pi(key+basicDriverStep), "4.1.0"), basicDriverStep)
 }
 
-func TestWhatAStepReadsIsReadThoughItHasNothingToDo(t *testing.T) {
+func TestPropertiesOfAStepAreCheckedEvenIfItDoesNothing(t *testing.T) {
 	excluding := func(step string) string {
 		return "spark.kubernetes.driver.pod.excludedFeatureSteps=" + featurePackage + step
 	}

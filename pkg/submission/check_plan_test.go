@@ -41,14 +41,14 @@ func TestPlansWithoutNamesAreRefused(t *testing.T) {
 	wantRefused(t, plan, "namespace", "names.appID", "names.prefix", "names.driverPod", "names.configMap", "names.localDir")
 }
 
-func TestWhatBecomesALabelMustBeFitForOne(t *testing.T) {
+func TestValuesOfLabelsAreChecked(t *testing.T) {
 	plan := pi()
 	plan.Names.AppID = "an id that is neither short enough nor made of the characters that a label may have"
 	plan.SparkVersion = "4.0.1+mine"
 	wantRefused(t, plan, "names.appID", "sparkVersion")
 }
 
-func TestWhatReferencesBringInIsNotTold(t *testing.T) {
+func TestSecretsOfReferencesAreInNoMessage(t *testing.T) {
 	_, err := Build(pi("spark.driver.memory=${spark.x.pin}", "spark.x.pin=4711-0815", "spark.executor.memory=much"))
 	if err == nil || strings.Contains(err.Error(), "4711") {
 		t.Fatalf("it says %v", err)

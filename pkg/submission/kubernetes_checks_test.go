@@ -10,7 +10,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/finding"
 )
 
-func TestWhatTheAPIServerWouldRefuseIsRefusedByThePropertysName(t *testing.T) {
+func TestValuesThatTheAPIServerWouldRefuseAreRefusedByProperty(t *testing.T) {
 	claim := volume("persistentVolumeClaim.v", "mount.path=/m", "options.claimName=OnDemand", "options.storageClass=fast", "options.sizeLimit=1Gi")
 	for name, row := range map[string]struct {
 		properties []string
@@ -67,7 +67,7 @@ func TestWhatTheAPIServerWouldRefuseIsRefusedByThePropertysName(t *testing.T) {
 	}
 }
 
-func TestWhatTheAPIServerTakesIsTaken(t *testing.T) {
+func TestValuesThatTheAPIServerAcceptsAreAccepted(t *testing.T) {
 	for name, properties := range map[string][]string{
 		"an annotation in upper case":     {"spark.kubernetes.driver.annotation.Example.com/A=b"},
 		"a variable with a dot":           {"spark.kubernetes.driverEnv.a.b=c"},
@@ -85,7 +85,7 @@ func TestWhatTheAPIServerTakesIsTaken(t *testing.T) {
 	}
 }
 
-func TestATemplateIsNamedWhereItIsInTheWay(t *testing.T) {
+func TestTemplateThatConflictsIsNamed(t *testing.T) {
 	template := corev1.PodTemplateSpec{Spec: corev1.PodSpec{
 		Volumes: []corev1.Volume{{Name: "a-volume"}},
 		Containers: []corev1.Container{{

@@ -124,7 +124,7 @@ func TestPropertiesThatAnOperatorCannotFollowAreRefused(t *testing.T) {
 	}
 }
 
-func TestWhatSparkAcceptsIsAccepted(t *testing.T) {
+func TestPropertiesThatSparkAcceptsAreAccepted(t *testing.T) {
 	for name, plan := range map[string]Plan{
 		"no executors with dynamic allocation": pi("spark.executor.instances=0", "spark.dynamicAllocation.enabled=TRUE"),
 		"executor memory without unit":         pi("spark.executor.memory=1024"),

@@ -16,7 +16,7 @@ const (
 )
 
 // Nothing here asks how long anything takes: that is what make bench is for.
-func TestEachPartYieldsItsFigures(t *testing.T) {
+func TestEachPartReportsItsFigures(t *testing.T) {
 	b := &bench{count: smokeCount, batches: smokeBatches, began: time.Now(), yardsticks: map[string]*yardstick{}}
 	if err := b.measure(t.Context(), "../..", names()); err != nil {
 		t.Fatal(err)

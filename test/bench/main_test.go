@@ -27,7 +27,7 @@ func TestAReportThatCannotBeWrittenIsRefusedAtTheBeginning(t *testing.T) {
 	}
 }
 
-func TestAnEarlierReportStaysUntilTheNextIsThere(t *testing.T) {
+func TestEarlierReportStaysUntilTheNextIsWritten(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "bench.json")
 	if err := os.WriteFile(out, []byte("earlier"), 0o600); err != nil {
 		t.Fatal(err)

@@ -24,7 +24,7 @@ var kinds = map[string]any{
 }
 
 // The fields are those of the Go types, whatever the generator made of them.
-func TestEveryFieldOfOursHasADescription(t *testing.T) {
+func TestFieldsOfFiresteelHaveDescriptions(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(config, "300-*.yaml"))
 	if err != nil {
 		t.Fatal(err)

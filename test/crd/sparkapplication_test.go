@@ -131,7 +131,7 @@ func TestSparkApplicationRefusals(t *testing.T) {
 }
 
 // The Apache operator's older versions wrote fewer counters.
-func TestSparkApplicationTakesForeignStatus(t *testing.T) {
+func TestSparkApplicationAcceptsTheStatusOfTheOtherOperator(t *testing.T) {
 	text := []byte(`
 apiVersion: spark.apache.org/v1
 kind: SparkApplication

@@ -45,7 +45,7 @@ func TestClustersOfAllKindsAreTaken(t *testing.T) {
 	}
 }
 
-func TestUnknownFieldsOfClusterTemplatesAreTold(t *testing.T) {
+func TestUnknownFieldsOfClusterTemplatesAreReported(t *testing.T) {
 	admitted, _ := newResource(t, sparkClusters, "v1").admit(t, cluster(t, "a",
 		`{workerSpec: {statefulSetSpec: {tomorrow: {}, template: {spec: {containers: [{nam: worker}]}}}}}`))
 	want := []string{
@@ -184,7 +184,7 @@ func TestScalingIsRefusedWhileAnAutoscalerScales(t *testing.T) {
 	}
 }
 
-func TestSparkClusterTakesForeignStatus(t *testing.T) {
+func TestSparkClusterAcceptsTheStatusOfTheOtherOperator(t *testing.T) {
 	text := []byte(`
 apiVersion: spark.apache.org/v1
 kind: SparkCluster

@@ -297,7 +297,7 @@ func TestSparkOperatorUndecodable(t *testing.T) {
 
 // An object that an operator without webhook let in goes on: its status, its finalizers and its other fields can be
 // written, as long as what is wrong with it is left as it is.
-func TestWhatBreaksARuleOfTheSparkOperatorCanBeUpdated(t *testing.T) {
+func TestSparkOperatorObjectThatBreaksARuleCanBeUpdated(t *testing.T) {
 	const ports = `{driverIngressOptions: [{servicePort: 80}]}`
 	status := func(object map[string]any) {
 		object["status"] = map[string]any{"driverInfo": map[string]any{}, "applicationState": map[string]any{"state": "FAILED"}}
@@ -338,7 +338,7 @@ func TestWhatBreaksARuleOfTheSparkOperatorCanBeUpdated(t *testing.T) {
 }
 
 // What the Kubeflow operator and its predecessors wrote stays as it is, the nulls among it too.
-func TestSparkOperatorTakesForeignStatus(t *testing.T) {
+func TestSparkOperatorAcceptsTheStatusOfTheOtherOperator(t *testing.T) {
 	for name, status := range map[string]string{
 		"of an application that runs": `{
 			sparkApplicationId: spark-1, submissionID: 8a5c1f9e-0000-4000-8000-000000000000, executionAttempts: 2, submissionAttempts: 3,

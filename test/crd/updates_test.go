@@ -9,7 +9,7 @@ import (
 
 // An object that was stored before there was a rule that it breaks goes on: its status, its finalizers and its other
 // fields can be written, as long as what is wrong with it is not made wrong in another way.
-func TestWhatBreaksARuleCanBeUpdated(t *testing.T) {
+func TestObjectThatBreaksARuleCanBeUpdated(t *testing.T) {
 	const (
 		version = `{runtimeVersions: {sparkVersion: "4.1+mine"}}`
 		route   = `{driverHttpRouteList: [{serviceMetadata: {}, serviceSpec: {}, httpRouteMetadata: {}, httpRouteSpec: {}}]}`

@@ -201,7 +201,7 @@ var badValues = slices.Concat([]badValue{
 )
 
 // Whatever a user writes into a field that does not do what it says is told, by field, value and remedy.
-func TestEveryFieldTellsOfBadValues(t *testing.T) {
+func TestBadValuesOfEveryFieldAreReported(t *testing.T) {
 	for _, bad := range badValues {
 		t.Run(bad.field+" "+bad.told+" "+bad.spec, func(t *testing.T) {
 			told := tell(t, bad.spec)
@@ -221,7 +221,7 @@ func TestEveryFieldTellsOfBadValues(t *testing.T) {
 }
 
 // A new field has no bad values yet, so that it fails here until somebody thought of them.
-func TestEveryFieldHasBadValues(t *testing.T) {
+func TestBadValuesCoverEveryField(t *testing.T) {
 	tried := map[string]bool{}
 	for _, bad := range badValues {
 		if (len(bad.says) == 0) == (bad.like == "") {

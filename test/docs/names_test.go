@@ -41,7 +41,7 @@ var (
 // kubernetesReasons are reasons that Kubernetes gives and Firesteel hands on.
 var kubernetesReasons = []string{"Unschedulable"}
 
-func TestPagesOnConditionsNameWhatTheCodeSays(t *testing.T) {
+func TestPagesOnConditionsNameTheReasonsOfTheCode(t *testing.T) {
 	code := sources(t, ".go", "pkg", "cmd")
 	lower := strings.ToLower(code)
 	manifests := sources(t, ".yaml", "config")

@@ -9,7 +9,7 @@ import (
 )
 
 // What was found once, and is too large for the corpus of FuzzObjects.
-func TestWhatWasFoundIsCheap(t *testing.T) {
+func TestFoundManifestsAreCheap(t *testing.T) {
 	short := map[string]any{}
 	for i := range 130_000 {
 		short[strconv.FormatInt(int64(i), 36)] = ""

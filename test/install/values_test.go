@@ -354,7 +354,7 @@ func TestObjectsThatValuesSwitch(t *testing.T) {
 	}
 }
 
-func TestNotesSayWhatFollows(t *testing.T) {
+func TestNotesNameTheNextSteps(t *testing.T) {
 	for values, want := range map[string]string{
 		"":                                 "ko resolve -f charts/firesteel/values.yaml",
 		"controller: {replicas: 3}":        "settings.config-leader-election.buckets=6",

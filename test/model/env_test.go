@@ -40,7 +40,7 @@ func TestMain(m *testing.M) {
 // stories is how many are played where FIRESTEEL_STORIES does not say.
 const stories = 15
 
-func TestEveryPersistedTransitionIsToldInOrderAndNoDriverHasATwin(t *testing.T) {
+func TestTransitionsAreDeliveredInOrderAndOneDriverLives(t *testing.T) {
 	first, last := uint64(1), uint64(stories)
 	if count, err := strconv.ParseUint(os.Getenv("FIRESTEEL_STORIES"), 10, 64); err == nil {
 		last = count

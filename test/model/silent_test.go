@@ -13,7 +13,7 @@ import (
 )
 
 // A handler runs elsewhere, and takes its question without ever acting on it.
-func TestAHandlerThatIsSilentForTwoMinutesIsNamed(t *testing.T) {
+func TestSilentHandlerIsNamedAfterTwoMinutes(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		w := newEnv(t, 1)
 		always := func() bool { return true }

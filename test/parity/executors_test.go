@@ -13,9 +13,9 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
-// TestExecutorsShowWhatTheirFieldsAskFor goes by the Pods that Spark made when they were recorded, and checks that Spark
+// TestExecutorsHaveTheirFields goes by the Pods that Spark made when they were recorded, and checks that Spark
 // is given the same today.
-func TestExecutorsShowWhatTheirFieldsAskFor(t *testing.T) {
+func TestExecutorsHaveTheirFields(t *testing.T) {
 	for _, version := range Versions {
 		recordings, err := LoadExecutors(version)
 		if err != nil {
@@ -61,8 +61,8 @@ func part(fields Fields, prefix string) Fields {
 	return found
 }
 
-// TestFieldsGoToExecutorsAsTheTableOfRoutesSays goes by the first case of each field.
-func TestFieldsGoToExecutorsAsTheTableOfRoutesSays(t *testing.T) {
+// TestExecutorFieldsTakeTheirRoutes goes by the first case of each field.
+func TestExecutorFieldsTakeTheirRoutes(t *testing.T) {
 	routes := slices.Clone(fields.Routes)
 	for _, route := range fields.PodRoutes {
 		route.Field = "executor." + route.Field
@@ -115,7 +115,7 @@ func wantRoute(t *testing.T, c ExecutorCase, recorded Fields, want fields.Way) {
 	}
 }
 
-func TestExecutorsRequestWhatIsReckonedWithBefore(t *testing.T) {
+func TestExecutorsRequestThePlannedResources(t *testing.T) {
 	for _, version := range Versions {
 		recordings, err := LoadExecutors(version)
 		if err != nil {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-func TestFiresteelMakesWhatSparkSubmitMakes(t *testing.T) {
+func TestSubmissionEqualsSparkSubmit(t *testing.T) {
 	meant, err := LoadDeviations()
 	if err != nil {
 		t.Fatal(err)

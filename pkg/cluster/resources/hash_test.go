@@ -48,7 +48,7 @@ func builtOtherwise(set *appsv1.StatefulSet) *appsv1.StatefulSet {
 	return other
 }
 
-func TestSame(t *testing.T) {
+func TestSameSource(t *testing.T) {
 	worker := build(t, "").Worker
 	otherwise := builtOtherwise(worker)
 	earlier := worker.DeepCopy()

@@ -150,7 +150,7 @@ func TestConditionsOfADeletedClusterHaveTheGenerationOfItsSpec(t *testing.T) {
 	}
 }
 
-func TestSameButWorkers(t *testing.T) {
+func TestSameVisibleStatusWithoutWorkers(t *testing.T) {
 	record := in(cluster.Submitted, cluster.RunningHealthy)
 	facts := Facts{Exists: true, Workers: 1}
 	one := project(t, record, facts)

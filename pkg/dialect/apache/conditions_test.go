@@ -178,7 +178,7 @@ func TestConditionSucceeded(t *testing.T) {
 	}
 }
 
-func TestADriverThatNobodyForcesIsNamed(t *testing.T) {
+func TestConditionNamesADriverThatIsNeverDeletedByForce(t *testing.T) {
 	patient := pi().Tolerating(sparkv1.ApplicationTolerations{
 		ApplicationTimeoutConfig: &sparkv1.ApplicationTimeoutConfig{ForceTerminationGracePeriodMillis: ptr(int64(0))},
 	}).Obj()
@@ -189,7 +189,7 @@ func TestADriverThatNobodyForcesIsNamed(t *testing.T) {
 }
 
 // A scheduler that finds other words each time has none of them written.
-func TestAnObstacleIsToldOnce(t *testing.T) {
+func TestConditionShowsAnObstacleOnce(t *testing.T) {
 	app, record := pi().Obj(), submitted().Requested().Obj()
 	obstacle := func(reason, message string) dialect.Facts {
 		return dialect.Facts{Obstacle: &lifecycle.Cause{Reason: reason, Message: message}}
@@ -210,7 +210,7 @@ func TestAnObstacleIsToldOnce(t *testing.T) {
 	}
 }
 
-func TestEveryStateIsAReason(t *testing.T) {
+func TestConditionReasonsAreStates(t *testing.T) {
 	for _, state := range lifecycle.States {
 		wantAcceptable(t, concluded(pi().Obj(), submitted().In(state, "").Obj(), dialect.Facts{}))
 		wantAcceptable(t, concluded(pi().Obj(), submitted().Ended(state, v1alpha1.AttemptEnd{}).Obj(), dialect.Facts{}))
@@ -218,7 +218,7 @@ func TestEveryStateIsAReason(t *testing.T) {
 }
 
 // What has nothing to say is absent, also where it had before.
-func TestConditionsComeAndGo(t *testing.T) {
+func TestConditionsAreSetAndRemoved(t *testing.T) {
 	silent := dialect.Facts{SilentHandler: "restart"}
 	for name, test := range map[string]struct {
 		record *story
@@ -254,7 +254,7 @@ func TestConditionsComeAndGo(t *testing.T) {
 	}
 }
 
-func TestConditionsOfOthersStay(t *testing.T) {
+func TestConditionsOfOtherWritersStay(t *testing.T) {
 	others := metav1.Condition{Type: "Admitted", Status: metav1.ConditionTrue, Reason: "Quota"}
 	app := pi().With(func(app *sparkv1.SparkApplication) { app.Status.Conditions = []metav1.Condition{others} }).Obj()
 	got := concluded(app, submitted().Obj(), dialect.Facts{})
@@ -263,7 +263,7 @@ func TestConditionsOfOthersStay(t *testing.T) {
 	}
 }
 
-func TestConditionsKeepTheirTimeWhileTheirStatusLasts(t *testing.T) {
+func TestConditionsKeepTheirTimeUntilTheirStatusChanges(t *testing.T) {
 	app, later := pi().Obj(), start.Add(time.Minute)
 	concluded(app, submitted().Obj(), dialect.Facts{})
 	concluded(app, submitted().Requested().Obj(), dialect.Facts{Now: later})
@@ -276,7 +276,7 @@ func TestConditionsKeepTheirTimeWhileTheirStatusLasts(t *testing.T) {
 	}
 }
 
-func TestConditionsSpeakOfTheGeneration(t *testing.T) {
+func TestConditionsHaveTheGeneration(t *testing.T) {
 	generation := func(n int64) func(*sparkv1.SparkApplication) {
 		return func(app *sparkv1.SparkApplication) { app.Generation = n }
 	}
@@ -292,7 +292,7 @@ func TestConditionsSpeakOfTheGeneration(t *testing.T) {
 	}
 }
 
-func TestConditionsHoldWhateverIsSaid(t *testing.T) {
+func TestConditionsFitTheSchemaWithAnyText(t *testing.T) {
 	long := strings.Repeat("é", 40_000)
 	got := concluded(pi().Obj(), submitted().Ended(lifecycle.Failed, v1alpha1.AttemptEnd{Message: long}).Obj(),
 		dialect.Facts{Warnings: []string{long}})
@@ -312,7 +312,7 @@ func setAside(app *sparkv1.SparkApplication) metav1.Condition {
 	}
 }
 
-func TestSetAsidePatch(t *testing.T) {
+func TestBlockedPatch(t *testing.T) {
 	app := pi().With(func(app *sparkv1.SparkApplication) {
 		app.ResourceVersion, app.Generation = "17", 4
 		app.Undecodable = "json: cannot unmarshal string into Go struct field"
@@ -349,7 +349,7 @@ func TestSetAsidePatch(t *testing.T) {
 	wantAcceptable(t, got.Status.Conditions)
 }
 
-func TestSetAsidePatchIsBounded(t *testing.T) {
+func TestBlockedPatchIsBounded(t *testing.T) {
 	app := pi().With(func(app *sparkv1.SparkApplication) { app.Undecodable = strings.Repeat("x", 40_000) }).Obj()
 	patch, err := dialect.BlockedPatch(app, setAside(app), start)
 	if err != nil || len(patch) > 8<<10 {

@@ -40,7 +40,7 @@ func TestConfigMaps(t *testing.T) {
 	}
 }
 
-func TestConfigMapsMakesTheLastOfEachName(t *testing.T) {
+func TestConfigMapsTakesTheLastOfEachName(t *testing.T) {
 	app := withConfigMaps(
 		sparkv1.ConfigMapSpec{Name: "a", Data: map[string]string{"x": "1"}},
 		sparkv1.ConfigMapSpec{Name: "b"},

@@ -16,7 +16,7 @@ import (
 )
 
 // Nothing is said of what the Apache operator's own examples and documentation ask for. Bad values are in test/crd.
-func TestContradictionsKeepsQuiet(t *testing.T) {
+func TestContradictionsOfAConsistentSpec(t *testing.T) {
 	executors := func(init, minimum, maximum int32) *application {
 		return pi().Tolerating(sparkv1.ApplicationTolerations{
 			InstanceConfig: &sparkv1.ExecutorInstanceConfig{InitExecutors: init, MinExecutors: minimum, MaxExecutors: maximum},
@@ -67,7 +67,7 @@ func TestContradictionsKeepsQuiet(t *testing.T) {
 const pythonRunner = "org.apache.spark.deploy.PythonRunner"
 
 // What the application leaves out has the operator's defaults, and below them the Apache operator's.
-func TestContradictionsCountWithWhatIsLeftOut(t *testing.T) {
+func TestContradictionsUseDefaultsOfMissingFields(t *testing.T) {
 	limited := pi().Tolerating(sparkv1.ApplicationTolerations{RestartConfig: &sparkv1.RestartConfig{
 		RestartPolicy: sparkv1.RestartOnFailure, MaxRestartOnFailure: ptr[int64](10),
 	}})
@@ -110,7 +110,7 @@ func TestContradictionsNamesAQueue(t *testing.T) {
 }
 
 // A property that the driver would have by itself is kept, refused or named where an application sets it to another value.
-func TestNoPropertyIsOverruledWithoutAWord(t *testing.T) {
+func TestEachOverruledPropertyIsWarnedOf(t *testing.T) {
 	keys := slices.Sorted(maps.Keys(driverProperties(t, pi())))
 	for _, key := range append(keys, "spark.app.name", "spark.driver.bindAddress", "spark.kubernetes.executor.deleteOnTermination") {
 		odd := pi().Conf(key, "odd")

@@ -150,7 +150,7 @@ func TestPropertiesWithDefaults(t *testing.T) {
 	}
 }
 
-func TestExecutorsOfWhatIsNotRestartedAreKept(t *testing.T) {
+func TestExecutorsAreKeptIfNoRestartIsAllowed(t *testing.T) {
 	const key = "spark.kubernetes.executor.deleteOnTermination"
 	dynamic := apache.Defaults{Properties: map[string]string{"spark.dynamicAllocation.enabled": "True"}}
 	for name, test := range map[string]struct {

@@ -280,7 +280,7 @@ func TestRoutesThatShareAName(t *testing.T) {
 	}
 }
 
-func TestNotInstalled(t *testing.T) {
+func TestRoutesOfAKindThatIsNotInstalled(t *testing.T) {
 	sentence := func(kind string) string {
 		return "The application runs without its " + kind + ": the cluster has none of gateway.networking.k8s.io/v1. " +
 			"Install the CRDs of the Gateway API; the next attempt gets it."

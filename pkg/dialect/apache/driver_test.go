@@ -31,7 +31,7 @@ func builtDriver(t *testing.T, app *application) made {
 }
 
 // What a spec says beside the main resource reaches the driver, placeholders filled in as the Apache operator and Spark do.
-func TestWhatTheSpecSaysReachesTheDriver(t *testing.T) {
+func TestEachFieldOfTheSpecReachesTheDriver(t *testing.T) {
 	const placeholder = "example.org/spark:{{SPARK_VERSION}}"
 	argument := func(want string) func(made) (string, string) {
 		return func(m made) (string, string) { return strings.Join(m.container.Args, " "), want }

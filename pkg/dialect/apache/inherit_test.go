@@ -57,7 +57,7 @@ func inherited(t *testing.T, app *sparkv1.SparkApplication) *v1alpha1.Record {
 	return record
 }
 
-func TestEachStateIsLeftByTheApacheOperator(t *testing.T) {
+func TestInheritEachState(t *testing.T) {
 	seen := map[string]bool{}
 	for _, app := range left(t) {
 		seen[app.Status.CurrentState.CurrentStateSummary] = true
@@ -71,7 +71,7 @@ func TestEachStateIsLeftByTheApacheOperator(t *testing.T) {
 
 // What the Apache operator's clients read is the same before and after the adoption, but for what is finer than a
 // microsecond.
-func TestAnInheritedStatusIsShownAsItWas(t *testing.T) {
+func TestInheritedStatusIsShownUnchanged(t *testing.T) {
 	for name, app := range left(t) {
 		t.Run(name, func(t *testing.T) {
 			want := app.Status.DeepCopy()
@@ -112,7 +112,7 @@ func sameInstant(a, b string) bool {
 }
 
 // The history was told, if at all, before Firesteel's time. What comes is told, and its keys count on.
-func TestAnInheritedHistoryIsTold(t *testing.T) {
+func TestInheritedHistoryIsPublished(t *testing.T) {
 	for name, app := range left(t) {
 		t.Run(name, func(t *testing.T) {
 			record := inherited(t, app)
@@ -233,7 +233,7 @@ func lostHistory(app *application) *application {
 	return app.With(func(app *sparkv1.SparkApplication) { app.Status.PreviousAttemptSummary.StateTransitionHistory = nil })
 }
 
-func TestInheritBoundsWhatItKeeps(t *testing.T) {
+func TestInheritBoundsTheRecord(t *testing.T) {
 	long := strings.Repeat("at some.java.Class ", 10_000)
 	app := leftIn(t, "untrimmed").With(func(app *sparkv1.SparkApplication) {
 		for key, state := range app.Status.StateTransitionHistory {
@@ -248,7 +248,7 @@ func TestInheritBoundsWhatItKeeps(t *testing.T) {
 	}
 }
 
-func TestInheritWhatIsHalfFinished(t *testing.T) {
+func TestInheritAnIncompleteStatus(t *testing.T) {
 	for name, test := range map[string]struct {
 		app  *application
 		want string // state, sequence and attempt
@@ -282,7 +282,7 @@ func TestInheritWhatIsHalfFinished(t *testing.T) {
 	}
 }
 
-func TestInheritRefusesWhatCannotBeUnderstood(t *testing.T) {
+func TestInheritRefusesAnInvalidStatus(t *testing.T) {
 	edit := func(name string, change func(*sparkv1.ApplicationStatus)) *application {
 		return leftIn(t, name).With(func(app *sparkv1.SparkApplication) { change(&app.Status) })
 	}

@@ -43,7 +43,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-func TestNamesHaveSparksShapes(t *testing.T) {
+func TestNamesHaveTheFormOfSpark(t *testing.T) {
 	got := apache.Names(pi().Obj(), 0)
 	for name, shape := range map[string]string{
 		got.FallbackService: `^spark-[0-9a-f]{16}-driver-svc$`,

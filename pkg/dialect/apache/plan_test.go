@@ -26,7 +26,7 @@ func plan(t *testing.T, app *application) submission.Plan {
 	return made
 }
 
-func TestPlanSaysWhatTheSpecSays(t *testing.T) {
+func TestPlanHasTheFieldsOfTheSpec(t *testing.T) {
 	driver := &corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Name: "driver"}}
 	executor := &corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Name: "executor"}}
 	app := pi().Driver(driver).Executor(executor).Spec(func(spec *sparkv1.ApplicationSpec) {
@@ -149,7 +149,7 @@ func defaults() map[string]string {
 	}
 }
 
-func TestAPlanWithoutServiceSaysNothingOfOne(t *testing.T) {
+func TestPlanWithoutServiceHasNoServiceProperties(t *testing.T) {
 	want := defaults()
 	for _, key := range []string{
 		"spark.kubernetes.driver.service.publishNotReadyAddresses", "spark.kubernetes.executor.useDriverPodIP",
@@ -283,7 +283,7 @@ func TestPlanLeavesTheSpecAlone(t *testing.T) {
 	}
 }
 
-func TestDecorateLabelsWhatTheDriverOwns(t *testing.T) {
+func TestDecorateLabelsObjectsOfTheDriver(t *testing.T) {
 	service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"own": "yes", "both": "service's"}}}
 	bare := &corev1.ConfigMap{}
 	objects := &submission.Objects{

@@ -9,7 +9,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/finding"
 )
 
-func TestRefusalSpeaksOfTheSpec(t *testing.T) {
+func TestRefusalNamesTheFieldOfTheSpec(t *testing.T) {
 	refused := func(field string) error {
 		return &finding.Finding{Field: field, Value: "v", Message: "is wrong", Remedy: "correct it"}
 	}

@@ -99,7 +99,7 @@ func TestProjectShowsTheLastTwoAttemptsOnly(t *testing.T) {
 	}
 }
 
-func TestProjectReplacesWhatWasThere(t *testing.T) {
+func TestProjectReplacesThePreviousStatus(t *testing.T) {
 	got := sparkv1.ApplicationStatus{
 		StateTransitionHistory: map[string]sparkv1.ApplicationState{"9": {CurrentStateSummary: "Foreign"}},
 		PreviousAttemptSummary: &sparkv1.AttemptSummary{},

@@ -90,7 +90,7 @@ func TestRemoteTemplates(t *testing.T) {
 	}
 }
 
-func TestARemoteTemplateThatIsGivenStandsForOneInTheSpec(t *testing.T) {
+func TestRemoteTemplateReplacesOneInTheSpec(t *testing.T) {
 	template := func(name string) *corev1.PodTemplateSpec {
 		return &corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Name: name}}
 	}

@@ -44,7 +44,7 @@ func TestUndecodableObjectsCostWhatTheirSizeExplains(t *testing.T) {
 	}
 }
 
-func TestNoReasonWhyAnObjectIsUndecodableTellsASecret(t *testing.T) {
+func TestSecretsAreInNoReasonOfAnUndecodableObject(t *testing.T) {
 	const secret = "hunter2-hunter2"
 	for what, data := range map[string][]byte{
 		"what an argument says":    undecodable(t, "--password="+secret, "", secret),

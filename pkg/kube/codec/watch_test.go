@@ -165,7 +165,7 @@ func TestWatchesAreDecodedAsByGeneratedClients(t *testing.T) {
 
 // A change is not held back until the next one. If the connection breaks, the watch ends as a complete one does, without the
 // frame that was cut off: after an error the informer would list all objects again.
-func TestEachChangeIsSeenAsSoonAsItIsSent(t *testing.T) {
+func TestWatchReportsEachChangeAtOnce(t *testing.T) {
 	seen := make(chan struct{})
 	frame := event(watch.Modified, answers["as the API server writes it"]) + "\n"
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

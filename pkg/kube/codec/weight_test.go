@@ -11,7 +11,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/kube/codec"
 )
 
-func TestWhatIsHeavyIsRefused(t *testing.T) {
+func TestObjectsWithTooManyEntriesAreRefused(t *testing.T) {
 	const size = 1 << 20
 	list := func(entry string) string { return "[" + strings.Repeat(entry+",", size/(len(entry)+1)) + entry + "]" }
 	template := func(field, value string) string {
@@ -37,7 +37,7 @@ func TestWhatIsHeavyIsRefused(t *testing.T) {
 	}
 }
 
-func TestWhatIsOnlyLargeIsTaken(t *testing.T) {
+func TestLargeObjectsAreAccepted(t *testing.T) {
 	for name, data := range map[string]string{
 		"arguments":  `{"containers":[{"args":[` + strings.Repeat(`"a",`, 300_000) + `"a"]}]}`,
 		"variables":  `{"containers":[{"env":[` + strings.Repeat(`{"name":"ABCDEF","value":"b"},`, 40_000) + `{}]}]}`,

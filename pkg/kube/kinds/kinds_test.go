@@ -75,7 +75,7 @@ func TestAnInformerSyncsWithoutItsKindAndListsItWhenItAppears(t *testing.T) {
 	}
 }
 
-func TestObjectsGoWithTheirKindAndComeWithItAgain(t *testing.T) {
+func TestObjectsDisappearAndReturnWithTheirKind(t *testing.T) {
 	for name, lists := range informers {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

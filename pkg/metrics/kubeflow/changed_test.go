@@ -97,7 +97,7 @@ func TestTransitionsOfOneWriteAreCounted(t *testing.T) {
 	}
 }
 
-func TestTimesAreTaken(t *testing.T) {
+func TestTimesAreMeasured(t *testing.T) {
 	ended := func(end lifecycle.State) *application { return submitted().Went(end) }
 	for name, test := range map[string]struct {
 		before, after *application

@@ -9,7 +9,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 )
 
-func TestLabelsAreTheApplications(t *testing.T) {
+func TestLabelsAreThoseOfTheApplication(t *testing.T) {
 	for name, test := range map[string]struct {
 		keys        []string
 		application *application

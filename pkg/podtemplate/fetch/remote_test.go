@@ -144,7 +144,7 @@ func TestFetchFromAServerThatDoesNotAnswer(t *testing.T) {
 	}
 }
 
-func TestFetchTrustsNobodyWhoCannotProveItsName(t *testing.T) {
+func TestFetchRefusesAnInvalidCertificate(t *testing.T) {
 	s, _ := server(t, func(http.ResponseWriter, *http.Request) { t.Error("the server was asked") })
 	if what, said := outcome(New().Fetch(t.Context(), locate(t, s.URL, s.URL+"/pi.yaml"))); what != "refused" ||
 		!strings.Contains(said, "certificate") {
@@ -378,7 +378,7 @@ func TestFetchFromGoogleCloudStorage(t *testing.T) {
 	}
 }
 
-func TestFetchFromGoogleCloudStorageWithoutCredentialsIsTriedAgain(t *testing.T) {
+func TestFetchFromGoogleCloudStorageWithoutCredentialsIsRetried(t *testing.T) {
 	t.Setenv("GOOGLE_APPLICATION_CREDENTIALS", filepath.Join(t.TempDir(), "absent.json"))
 	location := locate(t, "gs://templates", "gs://templates/pi.yaml")
 	if what, said := outcome(New().Fetch(t.Context(), location)); what != "retried" || !strings.Contains(said, "credentials") {

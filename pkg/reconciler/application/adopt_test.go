@@ -59,7 +59,7 @@ func (e *earlier) Going(before time.Duration) *earlier {
 }
 
 // An attempt begins only when no driver of another can be alive.
-func TestClear(t *testing.T) {
+func TestAdoptionWaitsUntilOtherDriversAreGone(t *testing.T) {
 	limited := func(app *sparkv1.SparkApplication) {
 		limit := int64(60_000)
 		app.Spec.ApplicationTolerations = &sparkv1.ApplicationTolerations{

@@ -71,7 +71,7 @@ func in(state string) func(*sparkv1.SparkApplication) {
 	}
 }
 
-func TestADriverIsItsApplicationsWhoeverMadeIt(t *testing.T) {
+func TestDriverBelongsToItsOwnerWhoeverCreatedIt(t *testing.T) {
 	yes := true
 	owner := func(version, kind string, controls *bool) []metav1.OwnerReference {
 		return []metav1.OwnerReference{{APIVersion: version, Kind: kind, Name: "pi", Controller: controls}}

@@ -16,7 +16,7 @@ import (
 )
 
 // A timer may be over before who starts it goes on. Here its clock is the machine's.
-func TestNoDeadlineIsLostThatIsOverAtOnce(t *testing.T) {
+func TestDeadlineInThePastEnqueuesAtOnce(t *testing.T) {
 	const many = 100_000
 	app := types.NamespacedName{Name: "one"}
 	looked := make(chan types.NamespacedName)
@@ -33,7 +33,7 @@ func TestNoDeadlineIsLostThatIsOverAtOnce(t *testing.T) {
 	}
 }
 
-func TestOnlyTheLastDeadlineOfAnApplicationHasItLookedAt(t *testing.T) {
+func TestOnlyTheLastDeadlineEnqueuesAnApplication(t *testing.T) {
 	one, other := types.NamespacedName{Name: "one"}, types.NamespacedName{Name: "other"}
 	for _, test := range []struct {
 		name string

@@ -21,7 +21,7 @@ import (
 
 // The schema of another operator may want what Firesteel's first status lacks. A later status that is refused was not
 // refused by it.
-func TestAnotherOperatorsSchemaMayRefuseTheFirstStatus(t *testing.T) {
+func TestFirstStatusThatAnotherCRDRefusesIsReported(t *testing.T) {
 	invalid := apierrors.NewInvalid(schema.GroupKind{Kind: "SparkApplication"}, "pi", nil)
 	broken := errors.New("connection refused")
 	for name, test := range map[string]struct {

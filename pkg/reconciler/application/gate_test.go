@@ -123,7 +123,7 @@ func (e *env) scope(key, value string) {
 	})
 }
 
-func TestTheGateKeepsWhatIsAtRestFromWhatGivesFinalizers(t *testing.T) {
+func TestGateAddsNoFinalizerToAnApplicationAtRest(t *testing.T) {
 	e := newGateEnv(t, applicationtest.Pi())
 	e.atRest = []string{"pi"}
 	if err := e.Reconcile(t.Context(), "team-a/pi"); err != nil || len(e.behind.keys) > 0 {
@@ -135,7 +135,7 @@ func TestTheGateKeepsWhatIsAtRestFromWhatGivesFinalizers(t *testing.T) {
 	}
 }
 
-func TestTheGateLetsPassWhatIsServed(t *testing.T) {
+func TestGateAdmitsServedApplications(t *testing.T) {
 	for name, test := range map[string]struct {
 		change  func(*env)
 		key     string
@@ -196,7 +196,7 @@ func TestTheGateLetsPassWhatIsServed(t *testing.T) {
 }
 
 // What is not served, not led or fails would otherwise hold up others for ever.
-func TestTheGateEndsTheWaitForAFirstLaunchWhateverComesOfIt(t *testing.T) {
+func TestGateRemovesFirstLaunchesFromTheBacklogWithAnyResult(t *testing.T) {
 	for name, change := range map[string]func(*env){
 		"a success":   func(*env) {},
 		"a failure":   func(e *env) { e.behind.act = func(context.Context) error { return errors.New("no luck") } },
@@ -222,7 +222,7 @@ func TestTheGateEndsTheWaitForAFirstLaunchWhateverComesOfIt(t *testing.T) {
 	}
 }
 
-func TestTheGateTraces(t *testing.T) {
+func TestGateTracesReconciles(t *testing.T) {
 	conflict := apierrors.NewConflict(sparkv1.Resource("sparkapplications"), "pi", errors.New("changed"))
 	for name, test := range map[string]struct {
 		err  error
@@ -249,7 +249,7 @@ func TestTheGateTraces(t *testing.T) {
 }
 
 // The API server has another than the last written one: a newer one, or an older one from a backup.
-func TestAConflictVoidsTheLastWrite(t *testing.T) {
+func TestGateForgetsTheLastWriteAfterAConflict(t *testing.T) {
 	for name, test := range map[string]struct {
 		err  error
 		want []string
@@ -269,7 +269,7 @@ func TestAConflictVoidsTheLastWrite(t *testing.T) {
 	}
 }
 
-func TestWhatFailsIsTriedAgainAfterItsOwnBackOff(t *testing.T) {
+func TestGateRetriesFailuresAfterTheirBackOff(t *testing.T) {
 	const applications, retryFrom, retryCap = 1000, 5 * time.Millisecond, time.Minute
 	var apps []*applicationtest.Application
 	for i := range applications {
@@ -307,7 +307,7 @@ func TestWhatFailsIsTriedAgainAfterItsOwnBackOff(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoFailureLeavesTheGateAsItIs(t *testing.T) {
+func TestGateReturnsOtherResultsUnchanged(t *testing.T) {
 	for name, err := range map[string]error{
 		"a key to look at later": controller.NewRequeueAfter(time.Hour),
 		"a key that is nobody's": controller.NewSkipKey("team-a/pi"),
@@ -323,7 +323,7 @@ func TestWhatIsNoFailureLeavesTheGateAsItIs(t *testing.T) {
 	}
 }
 
-func TestTheGateCountsWhatIsServedByState(t *testing.T) {
+func TestGateCountsServedApplicationsByState(t *testing.T) {
 	e := newGateEnv(t, applicationtest.Pi(), applicationtest.Named("over").In(lifecycle.Succeeded, 6, 6), applicationtest.Named("other").In(lifecycle.Succeeded, 6, 6))
 	reconcile := func(names ...string) {
 		for _, name := range names {
@@ -354,7 +354,7 @@ func TestTheGateCountsWhatIsServedByState(t *testing.T) {
 	check("when they are another's", map[string]int64{"New": 0, "Succeeded": 0})
 }
 
-func TestArrivalsAreToldOfOnce(t *testing.T) {
+func TestPodEventTimesAreReturnedOnce(t *testing.T) {
 	clock := applicationtest.ClockAt(applicationtest.Start)
 	a := newPodEventTimes(clock)
 	name := types.NamespacedName{Namespace: "team-a", Name: "pi"}
@@ -377,7 +377,7 @@ func TestArrivalsAreToldOfOnce(t *testing.T) {
 	}
 }
 
-func TestAChangeOfSettingsConcernsThoseThatItActsOn(t *testing.T) {
+func TestSettingChangeEnqueuesTheApplicationsItConcerns(t *testing.T) {
 	red := applicationtest.Named("red")
 	red.App.Labels = map[string]string{"color": "red"}
 	apps := []*applicationtest.Application{applicationtest.Pi(), red}

@@ -127,7 +127,7 @@ func (l *life) driverIs(t *testing.T, change func(*corev1.Pod)) {
 	driverstest.Add(t, l.r.drivers, &pods.Items[0])
 }
 
-func TestLogIsTheStoryOfAnApplication(t *testing.T) {
+func TestLogHasEachDecisionOfAnApplication(t *testing.T) {
 	app := applicationtest.Pi().Obj()
 	app.Spec.MainClass, app.Spec.Jars = "Main", "local:///app.jar"
 	l := newLife(t, app)

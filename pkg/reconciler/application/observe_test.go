@@ -36,7 +36,7 @@ func executorOf(driver types.UID) *corev1.Pod {
 }
 
 // A driver is alone only if that is known for certain.
-func TestADriverIsAloneThatNeverHadAnExecutor(t *testing.T) {
+func TestDriverWithoutExecutorsMustBeCertain(t *testing.T) {
 	shown := map[string]v1beta2.ExecutorState{"exec-a": v1beta2.ExecutorCompletedState}
 	for name, test := range map[string]struct {
 		pods     []*corev1.Pod
@@ -116,7 +116,7 @@ func TestTheEventOfADriverMayBeLate(t *testing.T) {
 	}
 }
 
-func TestADeletionIsReadAgainUnlessItProvesItself(t *testing.T) {
+func TestDeletionEventWithoutProofIsRead(t *testing.T) {
 	relabelledDriver := func() *applicationtest.Driver { return applicationtest.DriverOf("this", "ours") }
 	for name, test := range map[string]struct {
 		// LastSeen is the driver as the watch reported it deleted; live is what the API server has.

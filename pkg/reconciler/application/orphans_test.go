@@ -22,7 +22,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/drivers/driverstest"
 )
 
-func TestStray(t *testing.T) {
+func TestOrphanDrivers(t *testing.T) {
 	waiting := (*v1alpha1.Launch)(nil)
 	fenced := &v1alpha1.Launch{ID: "this"}
 	launched := &v1alpha1.Launch{ID: "this", DriverUID: "ours"}
@@ -55,7 +55,7 @@ func TestStray(t *testing.T) {
 	}
 }
 
-func TestDismissStrays(t *testing.T) {
+func TestDeleteOrphanDrivers(t *testing.T) {
 	for name, test := range map[string]struct {
 		live    *applicationtest.Application // as it is at the API server; nil where it is gone
 		drivers []*applicationtest.Driver
@@ -147,7 +147,7 @@ func TestDismissStrays(t *testing.T) {
 
 // A create that comes late makes a driver of a launch that was refused. Nothing tells of it before the application goes,
 // where the cache is behind.
-func TestALateDriverOfARefusedLaunchIsDeletedBeforeItsApplicationGoes(t *testing.T) {
+func TestLateDriverOfARefusedLaunchIsDeletedBeforeItsApplication(t *testing.T) {
 	for name, test := range map[string]struct {
 		launch v1alpha1.Launch
 		driver *applicationtest.Driver

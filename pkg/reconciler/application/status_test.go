@@ -16,7 +16,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/delivery"
 )
 
-func TestWorthWriting(t *testing.T) {
+func TestStatusWorthWriting(t *testing.T) {
 	running := func() *applicationtest.Application { return applicationtest.Pi().In(lifecycle.RunningHealthy, 4, 1) }
 	for name, test := range map[string]struct {
 		change func(app *sparkv1.SparkApplication, record *v1alpha1.Record, facts *dialect.Facts)
@@ -91,7 +91,7 @@ func acknowledge(_ *sparkv1.SparkApplication, record *v1alpha1.Record, _ *dialec
 	record.Acknowledged = 4
 }
 
-func TestTheFirstRecordIsWorthWriting(t *testing.T) {
+func TestStatusOfTheFirstRecordIsWorthWriting(t *testing.T) {
 	r := &Reconciler{clock: clocktesting.NewFakePassiveClock(applicationtest.Start)}
 	if !r.worthWriting(applicationtest.Viewed(applicationtest.Pi().Obj()), applicationtest.Pi().In(lifecycle.Submitted, 1, 1).Obj().Status.Firesteel, dialect.Facts{Now: applicationtest.Start}) {
 		t.Error("an application gets no record")
@@ -119,7 +119,7 @@ func TestPrunedApplicationsAreLeftAloneForAWhile(t *testing.T) {
 }
 
 // A record that is dropped is remembered, with the instant at which somebody last wrote a status without it.
-func TestLossesAreSeen(t *testing.T) {
+func TestLostRecordIsNoticed(t *testing.T) {
 	record := func() *applicationtest.Application { return applicationtest.Pi().In(lifecycle.RunningHealthy, 4, 4) }
 	theirs := func(state string) *applicationtest.Application {
 		a := applicationtest.Pi().Version("18")
@@ -160,7 +160,7 @@ func TestLossesAreSeen(t *testing.T) {
 	}
 }
 
-func TestWhatWasLostIsForgottenOnceItIsWritten(t *testing.T) {
+func TestLostRecordIsForgottenOnceItIsWritten(t *testing.T) {
 	for name, forget := range map[string]func(*recordGuard){
 		"written": func(w *recordGuard) { w.written(applicationtest.Pi().In(lifecycle.RunningHealthy, 4, 4).Obj()) },
 		"gone":    func(w *recordGuard) { w.forget(applicationtest.Pi().Obj()) },
@@ -186,7 +186,7 @@ func TestWhatWasLostIsForgottenOnceItIsWritten(t *testing.T) {
 }
 
 // The news of a write may be here before the write's answer, and with it that of a loss.
-func TestALossThatCameAfterAWriteIsKnownOnceTheWriteIsRemembered(t *testing.T) {
+func TestLostRecordAfterAWriteIsNoticedOnceTheWriteIsStored(t *testing.T) {
 	w := newRecordGuard(apache.New(apache.Defaults{}).SameVisibleStatus)
 	own := applicationtest.Pi().In(lifecycle.RunningHealthy, 4, 4).Version("17")
 	w.statusChanged(own.Obj(), applicationtest.Pi().Version("18").Obj(), applicationtest.Start)

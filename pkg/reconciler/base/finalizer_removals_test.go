@@ -19,7 +19,7 @@ func finalized(uid types.UID, version string, finalizers ...string) *sparkv1.Spa
 	return &sparkv1.SparkCluster{ObjectMeta: metav1.ObjectMeta{UID: uid, ResourceVersion: version, Finalizers: finalizers}}
 }
 
-func TestTheRemovalOfAFinalizerIsRememberedForAMoment(t *testing.T) {
+func TestFinalizerRemovalIsRememberedForAMoment(t *testing.T) {
 	began := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	clock := clocktesting.NewFakePassiveClock(began)
 	removals := base.NewFinalizerRemovals(finalizer, clock)
@@ -37,7 +37,7 @@ func TestTheRemovalOfAFinalizerIsRememberedForAMoment(t *testing.T) {
 }
 
 // The garbage collector removes its own finalizer at the same time.
-func TestAFinalizerIsNotRemovedIfThePatchConflicted(t *testing.T) {
+func TestFinalizerIsNotRemovedIfThePatchConflicted(t *testing.T) {
 	for name, test := range map[string]struct {
 		version, finalizer string
 		want               bool
@@ -55,7 +55,7 @@ func TestAFinalizerIsNotRemovedIfThePatchConflicted(t *testing.T) {
 	}
 }
 
-func TestTheMemoryOfRemovedFinalizersIsBounded(t *testing.T) {
+func TestFinalizerRemovalsAreBounded(t *testing.T) {
 	removals := base.NewFinalizerRemovals(finalizer, clocktesting.NewFakePassiveClock(time.Unix(0, 0)))
 	const many = 10_000
 	remembered := 0

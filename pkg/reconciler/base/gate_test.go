@@ -156,7 +156,7 @@ func TestGateRetriesFailuresWithGrowingDelays(t *testing.T) {
 	}
 }
 
-func TestGateDefersAnObjectThatLetsOthersGoFirst(t *testing.T) {
+func TestGateDefersAnObjectThatYields(t *testing.T) {
 	e := newGateEnv()
 	e.Begin = func(ctx context.Context, _ types.NamespacedName, _ *corev1.Pod) (context.Context, time.Duration) {
 		return ctx, time.Second

@@ -7,7 +7,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-func TestWhatIsLastKnown(t *testing.T) {
+func TestLastKnownObject(t *testing.T) {
 	tombstone := cache.DeletedFinalStateUnknown{Key: "team-a/pi", Obj: &corev1.Pod{}}
 	if got := LastKnown(tombstone); got != tombstone.Obj {
 		t.Errorf("the last that is known is %v", got)

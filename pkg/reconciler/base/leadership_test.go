@@ -10,7 +10,7 @@ import (
 	"knative.dev/pkg/reconciler"
 )
 
-func TestOwnedIsWhatIsLedAndStillThere(t *testing.T) {
+func TestOwnedIsAnExistingObjectThatIsLed(t *testing.T) {
 	store := cache.NewStore(cache.MetaNamespaceKeyFunc)
 	object := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "pi", UID: "first"}}
 	key := types.NamespacedName{Namespace: "team-a", Name: "pi"}

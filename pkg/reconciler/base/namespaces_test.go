@@ -96,7 +96,7 @@ func TestNamespacesAreFollowed(t *testing.T) {
 }
 
 // There may be thousands, of which no more is kept than is read.
-func TestOfANamespaceTheLabelsAreKept(t *testing.T) {
+func TestStripKeepsTheLabelsOfANamespace(t *testing.T) {
 	got, err := stripNamespace(namespaceWith("enabled", labels.Set{"spark": "enabled"}))
 	want := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "enabled", Labels: labels.Set{"spark": "enabled"}}}
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {

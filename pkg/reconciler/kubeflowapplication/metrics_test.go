@@ -48,7 +48,7 @@ func served(t *testing.T, registry *prometheus.Registry) map[string]float64 {
 	return values
 }
 
-func TestMetricsAreOfWhatTheReplicaLeads(t *testing.T) {
+func TestMetricsCountApplicationsThatTheReplicaLeads(t *testing.T) {
 	start := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	app := func(namespace, name string) *v1beta2.SparkApplication {
 		return &v1beta2.SparkApplication{

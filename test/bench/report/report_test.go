@@ -26,7 +26,7 @@ func example() *Report {
 	return r
 }
 
-func TestTheTableSaysWhatWasMeasuredAndWhichGoalsAreMet(t *testing.T) {
+func TestTableHasFiguresAndGoals(t *testing.T) {
 	var text strings.Builder
 	if err := example().Table(&text); err != nil {
 		t.Fatal(err)
@@ -103,7 +103,7 @@ func TestSamplesOfTheSameFigureAreGathered(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoReportIsNamed(t *testing.T) {
+func TestFileThatIsNoReportIsRefused(t *testing.T) {
 	for name, text := range map[string]string{
 		"empty": "", "cut off": `{"figures": [{"part": "co`, "of something else": `{}`, "with a figure that is missing": `{"figures": [null]}`,
 		"with a figure without samples": `{"figures": [{"part": "cost"}]}`,
@@ -126,7 +126,7 @@ func TestARatioToNothingMeetsNoGoal(t *testing.T) {
 	}
 }
 
-func TestTimesAreSaidByTheirQuantiles(t *testing.T) {
+func TestTimesHaveQuantiles(t *testing.T) {
 	var times []time.Duration
 	for i := range 100 {
 		times = append(times, time.Duration(100-i)*time.Millisecond)

@@ -13,7 +13,7 @@ var rounds = flag.Int("rounds", 1, "Applications for each row of the table of ho
 // It prints how long it takes at the median, from the end of an attempt until a subscriber of the Broker is told, and until
 // the controller acts on the restart handler's verdict: by the handler's Pod behind the Broker, and by the handler in the
 // controller's own process. make bench-eventing runs it often enough to mean something, with nothing else to be done.
-func TestHandlerIsToldSoonAfterTheTransition(t *testing.T) {
+func TestHandlerGetsTheEventSoonAfterTheTransition(t *testing.T) {
 	s := newEnv(t)
 	s.subscribe(trigger{name: "all", path: s.path("all", "ok")})
 	t.Cleanup(func() { s.place("external") })

@@ -25,7 +25,7 @@ func (s *env) untilAllSucceeded() {
 	}
 }
 
-func TestBrokerThatRestartsLosesNothing(t *testing.T) {
+func TestBrokerLosesNothingWhenItRestarts(t *testing.T) {
 	for _, selector := range []string{
 		"eventing.knative.dev/brokerRole=ingress", "eventing.knative.dev/brokerRole=filter", "messaging.knative.dev/role=dispatcher",
 	} {
@@ -46,7 +46,7 @@ func TestBrokerThatRestartsLosesNothing(t *testing.T) {
 	}
 }
 
-func TestHandlerKilledInTheMiddleStrandsNobody(t *testing.T) {
+func TestHandlerKilledInTheMiddleLeavesNoApplicationWaiting(t *testing.T) {
 	s := newEnv(t)
 	s.subscribe(trigger{name: "all", path: s.path("all", "ok")})
 	s.submitAll()
@@ -74,7 +74,7 @@ func (s *env) untilFailed(name string, attempt int64) {
 }
 
 // The Broker gives up and its dead-letter sink takes the event. The controller asks again.
-func TestHandlerDownForLongerThanTheBrokerTriesIsAskedAgain(t *testing.T) {
+func TestHandlerDownForLongerThanTheBrokerRetriesIsRequestedAgain(t *testing.T) {
 	s := newEnv(t)
 	s.subscribe(trigger{name: "all", path: s.path("all", "ok")})
 	s.kubectl("scale", "deployment/handler-restart", "--replicas=0")
@@ -91,7 +91,7 @@ func TestHandlerDownForLongerThanTheBrokerTriesIsAskedAgain(t *testing.T) {
 	s.untilWhole("all", "app")
 }
 
-func TestHandlerMovesWhileApplicationsFailAndNothingIsLostOrDoneTwice(t *testing.T) {
+func TestHandlerMovesWithoutLossOrDuplicates(t *testing.T) {
 	s := newEnv(t)
 	s.subscribe(trigger{name: "all", path: s.path("all", "ok")})
 	t.Cleanup(func() { s.place("external") })

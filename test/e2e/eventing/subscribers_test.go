@@ -9,7 +9,7 @@ import (
 )
 
 // A subscriber that fails costs its application time, and nobody an event.
-func TestSubscriberThatFailsKeepsNoEventFromOthers(t *testing.T) {
+func TestSubscriberThatFailsDelaysNoOther(t *testing.T) {
 	for name, test := range map[string]struct {
 		failing trigger
 		code    string

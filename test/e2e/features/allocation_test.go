@@ -8,7 +8,7 @@ import (
 	"github.com/firesteel-dev/firesteel/test/e2e/cluster"
 )
 
-func TestExecutorsComeWithTheWorkAndGoWithIt(t *testing.T) {
+func TestExecutorsFollowTheWorkWithDynamicAllocation(t *testing.T) {
 	c := cluster.New(t)
 	c.Apply(t, "testdata/allocation.yaml")
 	c.AwaitPods(t, executors, "two", func(pods []corev1.Pod) bool { return len(pods) == 2 })

@@ -13,14 +13,14 @@ const exited = "spark-kubernetes-driver exited with code 1"
 
 // The driver looks for packages before it begins. What Spark then throws reaches nobody but its log, of whose end the
 // manifest makes the container's termination message.
-func TestPackageThatCannotBeHadFailsTheApplication(t *testing.T) {
+func TestMissingPackageFailsTheApplication(t *testing.T) {
 	c := cluster.New(t)
 	c.Apply(t, "testdata/packages.yaml")
 	expectFailure(t, c, "packages", exited, "com.example#no-such-package;1.0: not found")
 }
 
 // What the application throws Spark notes on the driver's Pod.
-func TestExceptionOfTheApplicationIsTold(t *testing.T) {
+func TestFailureCauseHasTheException(t *testing.T) {
 	c := cluster.New(t)
 	c.Apply(t, "testdata/exception.yaml")
 	expectFailure(t, c, "exception", exited, `java.lang.NumberFormatException: For input string: "many"`)

@@ -20,7 +20,7 @@ import (
 
 var completed = cluster.InKubeflowState(v1beta2.CompletedState)
 
-func TestPodsOfTheKubeflowKindHaveWhatItsFieldsSay(t *testing.T) {
+func TestKubeflowFieldsReachThePods(t *testing.T) {
 	c := cluster.New(t)
 	manifest, err := os.ReadFile("testdata/kubeflow-pods.yaml")
 	cluster.Must(t, err)

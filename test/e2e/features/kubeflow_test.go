@@ -129,7 +129,7 @@ func expectNoPods(t *testing.T, c *cluster.Cluster) {
 	c.AwaitPods(t, "sparkoperator.k8s.io/app-name=lives", "gone", func(pods []corev1.Pod) bool { return len(pods) == 0 })
 }
 
-func TestFailureOfTheKubeflowKindIsRetriedAndTold(t *testing.T) {
+func TestKubeflowFailureIsRetriedAndReported(t *testing.T) {
 	c := cluster.New(t)
 	c.Apply(t, "testdata/kubeflow-failure.yaml")
 	app := c.AwaitKubeflow(t, "fails", "failed", cluster.InKubeflowState(v1beta2.FailedState))

@@ -13,7 +13,7 @@ import (
 )
 
 // A schedule for every minute runs Spark twice, and its deletion takes the runs with it.
-func TestAScheduleRunsSparkEachTime(t *testing.T) {
+func TestScheduleRunsSparkEachTime(t *testing.T) {
 	c := cluster.New(t)
 	c.Apply(t, "testdata/schedule.yaml")
 	schedules := c.Spark.FiresteelV1alpha1().ScheduledSparkApplications(c.Namespace)

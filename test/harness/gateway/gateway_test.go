@@ -87,7 +87,7 @@ func (b *behind) ask(method, path string) (int, string) {
 	return answer.StatusCode, string(text)
 }
 
-func TestInCalmEverythingGoesThroughWithItsCredentials(t *testing.T) {
+func TestRequestsWithoutFaultsPassWithTheirCredentials(t *testing.T) {
 	b := newBehind(t, Rates{Write: 1, Read: 1})
 	for range 20 {
 		if code, text := b.ask(http.MethodPut, "/api"); code != http.StatusOK || text != "Bearer secret" {
@@ -96,7 +96,7 @@ func TestInCalmEverythingGoesThroughWithItsCredentials(t *testing.T) {
 	}
 }
 
-func TestEachFaultIsAsItIsNamed(t *testing.T) {
+func TestEachFaultHasItsEffect(t *testing.T) {
 	for _, test := range []struct {
 		fault      string
 		code       int
@@ -176,7 +176,7 @@ func TestAStaleWatchKeepsTheOrderOfItsEvents(t *testing.T) {
 	}
 }
 
-func TestNobodyGetsThroughAnOutage(t *testing.T) {
+func TestOutageRefusesAllRequests(t *testing.T) {
 	b := newBehind(t, Rates{})
 	ctx, over := context.WithCancel(t.Context())
 	ended := make(chan struct{})

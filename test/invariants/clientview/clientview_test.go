@@ -32,7 +32,7 @@ func completed(t *testing.T) *v1beta2.SparkApplication {
 	return app
 }
 
-func TestWhatClientsMaySeeIsNotWrong(t *testing.T) {
+func TestAllowedViewsAreNoViolations(t *testing.T) {
 	app := completed(t)
 	if wrong := clientview.Wrong(app, app.DeepCopy()); len(wrong) > 0 {
 		t.Errorf("of what stays as it is: %v", wrong)
@@ -46,7 +46,7 @@ func TestWhatClientsMaySeeIsNotWrong(t *testing.T) {
 }
 
 // An earlier version of Firesteel names no generation in its record, and observes an edit with the write that acts on it.
-func TestAnEditThatAnEarlierVersionActsOnIsNotWrong(t *testing.T) {
+func TestEditThatAnEarlierVersionActsOnIsNoViolation(t *testing.T) {
 	app := completed(t)
 	app.Generation, app.Status.ObservedGeneration = 1, 1
 	hash, err := spec.HashJSON(app.Spec)
@@ -77,7 +77,7 @@ func enter(app *v1beta2.SparkApplication, state string) {
 	record.Transitions = append(record.Transitions, v1alpha1.Transition{Sequence: record.Sequence, State: state})
 }
 
-func TestWhatClientsMustNotSeeIsWrong(t *testing.T) {
+func TestForbiddenViewsAreViolations(t *testing.T) {
 	for name, tt := range map[string]struct {
 		spoil func(*v1beta2.SparkApplication)
 		want  string

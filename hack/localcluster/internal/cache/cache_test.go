@@ -38,7 +38,7 @@ func TestEnsureBuildsOncePerKey(t *testing.T) {
 	}
 }
 
-func TestEnsureKeepsNothingOfAFailedBuild(t *testing.T) {
+func TestEnsureStoresNothingOfAFailedBuild(t *testing.T) {
 	dir := Dir(t.TempDir())
 	broken := errors.New("broken")
 	_, err := dir.Ensure("thing", "key", func(dest string) error {
@@ -56,7 +56,7 @@ func TestEnsureKeepsNothingOfAFailedBuild(t *testing.T) {
 	}
 }
 
-func TestKeyKeepsInputsApart(t *testing.T) {
+func TestKeyDiffersForEachInput(t *testing.T) {
 	if Key("ab", "c") == Key("a", "bc") || Key("a") == Key("a", "") {
 		t.Error("different inputs have the same key")
 	}

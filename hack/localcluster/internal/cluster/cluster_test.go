@@ -71,7 +71,7 @@ func TestSourceKeyFollowsTheSource(t *testing.T) {
 	}
 }
 
-func TestLinkFlagsTellTheVersion(t *testing.T) {
+func TestLinkFlagsHaveTheVersion(t *testing.T) {
 	flags := kubernetesLinkFlags()
 	for _, want := range []string{"component-base/version.gitVersion=v1.35.4", "gitMajor=1 ", "gitMinor=35 "} {
 		if !strings.Contains(flags, want) {
@@ -92,7 +92,7 @@ func TestUpAndDownNeedRoot(t *testing.T) {
 	}
 }
 
-func TestNothingRuns(t *testing.T) {
+func TestStatusIfNoClusterRuns(t *testing.T) {
 	var progress bytes.Buffer
 	c := New(cache.Dir(t.TempDir()), &progress)
 	if err := c.Healthy(t.Context()); err == nil {

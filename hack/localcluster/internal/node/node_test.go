@@ -137,7 +137,7 @@ func TestCgroupVersion1(t *testing.T) {
 	}
 }
 
-func TestPodsWeighAsMuchAsTheProcessors(t *testing.T) {
+func TestPodsHaveTheWeightOfTheProcessors(t *testing.T) {
 	g := fakeCgroups(t, map[string]string{"cpu/cgroup.procs": "1\n", "cpu/firesteel-1/cpu.shares": "1024\n"})
 	if err := g.make(); err != nil {
 		t.Fatal(err)

@@ -41,7 +41,7 @@ func TestStartRecordsAndStopEnds(t *testing.T) {
 	}
 }
 
-func TestStopKillsWhatDoesNotListen(t *testing.T) {
+func TestStopKillsAProcessThatIgnoresTheSignal(t *testing.T) {
 	processes := table(t)
 	cmd := exec.Command("sh", "-c", "trap '' TERM; echo ready; while :; do sleep 0.05; done")
 	if _, err := processes.Start("stubborn", cmd); err != nil {

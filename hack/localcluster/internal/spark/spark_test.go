@@ -107,7 +107,7 @@ func TestEachImageIsOfOneRelease(t *testing.T) {
 	}
 }
 
-func TestReleaseThatIsNotThereIsNamed(t *testing.T) {
+func TestMissingReleaseIsNamed(t *testing.T) {
 	if _, err := Find("2.4.0"); err == nil || !strings.Contains(err.Error(), `"2.4.0"`) || !strings.Contains(err.Error(), "3.5.9, 4.0.5") {
 		t.Errorf("got %v", err)
 	}

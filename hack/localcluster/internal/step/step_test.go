@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-func TestRunKeepsTheOrder(t *testing.T) {
+func TestRunIsInOrder(t *testing.T) {
 	var mu sync.Mutex
 	var order []string
 	work := func(name string, after ...string) Step {
@@ -31,7 +31,7 @@ func TestRunKeepsTheOrder(t *testing.T) {
 	}
 }
 
-func TestRunTellsAFailure(t *testing.T) {
+func TestRunReportsAFailure(t *testing.T) {
 	var out bytes.Buffer
 	err := NewRunner(&out, t.TempDir()).Run(t.Context(),
 		Step{Name: "long", Do: func(ctx context.Context, _ *Task) error {
@@ -69,7 +69,7 @@ func TestRunRefusesAnUnknownOrder(t *testing.T) {
 	}
 }
 
-func TestQuietStepTellsNothing(t *testing.T) {
+func TestQuietStepPrintsNothing(t *testing.T) {
 	var out bytes.Buffer
 	quiet := Step{Name: "quiet", Do: func(context.Context, *Task) error { return nil }}
 	if err := NewRunner(&out, t.TempDir()).Run(t.Context(), quiet); err != nil || out.Len() > 0 {

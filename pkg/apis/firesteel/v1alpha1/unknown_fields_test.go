@@ -65,7 +65,7 @@ func TestUnknownFieldsAreKept(t *testing.T) {
 	}
 }
 
-func TestWhatIsDecodedReplacesWhatWasThere(t *testing.T) {
+func TestDecodingReplacesThePreviousValue(t *testing.T) {
 	record := v1alpha1.Record{Unknown: `{"before":1}`, Rejected: 7, Launch: &v1alpha1.Launch{Unknown: `{"before":2}`}}
 	if err := json.Unmarshal([]byte(`{"attempt":{"id":1,"since":null},"sequence":1,"acknowledged":0,"launch":{"id":"l","driverPod":"p"}}`), &record); err != nil {
 		t.Fatal(err)
@@ -119,7 +119,7 @@ func TestRecordsOfOtherFormats(t *testing.T) {
 }
 
 // Of a known format, what cannot be decoded is an error that the object tells of.
-func TestAKnownFormatIsChecked(t *testing.T) {
+func TestRecordsOfTheKnownFormatAreChecked(t *testing.T) {
 	for _, text := range []string{`{"sequence":"one"}`, `{"format":1,"sequence":"one"}`, `[]`, `"record"`} {
 		if err := json.Unmarshal([]byte(text), &v1alpha1.Record{}); err == nil {
 			t.Errorf("%s is taken", text)

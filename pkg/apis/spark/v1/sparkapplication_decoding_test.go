@@ -96,7 +96,7 @@ func TestUnmarshalJSON(t *testing.T) {
 	}
 }
 
-func TestUnmarshalJSONReplacesWhatWasThere(t *testing.T) {
+func TestUnmarshalJSONReplacesThePreviousValue(t *testing.T) {
 	app := sparkv1.SparkApplication{Undecodable: "before", UnknownFields: []string{"before"}}
 	app.Spec.MainClass = "Before"
 	if err := json.Unmarshal([]byte(object(plainSpec, `{}`)), &app); err != nil {
@@ -139,7 +139,7 @@ func TestListWithAnUndecodableApplication(t *testing.T) {
 }
 
 // Nothing that says how an object was decoded may come back to the API server.
-func TestMarshalSaysNothingOfTheDecoding(t *testing.T) {
+func TestMarshalOmitsTheResultOfDecoding(t *testing.T) {
 	text, err := json.Marshal(sparkv1.SparkApplication{Undecodable: "secret", UnknownFields: []string{"secret"}})
 	if err != nil || strings.Contains(string(text), "secret") {
 		t.Errorf("encoded as %s, %v", text, err)

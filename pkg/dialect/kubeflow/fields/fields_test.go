@@ -351,7 +351,7 @@ func TestProperties(t *testing.T) {
 }
 
 // The API server warns of a variable that a container has twice.
-func TestTheDriverIsLedToItsConfigurationOnce(t *testing.T) {
+func TestConfigurationOfTheDriverIsMountedOnce(t *testing.T) {
 	for name, test := range map[string]struct {
 		app  *application
 		want map[string]string
@@ -452,7 +452,7 @@ func TestMemoryLimitOfDriver(t *testing.T) {
 	}
 }
 
-func TestSecurityContextOfDriverKeepsWhatSparkForbids(t *testing.T) {
+func TestSecurityContextOfDriverKeepsSparksRestrictions(t *testing.T) {
 	for text, want := range map[string]string{
 		"{runAsUser: 7}":                                     `{runAsUser: 7, allowPrivilegeEscalation: false}`,
 		"{allowPrivilegeEscalation: true}":                   `{allowPrivilegeEscalation: true}`,

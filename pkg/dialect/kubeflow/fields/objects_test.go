@@ -55,7 +55,7 @@ spec: {type: ClusterIP, ports: [{name: spark-driver-ui-port, port: 4040, targetP
 	}
 }
 
-func TestNoUIServiceWhereTheSettingsSwitchItOff(t *testing.T) {
+func TestNoUIServiceIfTheSettingsSwitchItOff(t *testing.T) {
 	if service := object(built(t, pi().Obj(), settings.Defaults{}), "Service", "pi-ui-svc"); service != nil {
 		t.Errorf("there is %v", service)
 	}
@@ -102,7 +102,7 @@ func TestServiceOfAnotherPort(t *testing.T) {
 		`{metadata: {labels: {a: b}}, spec: {type: NodePort, ports: [{name: driver-ing-5005, port: 5005, targetPort: 5005}]}}`)
 }
 
-func TestUIKnowsItsPath(t *testing.T) {
+func TestUIHasItsPath(t *testing.T) {
 	defaults := settings.NewDefaults()
 	for format, want := range map[string]string{"{{$appName}}.example.com": "", "example.com/{{$appName}}": "/pi"} {
 		defaults.Ingress.URLFormat = format
@@ -123,7 +123,7 @@ func onSchedulers() settings.Defaults {
 	return defaults
 }
 
-func TestPodGroups(t *testing.T) {
+func TestBatchSchedulerPodGroups(t *testing.T) {
 	asked := func() *application {
 		return pi().Driver("{cores: 1, memory: 512m}").Executor("{cores: 2, coreRequest: 500m, memory: 1g, instances: 3}")
 	}
@@ -155,7 +155,7 @@ spec: {minMember: 1, minResources: {cpu: 2500m}}`},
 	}
 }
 
-func TestNoPodGroup(t *testing.T) {
+func TestBatchSchedulerWithoutPodGroup(t *testing.T) {
 	for name, app := range map[string]*application{
 		"without a batch scheduler":         pi(),
 		"of one that the settings know not": pi().Spec("batchScheduler: other"),
@@ -168,7 +168,7 @@ func TestNoPodGroup(t *testing.T) {
 	}
 }
 
-func TestSchedulersFindTheirPods(t *testing.T) {
+func TestBatchSchedulerSelectsPods(t *testing.T) {
 	defaulted := onSchedulers()
 	defaulted.DefaultBatchScheduler = settings.Volcano
 	for name, test := range map[string]struct {
@@ -211,7 +211,7 @@ func TestSchedulersFindTheirPods(t *testing.T) {
 	}
 }
 
-func TestTaskGroupsOfYuniKorn(t *testing.T) {
+func TestBatchSchedulerTaskGroupsOfYuniKorn(t *testing.T) {
 	app := pi().Spec("{batchScheduler: yunikorn, nodeSelector: {a: b}}").Driver("memory: 512m").
 		Executor("{memory: 1g, instances: 2, tolerations: [{key: k, operator: Exists}]}").Obj()
 	const want = `[{"name":"spark-driver","minMember":1,"minResource":{"cpu":"1","memory":"896Mi"},"nodeSelector":{"a":"b"}},` +

@@ -63,7 +63,7 @@ func TestPodsOfALaunchHaveItsSubmissionID(t *testing.T) {
 	}
 }
 
-func TestDriverLabelsSelectWhatTheKubeflowOperatorMade(t *testing.T) {
+func TestDriverLabelsSelectPodsOfTheKubeflowOperator(t *testing.T) {
 	running := named("running", func(*v1beta2.SparkApplication) {})
 	if got := names.DriverLabels(running); got != "spark-role=driver,sparkoperator.k8s.io/app-name=running" {
 		t.Errorf("labels %s", got)

@@ -73,7 +73,7 @@ func next(t *testing.T, app *v1beta2.SparkApplication, pod *corev1.Pod) (lifecyc
 	return lifecycle.CurrentState(record), decision
 }
 
-func TestWhatIsLeftGoesOn(t *testing.T) {
+func TestAdoptContinuesEachState(t *testing.T) {
 	type fate struct {
 		state  lifecycle.State
 		effect lifecycle.Effect
@@ -147,7 +147,7 @@ func TestWhatIsLeftGoesOn(t *testing.T) {
 	}
 }
 
-func TestTheDriverOfTheRunIsPickedAndTheOthersGo(t *testing.T) {
+func TestAdoptPicksTheDriverAndDeletesTheOthers(t *testing.T) {
 	for name, tt := range map[string]struct {
 		app    string
 		pods   func(*v1beta2.SparkApplication) []*corev1.Pod
@@ -214,7 +214,7 @@ func renamed(pod *corev1.Pod, name string) *corev1.Pod {
 	return pod
 }
 
-func TestAnAdoptedLaunchIsWhatThereIs(t *testing.T) {
+func TestAdoptedLaunchHasTheExistingNames(t *testing.T) {
 	app := leftIn(t, "running")
 	launch := adopted(t, app, ownDriver(app)).Launch
 	if launch.DriverUID != ownDriver(app).UID || launch.DriverPod != "running-driver" ||
@@ -233,7 +233,7 @@ func TestAnAdoptedLaunchIsWhatThereIs(t *testing.T) {
 }
 
 // The submission that made a driver is counted, and told of, though the status says nothing of it.
-func TestADriverThatNobodyWroteDownIsToldOf(t *testing.T) {
+func TestAdoptReportsADriverThatTheStatusLacks(t *testing.T) {
 	for name, executions := range map[string]int32{"new": 1, "pending-rerun": 3, "resuming": 2, "submission-failed": 1} {
 		app := leftIn(t, name)
 		record := adopted(t, app, lostDriver(app))

@@ -88,7 +88,7 @@ func TestEventsHaveUpstreamsReasons(t *testing.T) {
 }
 
 // Executors that fail are told of once an attempt.
-func TestExecutorsThatFailAreToldOfOnce(t *testing.T) {
+func TestExecutorFailureIsReportedOnce(t *testing.T) {
 	app := &v1beta2.SparkApplication{}
 	app.Name = "pi"
 	story := submitted().Running()
@@ -118,7 +118,7 @@ func TestExecutorsThatFailAreToldOfOnce(t *testing.T) {
 	}
 }
 
-func TestExecutorsThatGoWithTheirDriverAreNotToldOf(t *testing.T) {
+func TestExecutorDeletedWithItsDriverIsNotReported(t *testing.T) {
 	app := &v1beta2.SparkApplication{}
 	story := submitted().Running()
 	status.Project(&app.Status, story.Obj(), status.Executors{Seen: map[string]dialect.Executor{"pi-exec-1": runs}})

@@ -13,7 +13,7 @@ import (
 )
 
 // kubectl wait --for=condition=Succeeded works as for every kind.
-func TestTheConditionSucceededFollowsTheLife(t *testing.T) {
+func TestConditionSucceededInEachState(t *testing.T) {
 	for name, tt := range map[string]struct {
 		live func(*life)
 		want metav1.ConditionStatus

@@ -25,7 +25,7 @@ var (
 	vanished  = dialect.Executor{Phase: corev1.PodRunning, Gone: true}
 )
 
-func TestExecutorsAreShownAsTheirPodsAre(t *testing.T) {
+func TestExecutorsHaveTheStatesOfTheirPods(t *testing.T) {
 	running := submitted().Running()
 	for name, tt := range map[string]struct {
 		record *v1alpha1.Record

@@ -84,7 +84,7 @@ func policyOf(app *v1beta2.SparkApplication) lifecycle.Policy {
 	return policy
 }
 
-func TestEachStateIsLeftByTheKubeflowOperator(t *testing.T) {
+func TestInheritEachState(t *testing.T) {
 	seen := map[v1beta2.ApplicationStateType]bool{}
 	for _, app := range left(t) {
 		seen[app.Status.AppState.State] = true
@@ -107,7 +107,7 @@ func knownDriver(app *v1beta2.SparkApplication) *corev1.Pod {
 }
 
 // What clients read is the same before and after the adoption, with a driver and without.
-func TestAnInheritedStatusIsShownAsItWas(t *testing.T) {
+func TestInheritedStatusIsShownUnchanged(t *testing.T) {
 	for name, app := range left(t) {
 		if app.Status.AppState.State == v1beta2.NewState {
 			continue
@@ -133,7 +133,7 @@ func TestAnInheritedStatusIsShownAsItWas(t *testing.T) {
 }
 
 // What the record alone would be shown as differs from what was left in nothing that clients go by.
-func TestAnInheritedRecordTellsWhatTheStatusTold(t *testing.T) {
+func TestInheritedRecordHasTheStatesOfTheStatus(t *testing.T) {
 	for name, app := range left(t) {
 		t.Run(name, func(t *testing.T) {
 			record := adopted(t, app, knownDriver(app))
@@ -157,7 +157,7 @@ func TestAnInheritedRecordTellsWhatTheStatusTold(t *testing.T) {
 }
 
 // The history was told, if at all, before Firesteel's time.
-func TestAnInheritedHistoryIsTold(t *testing.T) {
+func TestInheritedHistoryIsPublished(t *testing.T) {
 	for name, app := range left(t) {
 		if app.Status.AppState.State == v1beta2.NewState {
 			continue
@@ -172,7 +172,7 @@ func TestAnInheritedHistoryIsTold(t *testing.T) {
 	}
 }
 
-func TestAStatusThatCannotBeUnderstoodIsNotInherited(t *testing.T) {
+func TestInheritRefusesAnInvalidStatus(t *testing.T) {
 	for want, change := range map[string]func(*v1beta2.SparkApplicationStatus){
 		`applicationState.state "RETIRED" is not known`:           func(s *v1beta2.SparkApplicationStatus) { s.AppState.State = "RETIRED" },
 		"executionAttempts -1 or submissionAttempts 1 is below 0": func(s *v1beta2.SparkApplicationStatus) { s.ExecutionAttempts = -1 },
@@ -185,7 +185,7 @@ func TestAStatusThatCannotBeUnderstoodIsNotInherited(t *testing.T) {
 	}
 }
 
-func TestAnApplicationIsHistoryWhereNothingIsToCome(t *testing.T) {
+func TestFinishedElsewhereIfNoRunFollows(t *testing.T) {
 	var history []string
 	for name, app := range left(t) {
 		if status.FinishedElsewhere(app, policyOf(app)) {
@@ -207,7 +207,7 @@ func TestAnApplicationIsHistoryWhereNothingIsToCome(t *testing.T) {
 	}
 }
 
-func TestSomebodyHasBegunWithAnApplicationWhoseStatusTellsOfIt(t *testing.T) {
+func TestHasForeignStatus(t *testing.T) {
 	for name, app := range left(t) {
 		if got := status.HasForeignStatus(app.Status); got != (name != "new") {
 			t.Errorf("%s: begun is %t", name, got)
@@ -220,7 +220,7 @@ func TestSomebodyHasBegunWithAnApplicationWhoseStatusTellsOfIt(t *testing.T) {
 	}
 }
 
-func TestStatusesThatDifferInWhatFiresteelAddsShowTheSame(t *testing.T) {
+func TestSameVisibleStatusIgnoresFiresteelsFields(t *testing.T) {
 	a := leftIn(t, "running").Status
 	b := *a.DeepCopy()
 	b.Firesteel, b.ObservedGeneration, b.Conditions = submitted().Obj(), 2, []metav1.Condition{{Type: "Succeeded"}}
@@ -233,7 +233,7 @@ func TestStatusesThatDifferInWhatFiresteelAddsShowTheSame(t *testing.T) {
 	}
 }
 
-func TestTheEndOfAnInheritedRunIsExplained(t *testing.T) {
+func TestInheritedEndHasItsCause(t *testing.T) {
 	for name, want := range map[string]v1alpha1.AttemptEnd{
 		"failing": {Outcome: "Failed", RestartAllowed: true, Class: "application", ExitCode: new(int32(1)), Reason: "Error",
 			Message: "driver container failed with ExitCode: 1, Reason: Error"},
@@ -258,7 +258,7 @@ func TestTheEndOfAnInheritedRunIsExplained(t *testing.T) {
 }
 
 // Retries go on where they were: so many more failures are allowed.
-func TestRetriesGoOn(t *testing.T) {
+func TestInheritedRetriesContinue(t *testing.T) {
 	for name, want := range map[string]struct{ failures, submissions int }{
 		"running-again":           {1, 6}, // its third execution of four
 		"failing":                 {2, 6},

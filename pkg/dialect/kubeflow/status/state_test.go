@@ -48,7 +48,7 @@ var table = map[lifecycle.State]map[string]v1beta2.ApplicationStateType{
 	lifecycle.Unknown:                            same("UNKNOWN"),
 }
 
-func TestEachStateOfTheLifecycleHasOneThatClientsKnow(t *testing.T) {
+func TestEachStateOfTheLifecycleHasOneOfUpstream(t *testing.T) {
 	for _, state := range lifecycle.States {
 		row, known := table[state]
 		if !known {
@@ -82,7 +82,7 @@ func recordIn(state lifecycle.State, column string) *v1alpha1.Record {
 }
 
 // A submission that failed is shown as that until there is another; what else failed, until another is begun.
-func TestTheStateBeforeARestartLastsUntilThatIsBegun(t *testing.T) {
+func TestStateBeforeARestartLastsUntilItBegins(t *testing.T) {
 	for _, tt := range []struct {
 		ended        lifecycle.State
 		waits, begun v1beta2.ApplicationStateType
@@ -108,7 +108,7 @@ func TestTheStateBeforeARestartLastsUntilThatIsBegun(t *testing.T) {
 	}
 }
 
-func TestAnEditOfTheSpecIsPendingBeforeAndAfterTheLaunchIsNamed(t *testing.T) {
+func TestEditIsPendingBeforeAndAfterTheFence(t *testing.T) {
 	s := submitted().Requested().In(lifecycle.RunningHealthy, "").In(lifecycle.Invalidating, "").Restarting()
 	for _, record := range []*v1alpha1.Record{s.Obj(), s.Launched("second").Obj()} {
 		if got := status.State(record); got != v1beta2.PendingRerunState {
@@ -117,7 +117,7 @@ func TestAnEditOfTheSpecIsPendingBeforeAndAfterTheLaunchIsNamed(t *testing.T) {
 	}
 }
 
-func TestWhatIsDeletedBeforeItsEndIsShownAsItWas(t *testing.T) {
+func TestDeletionBeforeTheEndKeepsTheState(t *testing.T) {
 	for want, s := range map[v1beta2.ApplicationStateType]*story{
 		"":          submitted(),
 		"RUNNING":   submitted().Requested().In(lifecycle.RunningHealthy, ""),

@@ -13,7 +13,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
-func TestTheStatusLeadsToTheUIOnceItsServiceExists(t *testing.T) {
+func TestStatusHasTheUIAddressOnceItsServiceExists(t *testing.T) {
 	defaults := settings.NewDefaults()
 	defaults.Ingress.URLFormat = "example.com/{{$appId}}"
 	app := &v1beta2.SparkApplication{}

@@ -35,7 +35,7 @@ func TestADriverIsReleasedOnceAnotherAttemptFollows(t *testing.T) {
 }
 
 // It may be back, as the application is, from an older backup of the API server.
-func TestNothingIsKnownOfADriverThatIsForgotten(t *testing.T) {
+func TestForgottenDriverHasNoExpectations(t *testing.T) {
 	s := NewExpectations(applicationtest.ClockAt(applicationtest.Start))
 	before := &v1alpha1.Record{Launch: &v1alpha1.Launch{ID: "this", DriverUID: "driver"}}
 	s.PodDeleted(applicationtest.DriverOf("this", "driver").Gone().Obj(), false)
@@ -51,7 +51,7 @@ func TestNothingIsKnownOfADriverThatIsForgotten(t *testing.T) {
 	}
 }
 
-func TestSightings(t *testing.T) {
+func TestExpectations(t *testing.T) {
 	clock := clocktesting.NewFakePassiveClock(applicationtest.Start)
 	s := NewExpectations(clock)
 	if _, gone := s.Deleted("driver"); gone || s.JustCreated("created") {

@@ -15,7 +15,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/applicationtest"
 )
 
-func TestOfADriverIsKeptWhatTheLifecycleReads(t *testing.T) {
+func TestStripKeepsTheFieldsThatTheLifecycleReads(t *testing.T) {
 	for _, api := range applications.All(nil) {
 		t.Run(api.Group, func(t *testing.T) {
 			kept := metav1.ObjectMeta{
@@ -41,7 +41,7 @@ func TestOfADriverIsKeptWhatTheLifecycleReads(t *testing.T) {
 }
 
 // A trace has what happened at its top, and why at its bottom.
-func TestOfADriverAreKeptTheEndsOfItsTrace(t *testing.T) {
+func TestStripKeepsBothEndsOfAStackTrace(t *testing.T) {
 	trace := "java.lang.Error: no\n" + strings.Repeat("\tat frame\n", 6000) + "Caused by: somebody"
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "pi-0-driver", Annotations: map[string]string{"spark.exit-exception": trace}}}
 	pod.Status = corev1.PodStatus{Phase: corev1.PodFailed, ContainerStatuses: []corev1.ContainerStatus{{

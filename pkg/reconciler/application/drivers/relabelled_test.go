@@ -85,7 +85,7 @@ func TestADriverWithChangedLabelsIsFollowed(t *testing.T) {
 	}
 }
 
-func TestADriverThatWentBeforeItWasFollowedIsFollowedNoMore(t *testing.T) {
+func TestADriverThatWasDeletedBeforeItsWatchIsNotFollowed(t *testing.T) {
 	for name, live := range map[string]*applicationtest.Driver{"it is gone": nil, "a namesake has come": applicationtest.DriverOf("next", "another")} {
 		t.Run(name, func(t *testing.T) {
 			followDriver(t, live).until(t, "be gone", func(pod *corev1.Pod) bool { return pod == nil })

@@ -72,7 +72,7 @@ func driverCreated(at time.Time) *corev1.Pod {
 	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{UID: "driver-0", CreationTimestamp: metav1.NewTime(at)}}
 }
 
-func TestWhichExecutorsCount(t *testing.T) {
+func TestCounterCountsExecutorsOfTheApplication(t *testing.T) {
 	for name, test := range map[string]struct {
 		pod  *executorBuilder
 		want int
@@ -100,7 +100,7 @@ func TestWhichExecutorsCount(t *testing.T) {
 	}
 }
 
-func TestExecutorsComeAndGo(t *testing.T) {
+func TestCounterFollowsCreatedAndDeletedExecutors(t *testing.T) {
 	e := NewCounter()
 	ready, pending := anExecutor("a").Ready().Obj(), anExecutor("a").In(corev1.PodPending, corev1.ConditionFalse).Obj()
 	other := anExecutor("b").Ready().Obj()
@@ -151,7 +151,7 @@ func TestAThousandExecutorsAreOneGroup(t *testing.T) {
 	}
 }
 
-func TestWhatIsKeptOfAnExecutor(t *testing.T) {
+func TestStripKeepsTheFieldsOfAnExecutorThatAreRead(t *testing.T) {
 	e := anExecutor("a").Ready().Exited(executorContainer, 7)
 	e.pod.Labels[submission.LabelExecutorID], e.pod.ResourceVersion = "12", "5"
 	e.pod.Annotations, e.pod.Spec.NodeName, e.pod.Status.PodIP = map[string]string{"large": "text"}, "n", "10.0.0.1"

@@ -35,7 +35,7 @@ func (e *executorBuilder) Exited(container string, code int32) *executorBuilder 
 	return e
 }
 
-func TestWhatIsGathered(t *testing.T) {
+func TestGatherExecutorDetails(t *testing.T) {
 	code := int32(7)
 	for name, test := range map[string]struct {
 		executors []*executorBuilder
@@ -91,7 +91,7 @@ func gathered(r *Details) map[string]dialect.Executor {
 }
 
 // A look that comes too early for some news, with which the work queue merged the one that they asked for, asks for another.
-func TestNoNewsOfExecutorsWaitsForAnotherOccasion(t *testing.T) {
+func TestGatherEnqueuesEachChange(t *testing.T) {
 	clock := clocktesting.NewFakePassiveClock(start)
 	r := NewDetails(clock)
 	gathered(r)
@@ -111,7 +111,7 @@ func TestNoNewsOfExecutorsWaitsForAnotherOccasion(t *testing.T) {
 	}
 }
 
-func TestWhatIsNewsOfAnExecutor(t *testing.T) {
+func TestChangeOfAnExecutor(t *testing.T) {
 	pending := func() *executorBuilder { return anExecutor("a").Phase(corev1.PodPending) }
 	for name, test := range map[string]struct {
 		after *executorBuilder
@@ -143,7 +143,7 @@ func (e *executorBuilder) Named(name string) *executorBuilder {
 	return e
 }
 
-func TestNewsOfExecutorsIsGathered(t *testing.T) {
+func TestGatherCollectsChangesForASecond(t *testing.T) {
 	clock := clocktesting.NewFakePassiveClock(start)
 	r := NewDetails(clock)
 	for step, test := range []struct {
@@ -173,7 +173,7 @@ func TestNewsOfExecutorsIsGathered(t *testing.T) {
 	}
 }
 
-func TestAnExecutorThatIsGoneIsRememberedForAWhile(t *testing.T) {
+func TestGatherRemembersADeletedExecutorForAWhile(t *testing.T) {
 	clock := clocktesting.NewFakePassiveClock(start)
 	r := NewDetails(clock)
 	r.Update(nil, anExecutor("a").Ready().Obj())
@@ -190,7 +190,7 @@ func TestAnExecutorThatIsGoneIsRememberedForAWhile(t *testing.T) {
 }
 
 // A name may come again, in a StatefulSet.
-func TestWhatComesAgainIsNotForgottenWithItsNamesake(t *testing.T) {
+func TestGatherKeepsAnExecutorThatReplacesADeletedOne(t *testing.T) {
 	clock := clocktesting.NewFakePassiveClock(start)
 	r := NewDetails(clock)
 	r.Update(nil, anExecutor("a").Obj())
@@ -206,7 +206,7 @@ func TestWhatComesAgainIsNotForgottenWithItsNamesake(t *testing.T) {
 	}
 }
 
-func TestGatheringsEndWithTheirApplications(t *testing.T) {
+func TestGatherEndsWithTheApplication(t *testing.T) {
 	r := NewDetails(clocktesting.NewFakePassiveClock(start))
 	r.Collect(application("uid-of-pi"), firstLaunch, start, true)
 	r.Forget("uid-of-pi")
@@ -216,7 +216,7 @@ func TestGatheringsEndWithTheirApplications(t *testing.T) {
 }
 
 // What one executor's news costs must not depend on how many there are.
-func BenchmarkRosterNote(b *testing.B) {
+func BenchmarkExecutorDetails(b *testing.B) {
 	for _, count := range []int{10, 10_000} {
 		b.Run(fmt.Sprint(count), func(b *testing.B) {
 			r := NewDetails(clocktesting.NewFakePassiveClock(start))

@@ -40,7 +40,7 @@ func routed() *sparkv1.SparkApplication {
 	})
 }
 
-func TestEveryObjectOfALaunchIsMarked(t *testing.T) {
+func TestEachObjectOfALaunchHasTheLaunchID(t *testing.T) {
 	objects, launch, err := New(Config{API: applications.Apache(nil)}).build(applicationtest.Viewed(routed()), v1alpha1.Attempt{}, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -100,7 +100,7 @@ func TestTheLabelsOfALaunchAreAsExpected(t *testing.T) {
 
 func labelsOf(object metav1.Object) labels.Set { return object.GetLabels() }
 
-func TestALaunchIsAnotherWhereARouteIs(t *testing.T) {
+func TestLaunchIDDependsOnTheRoutes(t *testing.T) {
 	idOf := func(app *sparkv1.SparkApplication) string {
 		_, launch, err := New(Config{API: applications.Apache(nil)}).build(applicationtest.Viewed(app), v1alpha1.Attempt{}, nil)
 		if err != nil {
@@ -115,7 +115,7 @@ func TestALaunchIsAnotherWhereARouteIs(t *testing.T) {
 	}
 }
 
-func TestALaunchIsAnotherWithoutService(t *testing.T) {
+func TestLaunchIDDependsOnTheService(t *testing.T) {
 	idOf := func(annotations map[string]string) string {
 		app := routed()
 		app.Annotations = annotations
@@ -137,7 +137,7 @@ func TestALaunchIsAnotherWithoutService(t *testing.T) {
 
 // A launch goes on that another version of Firesteel fenced: the previous one, whose ids are those of this one, or the next one,
 // which may make them from the canonical encoding.
-func TestALaunchOfAnotherVersionGoesOn(t *testing.T) {
+func TestLaunchOfAnotherVersionContinues(t *testing.T) {
 	app, l := routed(), New(Config{API: applications.Apache(nil)})
 	_, now, err := l.build(applicationtest.Viewed(app), v1alpha1.Attempt{}, nil)
 	if err != nil {

@@ -150,7 +150,7 @@ func TestEnsure(t *testing.T) {
 }
 
 // What another operator made for this very application is taken as it is.
-func TestEnsureTakesWhatAnotherOperatorMadeForTheSameOwner(t *testing.T) {
+func TestEnsureReusesObjectsOfAnotherOperatorForTheSameOwner(t *testing.T) {
 	wanted := ofLaunch("this").OwnedBy("Pod", "pi-0-driver")
 	for name, test := range map[string]struct {
 		existing *service
@@ -184,7 +184,7 @@ func TestEnsureDeletesByUID(t *testing.T) {
 	}
 }
 
-func TestEnsureWhereTheAPIServerRefuses(t *testing.T) {
+func TestEnsureIfTheAPIServerRefuses(t *testing.T) {
 	services := schema.GroupResource{Resource: "services"}
 	exists := apierrors.NewAlreadyExists(services, "pi-0-driver-svc")
 	conflict := apierrors.NewConflict(services, "pi-0-driver-svc", errors.New("another uid"))
@@ -233,7 +233,7 @@ func TestEnsureWhereTheAPIServerRefuses(t *testing.T) {
 	}
 }
 
-func TestEnsureOfWhatHasNoClient(t *testing.T) {
+func TestEnsureOfATypeWithoutClient(t *testing.T) {
 	if _, err := New(Config{API: applications.Apache(nil), Kube: fake.NewClientset()}).ensure(context.Background(), applicationtest.Pi().Obj(), &corev1.Node{}); err == nil {
 		t.Error("a Node was created")
 	}
@@ -332,7 +332,7 @@ func TestEnsureKeepsConfigMapsThatAreUnchanged(t *testing.T) {
 	}
 }
 
-func TestEnsureOfWhatMayNotBeInstalled(t *testing.T) {
+func TestEnsureOfAKindThatMayNotBeInstalled(t *testing.T) {
 	routes := schema.GroupResource{Group: "gateway.networking.k8s.io", Resource: "httproutes"}
 	for name, test := range map[string]struct {
 		err    error

@@ -82,7 +82,7 @@ func TestLaunched(t *testing.T) {
 }
 
 // What the API server made of a launch's objects is told to the API's dialect, and nothing of what was not made.
-func TestWhatIsCreated(t *testing.T) {
+func TestLaunchCreatesEachObject(t *testing.T) {
 	routes := dynamicfake.NewSimpleDynamicClient(runtime.NewScheme())
 	routes.PrependReactor("create", "httproutes", func(clienttesting.Action) (bool, runtime.Object, error) {
 		kind := schema.GroupResource{Group: "gateway.networking.k8s.io", Resource: "httproutes"}
@@ -128,7 +128,7 @@ func TestWhatIsCreated(t *testing.T) {
 
 // A driver may be there though the launch is refused: what comes before it was not refused when it was made, and the answer
 // was lost.
-func TestARefusedLaunchOwnsTheDriverThatIsThere(t *testing.T) {
+func TestRefusedLaunchOwnsItsExistingDriver(t *testing.T) {
 	for name, test := range map[string]struct {
 		existing []runtime.Object
 		answer   error // to whoever looks for the driver
@@ -172,7 +172,7 @@ func TestARefusedLaunchOwnsTheDriverThatIsThere(t *testing.T) {
 var exceeded = apierrors.NewForbidden(corev1.Resource("pods"), "pi-0-driver", errors.New("exceeded quota: tight"))
 
 // The API server looks at quotas before names: it refuses a driver that it has already, of a create whose answer was lost.
-func TestADriverThatIsRefusedSinceItIsThereIsLaunched(t *testing.T) {
+func TestLaunchAcceptsADriverThatAlreadyExists(t *testing.T) {
 	for name, test := range map[string]struct {
 		existing []runtime.Object
 		launched types.UID
@@ -226,7 +226,7 @@ func TestObjectsOfALaunchAreCounted(t *testing.T) {
 }
 
 // An edit between the fence and the launch makes another launch of the same attempt.
-func TestALaunchThatIsFencedAnewKeepsUnknownFields(t *testing.T) {
+func TestFenceOfTheNextLaunchKeepsUnknownFields(t *testing.T) {
 	app := applicationtest.Pi().Obj()
 	app.Spec.MainClass = "Main"
 	app.Status.Firesteel = &v1alpha1.Record{Launch: &v1alpha1.Launch{ID: "before the edit", DriverPod: "pi-0-driver", Unknown: `{"newer":1}`}}

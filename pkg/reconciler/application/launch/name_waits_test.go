@@ -35,7 +35,7 @@ func claimInTheWay(uid types.UID, finalizers ...string) *corev1.PersistentVolume
 }
 
 // A launch looks at what is in its way ever more seldom, creates nothing meanwhile, and says why it waits.
-func TestALaunchWaitsForAnObjectWithABackOff(t *testing.T) {
+func TestNameWaitHasABackOff(t *testing.T) {
 	clock := clocktesting.NewFakePassiveClock(applicationtest.Start)
 	existing := claimInTheWay("earlier", "example.org/a", "example.org/b")
 	client := fake.NewClientset(existing)
@@ -97,7 +97,7 @@ func TestALaunchWaitsForAnObjectWithABackOff(t *testing.T) {
 }
 
 // Most objects go at once: a condition would be a write for nothing.
-func TestAShortWaitIsNotTold(t *testing.T) {
+func TestNameWaitThatIsShortIsNotReported(t *testing.T) {
 	clock := clocktesting.NewFakePassiveClock(applicationtest.Start)
 	o := newNameWaits(clock)
 	var seen lifecycle.Observation
@@ -112,7 +112,7 @@ func TestAShortWaitIsNotTold(t *testing.T) {
 	}
 }
 
-func TestADriverInTheWayIsForcedOnceItHadItsTime(t *testing.T) {
+func TestNameWaitDeletesTheEarlierDriverByForceAfterItsGracePeriod(t *testing.T) {
 	limit := int64(60_000)
 	inTheWay := func(change func(*corev1.Pod)) *corev1.Pod {
 		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{

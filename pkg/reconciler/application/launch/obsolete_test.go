@@ -28,7 +28,7 @@ func (spending) ObsoleteObjects(dialect.Application) []submission.Object {
 	return []submission.Object{&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "group"}}}
 }
 
-func TestWhatIsOfNoUseAnyMoreGoesWithTheEndOfItsLaunch(t *testing.T) {
+func TestObsoleteObjectsAreDeletedAtTheEndOfTheirLaunch(t *testing.T) {
 	forbidden := apierrors.NewForbidden(schema.GroupResource{Resource: "configmaps"}, "group", nil)
 	failed := apierrors.NewInternalError(http.ErrServerClosed)
 	for name, test := range map[string]struct {

@@ -27,7 +27,7 @@ func told(transitions, acknowledged int64) *v1alpha1.Record {
 	return record
 }
 
-func TestWhatIsDeletedWaitsForItsEventsToBeTaken(t *testing.T) {
+func TestDeletionWaitsForUndeliveredEvents(t *testing.T) {
 	const grace = 5 * time.Minute
 	for name, test := range map[string]struct {
 		record   *v1alpha1.Record
@@ -53,7 +53,7 @@ func TestWhatIsDeletedWaitsForItsEventsToBeTaken(t *testing.T) {
 	}
 }
 
-func TestARecordCatchesUpWithTheSink(t *testing.T) {
+func TestRecordTakesTheCursorOfTheSink(t *testing.T) {
 	record := told(4, 2)
 	if got := CatchUp(record, events.Progress{Acknowledged: 9, Rejected: 3}); got.Acknowledged != 4 || got.Rejected != 3 || record.Acknowledged != 2 {
 		t.Errorf("%d of 4 are taken, of which %d is rejected; before %d", got.Acknowledged, got.Rejected, record.Acknowledged)
@@ -63,7 +63,7 @@ func TestARecordCatchesUpWithTheSink(t *testing.T) {
 	}
 }
 
-func TestACursorAloneIsWrittenAtRest(t *testing.T) {
+func TestCursorAloneIsWrittenAtRest(t *testing.T) {
 	if at := CursorDueAt(told(4, 2), events.Progress{Acknowledged: 2}); !at.IsZero() {
 		t.Errorf("one that has not moved is written at %s", at)
 	}

@@ -17,7 +17,7 @@ func shown(version, message string, at time.Time) *sparkv1.SparkApplication {
 	return app
 }
 
-func TestAStatusThatAnotherWriterKeepsChangingIsRestoredEverMoreSeldom(t *testing.T) {
+func TestStatusThatAnotherWriterChangesIsRestoredWithABackOff(t *testing.T) {
 	var r Restorations
 	now, writes := start, 0
 	for now.Before(start.Add(time.Hour)) {
@@ -42,7 +42,7 @@ func TestAStatusThatAnotherWriterKeepsChangingIsRestoredEverMoreSeldom(t *testin
 	}
 }
 
-func TestNewsAreNotHeldBack(t *testing.T) {
+func TestStatusWithATransitionIsWrittenAtOnce(t *testing.T) {
 	var r Restorations
 	restore := func(message string) time.Duration {
 		return r.Wait(shown("theirs", "theirs", start), shown("theirs", message, start), start)

@@ -42,7 +42,7 @@ func TestNewest(t *testing.T) {
 	}
 }
 
-func TestWhatTheCacheHasIsForgotten(t *testing.T) {
+func TestWriteIsForgottenOnceTheCacheHasIt(t *testing.T) {
 	w := New[*corev1.ConfigMap]()
 	w.Remember(object("1", "18"))
 	w.Newest(object("1", "18"))
@@ -51,7 +51,7 @@ func TestWhatTheCacheHasIsForgotten(t *testing.T) {
 	}
 }
 
-func TestWhatIsGoneIsForgotten(t *testing.T) {
+func TestWriteIsForgottenOnceTheObjectIsDeleted(t *testing.T) {
 	w := New[*corev1.ConfigMap]()
 	w.Remember(object("1", "18"))
 	w.Forget(object("1", "17"))
@@ -60,7 +60,7 @@ func TestWhatIsGoneIsForgotten(t *testing.T) {
 	}
 }
 
-func TestCopiesAreHandedOut(t *testing.T) {
+func TestNewestReturnsACopy(t *testing.T) {
 	w := New[*corev1.ConfigMap]()
 	w.Remember(object("1", "18"))
 	w.Newest(object("1", "17")).SetName("changed")
@@ -69,7 +69,7 @@ func TestCopiesAreHandedOut(t *testing.T) {
 	}
 }
 
-func TestTheLastWriteIsVoidOnceTheCacheGoesBack(t *testing.T) {
+func TestWriteIsForgottenIfTheCacheGoesBack(t *testing.T) {
 	for name, test := range map[string]struct {
 		before, after *corev1.ConfigMap
 		back          bool

@@ -62,13 +62,13 @@ const exampleTable = `2026-01-02, 2 cores of a CPU, 24 GiB of memory, load 0.10 
 | memory of the operator, peak | 109 MiB | 1876 MiB | 17.21 |
 `
 
-func TestTableHasMediansAndRatiosAndSaysWhatIsWorse(t *testing.T) {
+func TestTableHasMediansRatiosAndWhatIsWorse(t *testing.T) {
 	if diff := cmp.Diff(exampleTable, example().Table()); diff != "" {
 		t.Errorf("table (-want +got):\n%s", diff)
 	}
 }
 
-func TestTableOfOneRoundSaysSo(t *testing.T) {
+func TestTableOfOneRoundNamesIt(t *testing.T) {
 	r := example()
 	r.Rounds = r.Rounds[:1]
 	if table := r.Table(); !strings.Contains(table, " One round.\n") || strings.Contains(table, "Medians") {

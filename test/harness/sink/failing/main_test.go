@@ -44,7 +44,7 @@ func send(t *testing.T, s *sink, attributes map[string]string) int {
 	return answer.StatusCode
 }
 
-func TestWhatTheSinkTakesIsInItsJournal(t *testing.T) {
+func TestAcceptedEventsAreInTheLog(t *testing.T) {
 	s, dir := newSink(t, 0)
 	if code := send(t, s, map[string]string{"Id": "x", "Sequence": "0000000007"}); code != http.StatusAccepted {
 		t.Errorf("answered with %d", code)
@@ -58,7 +58,7 @@ func TestWhatTheSinkTakesIsInItsJournal(t *testing.T) {
 	}
 }
 
-func TestEachFaultIsAsTheJournalSays(t *testing.T) {
+func TestEachFaultIsInTheLog(t *testing.T) {
 	s, dir := newSink(t, 1)
 	var codes []int
 	for range 100 {
