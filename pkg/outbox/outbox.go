@@ -9,11 +9,9 @@ import (
 )
 
 const (
-	// maxPendingTransitions bounds the transitions that the sink has not acknowledged. Beyond it, running states are not recorded any
-	// more. Ends of attempts and final states always are.
-	maxPendingTransitions = 64
-	// maxStoredTransitions bounds the acknowledged transitions in a record.
-	maxStoredTransitions = 64
+	// maxTransitions bounds the transitions of a record. Beyond it, the oldest acknowledged ones are dropped. If so many are not
+	// acknowledged, running states are not recorded any more. Ends of attempts and final states always are.
+	maxTransitions = 64
 	// maxPendingBytes bounds the transitions that the sink has not acknowledged, in bytes of JSON without drivers' statuses. Beyond it,
 	// no attempt is started, and running states are not recorded any more. Including the transitions of one more attempt, the
 	// record stays below 64 KiB.
@@ -61,7 +59,7 @@ func LastEnd(record *v1alpha1.Record) *v1alpha1.Transition {
 
 // HasRoomForProgress reports whether running states are still recorded. They are not if too many transitions are pending.
 func HasRoomForProgress(record *v1alpha1.Record) bool {
-	return record.Sequence-record.Acknowledged < maxPendingTransitions && !IsFull(record)
+	return record.Sequence-record.Acknowledged < maxTransitions && !IsFull(record)
 }
 
 // IsFull reports whether the record has no room for another attempt.
@@ -90,7 +88,7 @@ func Repair(record *v1alpha1.Record) {
 // Prune drops acknowledged transitions of attempts before the previous one. If there are still too many, it also drops the oldest
 // acknowledged ones. The last two transitions always stay, since they hold the object's state and its begin.
 func Prune(record *v1alpha1.Record) {
-	excess := len(record.Transitions) - maxStoredTransitions
+	excess := len(record.Transitions) - maxTransitions
 	kept := record.Transitions[:0]
 	for i, t := range record.Transitions {
 		acknowledged := t.Sequence <= record.Acknowledged

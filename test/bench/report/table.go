@@ -99,11 +99,11 @@ func (f *Figure) goal() string {
 	if f.Goal.OfRatio {
 		what = ""
 	}
-	verdict := "met"
+	result := "met"
 	if f.Missed() {
-		verdict = "**missed**"
+		result = "**missed**"
 	}
-	return fmt.Sprintf("%s %s%s: %s", sign, Number(f.Goal.Limit), what, verdict)
+	return fmt.Sprintf("%s %s%s: %s", sign, Number(f.Goal.Limit), what, result)
 }
 
 // Number writes a number with three significant digits.
