@@ -24,8 +24,8 @@ const maxValue = 256
 func Format(format string, values ...any) string {
 	clipped := make([]any, len(values))
 	for i, value := range values {
-		if its := reflect.ValueOf(value); its.Kind() == reflect.String {
-			value = Clip(its.String(), maxValue)
+		if field := reflect.ValueOf(value); field.Kind() == reflect.String {
+			value = Clip(field.String(), maxValue)
 		}
 		clipped[i] = value
 	}

@@ -43,8 +43,8 @@ func examples() map[string]dialect.Application {
 	return apps
 }
 
-// asked is what was asked of the API server, in order.
-func asked(client *fake.Clientset) string {
+// requestsOf returns the requests to the API server, in order.
+func requestsOf(client *fake.Clientset) string {
 	var texts []string
 	for _, action := range client.Actions() {
 		texts = append(texts, strings.TrimSuffix(action.GetVerb()+" "+action.GetResource().GroupResource().String()+" "+action.GetSubresource(), " "))
@@ -75,7 +75,7 @@ func TestEachAPIIsReadAndWrittenInOneRequest(t *testing.T) {
 			}
 			of := " " + api.GroupResource().String()
 			want := "get" + of + ", update" + of + " status, patch" + of + " status, delete" + of + ", get" + of
-			if got := asked(client); got != want {
+			if got := requestsOf(client); got != want {
 				t.Errorf("asked to\n%s, want\n%s", got, want)
 			}
 		})

@@ -45,34 +45,34 @@ var waitsFor = map[lifecycle.Held]string{
 // Application explains where an application is: what its attempt came to, what it waits for, or what keeps it.
 func Application(record *v1alpha1.Record, facts Facts, words Wording) Explanation {
 	current := outbox.Current(record)
-	is := Explanation{Status: metav1.ConditionUnknown, Reason: current.State, Summary: current.Message}
+	explanation := Explanation{Status: metav1.ConditionUnknown, Reason: current.State, Summary: current.Message}
 	ended, terminated := outbox.LastEnd(record), lifecycle.State(current.State).Terminated()
 	switch {
 	case ended != nil && (terminated || !awaitsRestart(record, ended)) && !isRestart(current):
-		is = attemptEnd(ended, words)
+		explanation = attemptEnd(ended, words)
 	case terminated:
-		is.Status = metav1.ConditionFalse // deleted before its end
+		explanation.Status = metav1.ConditionFalse // deleted before its end
 	case facts.Obstacle != nil:
-		is.Reason, is.Summary = Reason(facts.Obstacle.Reason, current.State), facts.Obstacle.Message
+		explanation.Reason, explanation.Summary = Reason(facts.Obstacle.Reason, current.State), facts.Obstacle.Message
 	case facts.Held == lifecycle.HeldSuspended:
-		is.Reason, is.Summary = string(facts.Held), "The launch is held by spec.suspend."
+		explanation.Reason, explanation.Summary = string(facts.Held), "The launch is held by spec.suspend."
 	}
-	if is.Message() == "" && current.State == string(lifecycle.ScheduledToRestart) {
-		is.Summary, is.Until = nextStart(record, facts)
+	if explanation.Message() == "" && current.State == string(lifecycle.ScheduledToRestart) {
+		explanation.Summary, explanation.Until = nextStart(record, facts)
 	}
 	if sentence := waitsFor[facts.Held]; sentence != "" {
 		if facts.HeldBy != "" {
 			sentence = strings.TrimSuffix(sentence, ".") + ": " + facts.HeldBy + "."
 		}
-		is.Summary, is.Remedy = strings.TrimSpace(is.Message()+" "+sentence), ""
+		explanation.Summary, explanation.Remedy = strings.TrimSpace(explanation.Message()+" "+sentence), ""
 	}
 	if facts.Held == lifecycle.HeldDriverTerminating {
-		is.See = facts.HeldBy
+		explanation.See = facts.HeldBy
 		if facts.Policy.Timeouts.ForceTermination <= 0 {
-			is.Remedy = words.NeverForced
+			explanation.Remedy = words.NeverForced
 		}
 	}
-	return is
+	return explanation
 }
 
 // nextStart returns when the next attempt starts. An instant that is past is not named: something else holds the attempt.
@@ -85,17 +85,17 @@ func nextStart(record *v1alpha1.Record, facts Facts) (summary string, at time.Ti
 }
 
 func attemptEnd(ended *v1alpha1.Transition, words Wording) Explanation {
-	is := holdsNot(ended.State, ended.End.Message)
+	explanation := holdsNot(ended.State, ended.End.Message)
 	if ended.End.Outcome == v1alpha1.OutcomeSucceeded {
-		is.Status = metav1.ConditionTrue
+		explanation.Status = metav1.ConditionTrue
 	}
 	if ended.End.Reason != containerError {
-		is.Reason = Reason(ended.End.Reason, ended.State)
+		explanation.Reason = Reason(ended.End.Reason, ended.State)
 	}
 	if strings.HasSuffix(ended.End.Message, "("+containerError+").") { // an exit code, and no more than that
-		is.Remedy, is.See = words.ReadLog, ended.DriverPod
+		explanation.Remedy, explanation.See = words.ReadLog, ended.DriverPod
 	}
-	return is
+	return explanation
 }
 
 // containerError is Kubernetes' reason for any container that exits with another code than 0: the state says more.

@@ -36,8 +36,8 @@ func EventsDelivered(record *v1alpha1.Record, delivery Delivery) Explanation {
 
 // SilentHandler explains that a handler was asked and has not acted for too long.
 func SilentHandler(name string) Explanation {
-	is := holdsNot("NoAnswer", fmt.Sprintf("The handler %q was asked and has not acted", name))
-	is.Remedy = "make sure that it runs, or change where it runs in the ConfigMap config-handlers."
-	is.See = name
-	return is
+	explanation := holdsNot("NoAnswer", fmt.Sprintf("The handler %q was asked and has not acted", name))
+	explanation.Remedy = "make sure that it runs, or change where it runs in the ConfigMap config-handlers."
+	explanation.See = name
+	return explanation
 }

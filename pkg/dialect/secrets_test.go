@@ -63,8 +63,8 @@ func named() metav1.ObjectMeta {
 	return metav1.ObjectMeta{Namespace: "team-a", Name: "pi", UID: "uid-of-pi", Generation: 1}
 }
 
-// told is all that is worded about an application before its driver is there, as conditions have it.
-func told(d dialect.Dialect, app dialect.Application) []string {
+// messagesOf returns all messages about an application before its launch, as conditions have them.
+func messagesOf(d dialect.Dialect, app dialect.Application) []string {
 	texts := d.Warnings(app).Sentences()
 	if refused := d.Policy(app).Refused; refused != nil {
 		texts = append(texts, refused.Message)
@@ -129,7 +129,7 @@ func TestSecretsAreInNoMessageAboutAProperty(t *testing.T) {
 			check := func(key, value string) {
 				app := kind.app()
 				kind.conf(app)[key] = value
-				for _, text := range told(kind.dialect, app) {
+				for _, text := range messagesOf(kind.dialect, app) {
 					messages++
 					if strings.Contains(text, secret) {
 						t.Errorf("%s %q is told: %s", key, value, text)
@@ -164,7 +164,7 @@ func TestSecretsAreInNoMessageAboutAField(t *testing.T) {
 					leaf := leavesOf(kind.spec(app))[i]
 					leaf.set(value)
 					leaves++
-					for _, text := range told(kind.dialect, app) {
+					for _, text := range messagesOf(kind.dialect, app) {
 						messages++
 						if strings.Contains(text, secret) {
 							t.Errorf("%s %q is told: %s", leaf.path, value, text)

@@ -278,9 +278,9 @@ func TestExpiresAt(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			got, is := ExpiresAt(test.record, test.policy)
-			if is != test.is || !got.Equal(test.want) {
-				t.Errorf("ExpiresAt = %v, %v, want %v, %v", got, is, test.want, test.is)
+			got, ok := ExpiresAt(test.record, test.policy)
+			if ok != test.is || !got.Equal(test.want) {
+				t.Errorf("ExpiresAt = %v, %v, want %v, %v", got, ok, test.want, test.is)
 			}
 		})
 	}

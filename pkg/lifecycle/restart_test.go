@@ -341,12 +341,12 @@ func TestJudge(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			before := test.record.DeepCopy()
-			got, is := Judge(test.record, test.policy)
+			got, ok := Judge(test.record, test.policy)
 			if diff := cmp.Diff(before, test.record); diff != "" {
 				t.Errorf("Judge changed the record (-before +after):\n%s", diff)
 			}
-			if is == test.mute {
-				t.Fatalf("Judge gives a verdict: %v, want %v", is, !test.mute)
+			if ok == test.mute {
+				t.Fatalf("Judge gives a verdict: %v, want %v", ok, !test.mute)
 			}
 			if test.mute {
 				return

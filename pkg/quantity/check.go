@@ -155,9 +155,9 @@ func quantitiesOf(t reflect.Type) *typeQuantities {
 	if known, ok := typeCache.Load(t); ok {
 		return known.(*typeQuantities)
 	}
-	made := newTypeQuantities(t)
-	typeCache.Store(t, made)
-	return made
+	quantities := newTypeQuantities(t)
+	typeCache.Store(t, quantities)
+	return quantities
 }
 
 // newTypeQuantities describes a type. The types that are decoded here are not recursive.

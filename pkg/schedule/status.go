@@ -127,8 +127,8 @@ func handlerAnswered(overdue string) *metav1.Condition {
 	if overdue == "" {
 		return nil
 	}
-	is := diagnosis.SilentHandler(overdue)
-	return &metav1.Condition{Status: is.Status, Reason: is.Reason, Message: is.Message()}
+	explanation := diagnosis.SilentHandler(overdue)
+	return &metav1.Condition{Status: explanation.Status, Reason: explanation.Reason, Message: explanation.Message()}
 }
 
 func inUTC(at metav1.Time) string { return at.UTC().Format(time.RFC3339) }

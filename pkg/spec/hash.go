@@ -63,7 +63,7 @@ func canonical(v reflect.Value, explicit bool) (encoded []byte, ok bool, err err
 	if !v.IsValid() {
 		return []byte("null"), false, nil
 	}
-	if marshaler, is := marshalerOf(v); is {
+	if marshaler, ok := marshalerOf(v); ok {
 		if !explicit && v.IsZero() {
 			return nil, false, nil
 		}
@@ -95,7 +95,7 @@ func marshalerOf(v reflect.Value) (json.Marshaler, bool) {
 	if v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface {
 		return nil, false
 	}
-	if marshaler, is := v.Interface().(json.Marshaler); is {
+	if marshaler, ok := v.Interface().(json.Marshaler); ok {
 		return marshaler, true
 	}
 	if !reflect.PointerTo(v.Type()).Implements(reflect.TypeFor[json.Marshaler]()) {
@@ -170,7 +170,7 @@ func entriesOf(v reflect.Value) ([]member, error) {
 
 // list encodes a list in its order. An entry that is null has its place.
 func list(v reflect.Value) ([]byte, error) {
-	if bytes, is := v.Interface().([]byte); is {
+	if bytes, ok := v.Interface().([]byte); ok {
 		return json.Marshal(bytes)
 	}
 	text := []byte("[")

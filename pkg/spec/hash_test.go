@@ -83,7 +83,7 @@ func TestEditsChangeTheHash(t *testing.T) {
 	} {
 		seen := map[string]int{}
 		for i, value := range values {
-			if other, is := seen[hashOf(t, value)]; is {
+			if other, ok := seen[hashOf(t, value)]; ok {
 				t.Errorf("%s: %d has the hash of %d", name, i, other)
 			}
 			seen[hashOf(t, value)] = i

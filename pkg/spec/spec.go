@@ -129,14 +129,14 @@ func Noted(record *v1alpha1.Record) v1alpha1.AttemptSpec {
 
 // Unnote has a record say of its attempt's spec what an older one says, if that serves as well: then it is no reason for a write.
 func Unnote(record, older *v1alpha1.Record) {
-	was, is := older.Attempt.Spec, record.Attempt.Spec
-	if Noted(older).Hash == "" || is == nil || older.Attempt.ID != record.Attempt.ID {
+	previous, current := older.Attempt.Spec, record.Attempt.Spec
+	if Noted(older).Hash == "" || current == nil || older.Attempt.ID != record.Attempt.ID {
 		return
 	}
-	if was != nil && was.Generation != is.Generation {
+	if previous != nil && previous.Generation != current.Generation {
 		return
 	}
-	record.Attempt.Spec, record.Attempt.SpecHash = was, older.Attempt.SpecHash
+	record.Attempt.Spec, record.Attempt.SpecHash = previous, older.Attempt.SpecHash
 	if record.Launch != nil && older.Launch != nil {
 		record.Launch.SpecHash = older.Launch.SpecHash
 	}

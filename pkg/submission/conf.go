@@ -38,8 +38,8 @@ const maxProblems = 32
 
 // refuse records a problem once: a property that two steps read is still one problem.
 func (c *conf) refuse(field, value, problem, remedy string) {
-	if its, known := c.expanded[field]; known && its.result == value {
-		value = its.text // references may insert a secret, whatever the field
+	if expansion, ok := c.expanded[field]; ok && expansion.result == value {
+		value = expansion.text // references may insert a secret, whatever the field
 	}
 	found := finding.Finding{Severity: finding.Error, Field: cmp.Or(c.older[field], field), Message: problem, Remedy: remedy}
 	if value != "" {

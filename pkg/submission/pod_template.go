@@ -95,7 +95,7 @@ func (d *driver) checkMounts() {
 
 // checkAlone refuses a name or a path that another field uses already. It names the field that the user wrote.
 func (d *driver) checkAlone(taken map[string]string, what, problem, field string) {
-	if other, is := taken[what]; is {
+	if other, ok := taken[what]; ok {
 		if other != "" && field != "" {
 			problem += ", here and in " + other
 		}

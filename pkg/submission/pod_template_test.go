@@ -111,7 +111,7 @@ func TestFinalizersOfTemplatesReachNoPod(t *testing.T) {
 		t.Errorf("the driver has %v", given)
 	}
 	for _, object := range objects.Owned {
-		if configMap, is := object.(*corev1.ConfigMap); is && strings.Contains(configMap.Data[templateDataKey], "finalizers") {
+		if configMap, ok := object.(*corev1.ConfigMap); ok && strings.Contains(configMap.Data[templateDataKey], "finalizers") {
 			t.Errorf("executors are made from\n%s", configMap.Data[templateDataKey])
 		}
 	}

@@ -94,7 +94,7 @@ func (b *bench) measureApache(ctx context.Context) error {
 		return err
 	}
 	removal := time.Since(begin)
-	b.say("finished in %s, deleted in %s", finish, removal)
+	b.logf("finished in %s, deleted in %s", finish, removal)
 	b.Add(partApache, fmt.Sprintf("%d applications", b.count), "finish", "s", finish.Seconds())
 	b.Add(partApache, fmt.Sprintf("%d applications", b.count), "delete", "s", removal.Seconds())
 	return b.untilEmpty(ctx, workload.namespace)

@@ -89,7 +89,7 @@ func (b *bench) costOf(ctx context.Context, k kind, s setup, of string) ([]spent
 	if err != nil {
 		return nil, fmt.Errorf("%w\n%s", err, c.Tail(20))
 	}
-	b.say("%s: measured in %d batches", of, len(all))
+	b.logf("%s: measured in %d batches", of, len(all))
 	return all, nil
 }
 
@@ -134,7 +134,7 @@ func (l *lives) batch(ctx context.Context) (spent, error) {
 	}
 	names := namesFrom(l.begun, l.each)
 	l.begun += l.each
-	if err := each(ctx, names, livesAtOnce, l.workload.live); err != nil {
+	if err := each(ctx, names, livesAtOnce, l.workload.runToEnd); err != nil {
 		return spent{}, err
 	}
 	if err := l.untilEmpty(ctx, l.workload.namespace); err != nil {
@@ -144,8 +144,8 @@ func (l *lives) batch(ctx context.Context) (spent, error) {
 	return after.since(before, l.each), err
 }
 
-// live has an application live from its creation until nothing is left of it.
-func (c *workload) live(ctx context.Context, name string) error {
+// runToEnd runs an application from its creation until nothing is left of it.
+func (c *workload) runToEnd(ctx context.Context, name string) error {
 	names := []string{name}
 	if err := c.create(ctx, names); err != nil {
 		return err

@@ -44,7 +44,7 @@ func (b *bench) measureLatency(ctx context.Context) error {
 		against(raw.status, p50, p90, p99)
 		p50, _, _ = b.AddTimes(partLatency, k.name, "driver's phase to event", its.event)
 		p50.Below(eventGoal)
-		b.say("%s: %d launches measured", k.name, len(its.launch))
+		b.logf("%s: %d launches measured", k.name, len(its.launch))
 	}
 	return nil
 }

@@ -52,7 +52,7 @@ func (b *bench) measureLevels(ctx context.Context, memory, growth bool) error {
 		if err != nil {
 			return err
 		}
-		b.say("%.0f MiB of the controller are resident", now.resident)
+		b.logf("%.0f MiB of the controller are resident", now.resident)
 		if memory {
 			b.addFootprint(of, now)
 			b.Add(partMemory, of, "resident, each", "KiB/application", (now.resident-empty.resident)*1024/float64(level))
@@ -123,7 +123,7 @@ func (b *bench) measureGrowth(ctx context.Context, many *populace, of string) er
 	for _, its := range spentOf {
 		dropRare(its)
 	}
-	b.say("%s: measured in %d batches", of, b.batches)
+	b.logf("%s: measured in %d batches", of, b.batches)
 	b.addGrowth(of, spentOf[1], spentOf[0])
 	return nil
 }
@@ -265,7 +265,7 @@ func (p *populace) grow(ctx context.Context, to int) error {
 		if err != nil {
 			return err
 		}
-		p.say("%d of %d applications run", p.there, to)
+		p.logf("%d of %d applications run", p.there, to)
 	}
 	return nil
 }

@@ -195,7 +195,7 @@ func (b *bench) measureIn(ctx context.Context, root, dir string, wanted []string
 	if err := b.measureParts(ctx, wanted); err != nil {
 		return err
 	}
-	b.say("done")
+	b.logf("done")
 	return nil
 }
 
@@ -205,7 +205,7 @@ func (b *bench) measureParts(ctx context.Context, wanted []string) error {
 		if !slices.Contains(wanted, p.name) {
 			continue
 		}
-		b.say("%s", p.name)
+		b.logf("%s", p.name)
 		if err := p.measure(b, ctx); err != nil {
 			return fmt.Errorf("%s: %w", p.name, err)
 		}
@@ -214,11 +214,11 @@ func (b *bench) measureParts(ctx context.Context, wanted []string) error {
 	if !memory && !growth {
 		return nil
 	}
-	b.say("%s, %s", partMemory, partGrowth)
+	b.logf("%s, %s", partMemory, partGrowth)
 	return b.measureLevels(ctx, memory, growth)
 }
 
-// say tells how far the run is.
-func (b *bench) say(format string, arguments ...any) {
+// logf prints the progress of the run.
+func (b *bench) logf(format string, arguments ...any) {
 	log.Printf("%6.1fs  %s", time.Since(b.began).Seconds(), fmt.Sprintf(format, arguments...))
 }

@@ -36,7 +36,7 @@ func (b *bench) measureNeighbours(ctx context.Context) error {
 		for _, figure := range []*report.Figure{p50, p90} {
 			figure.RatioBelow(neighbourGoal)
 		}
-		b.say("%s: p50 %.2f, p90 %.2f and p99 %.2f times as long as without", of, p50.Ratio(), p90.Ratio(), p99.Ratio())
+		b.logf("%s: p50 %.2f, p90 %.2f and p99 %.2f times as long as without", of, p50.Ratio(), p90.Ratio(), p99.Ratio())
 	}
 	return nil
 }

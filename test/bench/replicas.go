@@ -33,7 +33,7 @@ func (b *bench) measureReplicas(ctx context.Context) error {
 			return err
 		}
 		of := fmt.Sprintf("%d replicas", count)
-		b.say("%s: %s", of, p)
+		b.logf("%s: %s", of, p)
 		if count == 1 {
 			one = p.rates(b.shared())
 		}
@@ -123,7 +123,7 @@ func (b *bench) startReplicas(ctx context.Context, count int) ([]*controller, er
 		if err != nil {
 			return replicas, fmt.Errorf("wait for %d buckets to be led, of which %v are: %w", buckets, led, err)
 		}
-		b.say("buckets led: %v", led)
+		b.logf("buckets led: %v", led)
 		if len(led) == count {
 			return replicas, nil
 		}

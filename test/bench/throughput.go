@@ -91,7 +91,7 @@ func (b *bench) yardstick(ctx context.Context, k kind) (*yardstick, error) {
 	if known := b.yardsticks[k.name]; known != nil {
 		return known, nil
 	}
-	b.say("recording the life of an application (%s)", k.name)
+	b.logf("recording the life of an application (%s)", k.name)
 	life, err := b.record(ctx, k)
 	if err != nil {
 		return nil, err
@@ -128,7 +128,7 @@ func (b *bench) runBare(ctx context.Context, k kind, life *recording, workers, c
 	if err != nil {
 		return p, err
 	}
-	b.say("the API server alone, %d of %s with %d workers: %s", count, k.name, workers, p)
+	b.logf("the API server alone, %d of %s with %d workers: %s", count, k.name, workers, p)
 	return p, nil
 }
 
@@ -218,7 +218,7 @@ func (b *bench) runFiresteel(ctx context.Context, k kind, s setup, of string) (p
 		return p, 0, err
 	}
 	each := after.since(before, b.count)
-	b.say("Firesteel, %d of %s: %s, %s of CPU each", b.count, of, p, each.cpu["controller"])
+	b.logf("Firesteel, %d of %s: %s, %s of CPU each", b.count, of, p, each.cpu["controller"])
 	b.Add(partThroughput, of, "CPU of the controller", "ms/application", milliseconds(each.cpu["controller"])).Below(cpuGoal)
 	return p, writes(each.own), nil
 }
@@ -245,7 +245,7 @@ func (b *bench) profile(ctx context.Context, c *controller, name string) {
 	go func() {
 		file := filepath.Join(b.profiles, strings.ReplaceAll(name, ", ", "-")+".pprof")
 		if err := c.profile(ctx, file, profileLength); err != nil && ctx.Err() == nil {
-			b.say("no profile %s: %v", file, err)
+			b.logf("no profile %s: %v", file, err)
 		}
 	}()
 }

@@ -85,7 +85,7 @@ func (r *run) must(err error) {
 	}
 }
 
-func (r *run) say(format string, arguments ...any) {
+func (r *run) logf(format string, arguments ...any) {
 	r.Helper()
 	r.Logf("%5.1fs  %s", time.Since(r.began).Seconds(), fmt.Sprintf(format, arguments...))
 }
@@ -127,7 +127,7 @@ func (r *run) end() {
 
 // injectFaults makes everything fail until there were enough faults or an invariant is violated.
 func (r *run) injectFaults() {
-	r.say("faults begin")
+	r.logf("faults begin")
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	r.gateway.Storm()
@@ -135,7 +135,7 @@ func (r *run) injectFaults() {
 	r.replaceSink()
 	group, ctx := errgroup.WithContext(ctx)
 	for _, p := range r.everybody {
-		group.Go(func() error { return p.live(ctx) })
+		group.Go(func() error { return p.runApplications(ctx) })
 	}
 	for _, a := range r.actors(r.wild, r.wild[1]) {
 		group.Go(func() error { return r.perform(ctx, a) })
@@ -160,7 +160,7 @@ func (r *run) injectFaults() {
 	r.gateway.Calm()
 	r.stormy.Store(false)
 	r.replaceSink()
-	r.say("faults are over")
+	r.logf("faults are over")
 }
 
 // enough waits until there were as many faults as are wanted, or for as long as they may take, and for one of each.
@@ -197,7 +197,7 @@ func (r *run) report(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		}
-		r.say("%d faults, %d applications came to their ends", r.counters.sum(), r.history.Ended())
+		r.logf("%d faults, %d applications came to their ends", r.counters.sum(), r.history.Ended())
 		if violations := r.violations(); len(violations) > 0 {
 			return fmt.Errorf("%d violations, of which the first is: %s", len(violations), violations[0])
 		}
@@ -233,13 +233,13 @@ func (r *run) settle() {
 		restless, err := r.ofEverybody(func(p *workload) ([]string, error) { return p.restless(ctx) })
 		return append(restless, texts(r.history.Undelivered())...), err
 	})
-	r.say("all applications are at rest")
+	r.logf("all applications are at rest")
 	r.doToAll("deleted", (*workload).remove, func(dialect.Application) bool { return true })
 	r.until("nothing to be left", func() ([]string, error) {
-		left, err := r.left(ctx)
+		left, err := r.leftovers(ctx)
 		return append(left, texts(r.history.Undelivered())...), err
 	})
-	r.say("nothing is left")
+	r.logf("nothing is left")
 }
 
 // ofEverybody is what is found in all namespaces.
@@ -296,7 +296,7 @@ func (r *run) until(what string, obstacles func() ([]string, error)) {
 		select {
 		case <-ticker.C:
 		case <-report.C:
-			r.say("still waiting for %s:\n  %s", what, strings.Join(list, "\n  "))
+			r.logf("still waiting for %s:\n  %s", what, strings.Join(list, "\n  "))
 		}
 	}
 }
@@ -315,8 +315,8 @@ func applicationKinds() (kinds []schema.GroupVersionResource) {
 	return kinds
 }
 
-// left is what exists of the applications.
-func (r *run) left(ctx context.Context) ([]string, error) {
+// leftovers returns what exists of the applications.
+func (r *run) leftovers(ctx context.Context) ([]string, error) {
 	var left []string
 	for _, p := range r.everybody {
 		for _, kind := range made {

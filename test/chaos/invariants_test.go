@@ -64,7 +64,7 @@ func (r *run) checkInvariants() {
 	}
 	r.Logf("applications: %s", strings.Join(kindsSeen, ", "))
 	r.Logf("memory at most: %s", r.supervisor.PeakMemory())
-	r.say("judged")
+	r.logf("judged")
 }
 
 func (r *run) check(err error) {
@@ -81,7 +81,7 @@ func (r *run) asItShould(app *invariants.Application) error {
 	}
 	name := fmt.Sprintf("%s, which %s,", app.Object.Key(), app.Labels[labelKind])
 	if app.Outcome() == "" || !app.Ended() || !app.Gone() {
-		return fmt.Errorf("%s did not come to its end: %s", name, told(transitions))
+		return fmt.Errorf("%s did not come to its end: %s", name, describeTransitions(transitions))
 	}
 	if !strings.HasPrefix(app.Object.Namespace, "calm-") {
 		return nil
@@ -92,10 +92,10 @@ func (r *run) asItShould(app *invariants.Application) error {
 		want = slices.Repeat([]string{string(lifecycle.Succeeded)}, len(got))
 	}
 	if !slices.Equal(got, want) {
-		return fmt.Errorf("%s has attempts that end with %v, want %v: %s", name, got, want, told(transitions))
+		return fmt.Errorf("%s has attempts that end with %v, want %v: %s", name, got, want, describeTransitions(transitions))
 	}
 	if outcome := outcomeOf(transitions); app.Outcome() != outcome {
-		return fmt.Errorf("%s ends as %s, want %s: %s", name, app.Outcome(), outcome, told(transitions))
+		return fmt.Errorf("%s ends as %s, want %s: %s", name, app.Outcome(), outcome, describeTransitions(transitions))
 	}
 	least, most := 1, 1
 	if k.kubeflow != nil { // all attempts' drivers have the same name
@@ -107,7 +107,7 @@ func (r *run) asItShould(app *invariants.Application) error {
 	}
 	for pod, count := range app.Drivers() {
 		if count < least || count > most {
-			return fmt.Errorf("%s had %d drivers named %s: %s", name, count, pod, told(transitions))
+			return fmt.Errorf("%s had %d drivers named %s: %s", name, count, pod, describeTransitions(transitions))
 		}
 	}
 	return nil
@@ -124,7 +124,7 @@ func outcomeOf(transitions []v1alpha1.Transition) string {
 	return v1alpha1.OutcomeDeleted
 }
 
-func told(transitions []v1alpha1.Transition) string {
+func describeTransitions(transitions []v1alpha1.Transition) string {
 	var text strings.Builder
 	for _, t := range transitions {
 		fmt.Fprintf(&text, "\n  %3d  %s  attempt %d  %s  %s", t.Sequence, t.Time.Format("15:04:05.000"), t.Attempt, t.State, t.Message)

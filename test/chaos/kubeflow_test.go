@@ -74,7 +74,7 @@ func (a *kubeflowApplication) retry(times int32) *kubeflowApplication {
 
 // suspended says that an application asks not to run.
 func suspended(app dialect.Application) bool {
-	if app, is := app.(*v1beta2.SparkApplication); is {
+	if app, ok := app.(*v1beta2.SparkApplication); ok {
 		return app.Spec.Suspend
 	}
 	return app.(*sparkv1.SparkApplication).Spec.Suspend
@@ -82,7 +82,7 @@ func suspended(app dialect.Application) bool {
 
 // arguments is the field that has the driver's.
 func arguments(app dialect.Application) string {
-	if _, is := app.(*v1beta2.SparkApplication); is {
+	if _, ok := app.(*v1beta2.SparkApplication); ok {
 		return "arguments"
 	}
 	return "driverArgs"

@@ -39,8 +39,8 @@ func newWorkload(w *env, namespace string, width, names int) *workload {
 	return &workload{env: w, namespace: namespace, width: width, names: names, rng: rng.New(w.seed, namespace)}
 }
 
-// live keeps the namespace populated until the context ends.
-func (p *workload) live(ctx context.Context) error {
+// runApplications keeps applications running in the namespace until the context ends.
+func (p *workload) runApplications(ctx context.Context) error {
 	ticker := time.NewTicker(poll)
 	defer ticker.Stop()
 	for {
@@ -123,7 +123,7 @@ func (p *workload) create(ctx context.Context, app dialect.Application) error {
 }
 
 func (p *workload) post(ctx context.Context, app dialect.Application) (dialect.Application, error) {
-	if app, is := app.(*v1beta2.SparkApplication); is {
+	if app, ok := app.(*v1beta2.SparkApplication); ok {
 		return p.Spark.SparkoperatorV1beta2().SparkApplications(p.namespace).Create(ctx, app, metav1.CreateOptions{})
 	}
 	return p.Spark.SparkV1().SparkApplications(p.namespace).Create(ctx, app.(*sparkv1.SparkApplication), metav1.CreateOptions{})

@@ -204,7 +204,7 @@ var badValues = slices.Concat([]badValue{
 func TestBadValuesOfEveryFieldAreReported(t *testing.T) {
 	for _, bad := range badValues {
 		t.Run(bad.field+" "+bad.told+" "+bad.spec, func(t *testing.T) {
-			told := tell(t, bad.spec)
+			told := reportOf(t, bad.spec)
 			if told.place != bad.told {
 				t.Fatalf("told %s: %s", told.place, told.text)
 			}
@@ -213,7 +213,7 @@ func TestBadValuesOfEveryFieldAreReported(t *testing.T) {
 					t.Errorf("it lacks %s: %s", part, told.text)
 				}
 			}
-			if diff := gocmp.Diff(tell(t, cmp.Or(bad.like, bad.spec)).meaning, told.meaning, cmpopts.EquateEmpty()); diff != "" {
+			if diff := gocmp.Diff(reportOf(t, cmp.Or(bad.like, bad.spec)).meaning, told.meaning, cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("it means something else than %s (-that +this):\n%s", bad.like, diff)
 			}
 		})
@@ -271,8 +271,8 @@ type telling struct {
 	meaning any
 }
 
-// tell follows an application from its admission to its launch, up to where something is told.
-func tell(t *testing.T, spec string) telling {
+// reportOf follows an application from its admission to its launch, and returns the first report about it.
+func reportOf(t *testing.T, spec string) telling {
 	t.Helper()
 	text := application(t, "bad", spec)
 	admitted, refusal := newResource(t, sparkApplications, "v1").admit(t, text)

@@ -21,19 +21,19 @@ import (
 	"github.com/firesteel-dev/firesteel/test/harness/eventlog"
 )
 
-// fate is what becomes of an application that the Apache operator left behind.
-type fate struct {
+// adoptionCase is an application with a status of the Apache operator, and what Firesteel does with it.
+type adoptionCase struct {
 	// recorded names the application as it was left, and change what is different.
 	recorded string
 	change   func(*application)
 	// before prepares what there is beside it when Firesteel begins.
-	before func(*legacy)
+	before func(*adoptedApp)
 	// after goes through what follows.
-	after func(*legacy)
-	// told are the states that are told then, in order; "..." stands for some of executors. fresh says that the story
+	after func(*adoptedApp)
+	// published are the states that are published then, in order; "..." stands for states of executors. fresh means that the story
 	// is told from its beginning.
-	told  string
-	fresh bool
+	published string
+	fresh     bool
 	// made is the number of drivers that Firesteel makes.
 	made int
 	// untouched says that nothing is asked of the application but, where it is deleted, to let it go.
@@ -45,10 +45,10 @@ type fate struct {
 func TestAdoptionOfApplicationsOfTheApacheOperator(t *testing.T) {
 	alone(t)
 	s := newEnv(t)
-	var left []*legacy
-	begun := map[*legacy]string{}
-	for name, f := range fates() {
-		l := s.left(f, fmt.Sprintf("%.38s-%d", f.recorded, len(left)))
+	var left []*adoptedApp
+	begun := map[*adoptedApp]string{}
+	for name, f := range adoptionCases() {
+		l := s.leftBehind(f, fmt.Sprintf("%.38s-%d", f.recorded, len(left)))
 		left, begun[l] = append(left, l), name
 	}
 	s.ownController(controller{sink: s.sink.URL()})
@@ -59,7 +59,7 @@ func TestAdoptionOfApplicationsOfTheApacheOperator(t *testing.T) {
 				f := l.fate
 				l.env = &env{TB: t, suite: s.suite, ns: s.ns}
 				f.after(l)
-				l.toldAsItWent()
+				l.wantInheritedEvents()
 				if drivers := s.driverHistory.driversOf(s.ns, l.ObjectMeta.Name); len(drivers) != len(l.drivers)+f.made {
 					t.Errorf("it had %d drivers, want %v, and %d more", len(drivers), l.drivers, f.made)
 				}
@@ -86,11 +86,11 @@ func TestAdoptionOfApplicationsOfTheApacheOperator(t *testing.T) {
 	}
 }
 
-// legacy is an application that the Apache operator left behind.
-type legacy struct {
+// adoptedApp is an application with a status of the Apache operator.
+type adoptedApp struct {
 	*env
 	*sparkv1.SparkApplication
-	fate fate
+	fate adoptionCase
 	// drivers are the Pods that it came with.
 	drivers []string
 }
@@ -113,8 +113,8 @@ func (s *env) recorded(name string) *application {
 	return nil
 }
 
-// left puts an application into the env as it was left, under a name of its own.
-func (s *env) left(f fate, name string) *legacy {
+// leftBehind creates an application with the status that the Apache operator left.
+func (s *env) leftBehind(f adoptionCase, name string) *adoptedApp {
 	s.Helper()
 	a := s.recorded(f.recorded)
 	a.app.Name, a.app.Finalizers = name, []string{"sparkapplications.spark.apache.org/finalizer"}
@@ -125,7 +125,7 @@ func (s *env) left(f fate, name string) *legacy {
 	app.Status = a.app.Status
 	app, err := s.apps().UpdateStatus(s.Context(), app, metav1.UpdateOptions{})
 	s.must(err)
-	l := &legacy{env: s, SparkApplication: app, fate: f}
+	l := &adoptedApp{env: s, SparkApplication: app, fate: f}
 	if f.before != nil {
 		f.before(l)
 	}
@@ -133,12 +133,12 @@ func (s *env) left(f fate, name string) *legacy {
 }
 
 // driver makes the driver of an attempt, as the Apache operator does.
-func (l *legacy) driver(attempt int) *driver {
+func (l *adoptedApp) driver(attempt int) *driver {
 	l.Helper()
 	return l.driverOf("spark-kubernetes-operator", attempt)
 }
 
-func (l *legacy) driverOf(operator string, attempt int) *driver {
+func (l *adoptedApp) driverOf(operator string, attempt int) *driver {
 	l.Helper()
 	id := fmt.Sprintf("%s-%d", l.ObjectMeta.Name, attempt)
 	blocks := true
@@ -160,7 +160,7 @@ func (l *legacy) driverOf(operator string, attempt int) *driver {
 	return l.env.driver(l.ObjectMeta.Name, attempt)
 }
 
-func (l *legacy) label(pod, key, value string) {
+func (l *adoptedApp) label(pod, key, value string) {
 	l.Helper()
 	patch := fmt.Sprintf(`{"metadata":{"labels":{%q:%q}}}`, key, value)
 	_, err := l.Kube.CoreV1().Pods(l.ns).Patch(l.Context(), pod, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
@@ -168,26 +168,26 @@ func (l *legacy) label(pod, key, value string) {
 }
 
 // runs is a driver that was made and runs.
-func runs(attempt int) func(*legacy) {
-	return func(l *legacy) { l.Helper(); l.driver(attempt).start().ready() }
+func runs(attempt int) func(*adoptedApp) {
+	return func(l *adoptedApp) { l.Helper(); l.driver(attempt).start().ready() }
 }
 
 // ran is a driver that was made and ended.
-func ran(attempt int, code int32) func(*legacy) {
-	return func(l *legacy) { l.Helper(); l.driver(attempt).start().ready().exit(code) }
+func ran(attempt int, code int32) func(*adoptedApp) {
+	return func(l *adoptedApp) { l.Helper(); l.driver(attempt).start().ready().exit(code) }
 }
 
 // adopted waits for the application to be Firesteel's.
-func (l *legacy) adopted() *sparkv1.SparkApplication {
+func (l *adoptedApp) adopted() *sparkv1.SparkApplication {
 	l.Helper()
 	return until(l.env, l.apps(), l.ObjectMeta.Name, "be adopted", func(app *sparkv1.SparkApplication) bool { return app.Status.Firesteel != nil })
 }
 
-// toldAsItWent checks that what was told counts on from what was there.
-func (l *legacy) toldAsItWent() {
+// wantInheritedEvents checks that the sequences of the published events continue those of the status.
+func (l *adoptedApp) wantInheritedEvents() {
 	l.Helper()
-	told, withExecutors := strings.CutPrefix(l.fate.told, "... ")
-	want := words(told)
+	published, withExecutors := strings.CutPrefix(l.fate.published, "... ")
+	want := words(published)
 	var next int64 = 1
 	for key := range l.Status.StateTransitionHistory {
 		if number, err := strconv.ParseInt(key, 10, 64); err == nil && !l.fate.fresh {
@@ -195,16 +195,16 @@ func (l *legacy) toldAsItWent() {
 		}
 	}
 	heard := l.untilDelivered("the end of "+l.ObjectMeta.Name, func(heard []eventlog.Entry) bool {
-		states := statesOf(firstTaken(heard, l.SparkApplication))
+		states := statesOf(firstAccepted(heard, l.SparkApplication))
 		return len(states) >= len(want) && (len(want) == 0 || states[len(states)-1] == want[len(want)-1])
 	})
-	its := firstTaken(heard, l.SparkApplication)
-	for i, d := range its {
+	accepted := firstAccepted(heard, l.SparkApplication)
+	for i, d := range accepted {
 		if d.Sequence() != next+int64(i) {
 			l.Errorf("the %dth transition that was told has sequence %d, and the story went on with %d", i+1, d.Sequence(), next)
 		}
 	}
-	states := statesOf(its)
+	states := statesOf(accepted)
 	if withExecutors {
 		states = states[max(len(states)-len(want), 0):]
 	}
@@ -214,11 +214,11 @@ func (l *legacy) toldAsItWent() {
 }
 
 // ends has the attempt that runs succeed, once it is where its story has it before.
-func ends(attempt int) func(*legacy) {
-	return func(l *legacy) {
+func ends(attempt int) func(*adoptedApp) {
+	return func(l *adoptedApp) {
 		l.Helper()
 		l.adopted()
-		states := words(l.fate.told)
+		states := words(l.fate.published)
 		if before := slices.Index(states, "Succeeded") - 1; before >= 0 && states[before] != "..." {
 			l.untilState(l.ObjectMeta.Name, states[before])
 		}
@@ -228,8 +228,8 @@ func ends(attempt int) func(*legacy) {
 }
 
 // runsAgain has the next attempt run and succeed.
-func runsAgain(attempt int) func(*legacy) {
-	return func(l *legacy) {
+func runsAgain(attempt int) func(*adoptedApp) {
+	return func(l *adoptedApp) {
 		l.Helper()
 		l.adopted()
 		l.run(l.ObjectMeta.Name, attempt).succeed()
@@ -238,8 +238,8 @@ func runsAgain(attempt int) func(*legacy) {
 }
 
 // runsAgainWithoutExecutors is runsAgain where the spec asked for executors, and does no longer.
-func runsAgainWithoutExecutors(attempt int) func(*legacy) {
-	return func(l *legacy) {
+func runsAgainWithoutExecutors(attempt int) func(*adoptedApp) {
+	return func(l *adoptedApp) {
 		l.Helper()
 		l.edit(l.ObjectMeta.Name, func(app *sparkv1.SparkApplication) { app.Spec.ApplicationTolerations.InstanceConfig = nil })
 		runsAgain(attempt)(l)
@@ -247,33 +247,33 @@ func runsAgainWithoutExecutors(attempt int) func(*legacy) {
 }
 
 // released waits for the end, and checks that no driver is left.
-func (l *legacy) released() {
+func (l *adoptedApp) released() {
 	l.Helper()
 	l.untilState(l.ObjectMeta.Name, "ResourceReleased")
-	l.noneLeft()
+	l.wantNoDrivers()
 }
 
-func (l *legacy) noneLeft() {
+func (l *adoptedApp) wantNoDrivers() {
 	l.Helper()
 	for attempt := range 4 {
 		untilGone(l.env, l.Kube.CoreV1().Pods(l.ns), fmt.Sprintf("%s-%d-driver", l.ObjectMeta.Name, attempt))
 	}
 }
 
-// stays checks that a driver is where it was.
-func (l *legacy) stays(attempt int) {
+// wantDriver checks that a driver still exists and is not being deleted.
+func (l *adoptedApp) wantDriver(attempt int) {
 	l.Helper()
 	if pod := l.pod(fmt.Sprintf("%s-%d-driver", l.ObjectMeta.Name, attempt)); pod.DeletionTimestamp != nil {
 		l.Errorf("Pod %s is being deleted", pod.Name)
 	}
 }
 
-// goes deletes the application, and waits until it is gone with its drivers.
-func (l *legacy) goes() {
+// wantNoDriver deletes the application, and waits until it and its drivers are gone.
+func (l *adoptedApp) wantNoDriver() {
 	l.Helper()
 	l.delete(l.ObjectMeta.Name)
 	untilGone(l.env, l.apps(), l.ObjectMeta.Name)
-	l.noneLeft()
+	l.wantNoDrivers()
 }
 
 const (
@@ -281,7 +281,7 @@ const (
 	lost     = "Failed ResourceReleased"
 )
 
-func lostIn(l *legacy) {
+func wantDriverRemoved(l *adoptedApp) {
 	l.Helper()
 	l.released()
 	if c := meta.FindStatusCondition(l.get(l.ObjectMeta.Name).Status.Conditions, "Succeeded"); c == nil || !contains(c.Message, "Driver removed") {
@@ -289,40 +289,40 @@ func lostIn(l *legacy) {
 	}
 }
 
-func fates() map[string]fate {
-	all := map[string]fate{}
-	for _, some := range []map[string]fate{beginnings(), runningOn(), restarting(), retained(), over(), setAside(), inEachState()} {
+func adoptionCases() map[string]adoptionCase {
+	all := map[string]adoptionCase{}
+	for _, some := range []map[string]adoptionCase{beginnings(), runningOn(), restarting(), retained(), over(), blocked(), inEachState()} {
 		maps.Copy(all, some)
 	}
 	return all
 }
 
 // beginnings are launches and restarts that were about to happen.
-func beginnings() map[string]fate {
-	return map[string]fate{
+func beginnings() map[string]adoptionCase {
+	return map[string]adoptionCase{
 		"a launch that was not begun is": {
-			recorded: "submitted", after: func(l *legacy) { l.run(l.ObjectMeta.Name, 0).succeed(); l.released() },
-			told: strings.Join(plainLife, " "), fresh: true, made: 1,
+			recorded: "submitted", after: func(l *adoptedApp) { l.run(l.ObjectMeta.Name, 0).succeed(); l.released() },
+			published: strings.Join(plainLife, " "), fresh: true, made: 1,
 		},
 		"a launch that was not written down is taken over": {
 			recorded: "submitted", before: runs(0), after: ends(0),
-			told: "DriverRequested DriverStarted DriverReady RunningHealthy Succeeded ResourceReleased",
+			published: "DriverRequested DriverStarted DriverReady RunningHealthy Succeeded ResourceReleased",
 		},
 		"a launch of which nothing at all was written is taken over": {
 			recorded: "submitted", change: func(a *application) { a.app.Status = sparkv1.ApplicationStatus{} }, before: runs(0), after: ends(0),
-			told: strings.Join(plainLife, " "),
+			published: strings.Join(plainLife, " "),
 		},
 		"a restart that was not begun is": {
 			recorded: "scheduled-to-restart", after: runsAgain(1), made: 1,
-			told: "DriverRequested DriverStarted DriverReady RunningHealthy Succeeded ResourceReleased",
+			published: "DriverRequested DriverStarted DriverReady RunningHealthy Succeeded ResourceReleased",
 		},
 		"a restart that was not written down is taken over": {
 			recorded: "scheduled-to-restart", before: runs(1), after: ends(1),
-			told: "DriverRequested DriverStarted DriverReady RunningHealthy Succeeded ResourceReleased",
+			published: "DriverRequested DriverStarted DriverReady RunningHealthy Succeeded ResourceReleased",
 		},
 		"a restart waits for the driver before it": {
 			recorded: "scheduled-to-restart", before: runs(0), after: runsAgain(1), made: 1,
-			told: "DriverRequested DriverStarted DriverReady RunningHealthy Succeeded ResourceReleased",
+			published: "DriverRequested DriverStarted DriverReady RunningHealthy Succeeded ResourceReleased",
 		},
 		"a restart waits for its back-off": {
 			recorded: "scheduled-to-restart",
@@ -332,158 +332,158 @@ func beginnings() map[string]fate {
 				state.LastTransitionTime = time.Now().UTC().Format(time.RFC3339Nano)
 				a.app.Status.StateTransitionHistory["6"] = *state
 			},
-			after: func(l *legacy) {
+			after: func(l *adoptedApp) {
 				if c := meta.FindStatusCondition(l.adopted().Status.Conditions, "Succeeded"); !contains(c.Message, "Attempt 1 starts at") {
 					l.Errorf("the condition says %q", c.Message)
 				}
-				l.goes()
+				l.wantNoDriver()
 			},
-			told: "ResourceReleased",
+			published: "ResourceReleased",
 		},
 	}
 }
 
 // runningOn are drivers that run, or ran.
-func runningOn() map[string]fate {
-	return map[string]fate{
+func runningOn() map[string]adoptionCase {
+	return map[string]adoptionCase{
 		"a driver of an operator of another name is followed": {
-			recorded: "running-healthy", before: func(l *legacy) { l.driverOf("team-operator", 0).start().ready() }, after: ends(0),
-			told: "Succeeded ResourceReleased",
+			recorded: "running-healthy", before: func(l *adoptedApp) { l.driverOf("team-operator", 0).start().ready() }, after: ends(0),
+			published: "Succeeded ResourceReleased",
 		},
 		"executors of an operator of another name are counted": {
 			recorded: "running-with-below-threshold-executors",
-			before: func(l *legacy) {
+			before: func(l *adoptedApp) {
 				d := l.driverOf("team-operator", 2).start().ready()
 				for id := range 2 {
 					l.label(d.executor(id).start().ready().Name, "spark.operator/name", "team-operator")
 				}
 			},
-			after: ends(2), told: "RunningHealthy Succeeded ResourceReleased",
+			after: ends(2), published: "RunningHealthy Succeeded ResourceReleased",
 		},
 		"a driver that ended meanwhile is": {
-			recorded: "running-healthy", before: ran(0, 1), after: func(l *legacy) { l.released() }, told: "Failed ResourceReleased",
+			recorded: "running-healthy", before: ran(0, 1), after: func(l *adoptedApp) { l.released() }, published: "Failed ResourceReleased",
 		},
 		"what is left of another attempt is deleted": {
-			recorded: "running-healthy", before: func(l *legacy) { ran(1, 1)(l); runs(0)(l) }, after: ends(0), told: "Succeeded ResourceReleased",
+			recorded: "running-healthy", before: func(l *adoptedApp) { ran(1, 1)(l); runs(0)(l) }, after: ends(0), published: "Succeeded ResourceReleased",
 		},
 		"a driver that is lost is replaced where the spec says so": {
-			recorded: "running-with-below-threshold-executors", after: runsAgainWithoutExecutors(3), told: "Failed " + restarts, made: 1,
+			recorded: "running-with-below-threshold-executors", after: runsAgainWithoutExecutors(3), published: "Failed " + restarts, made: 1,
 		},
 	}
 }
 
 // restarting are failures that may be followed by another attempt.
-func restarting() map[string]fate {
-	return map[string]fate{
+func restarting() map[string]adoptionCase {
+	return map[string]adoptionCase{
 		"a failure is followed by the restart that its spec allows": {
-			recorded: "failed", before: ran(0, 1), after: runsAgain(1), told: restarts, made: 1,
+			recorded: "failed", before: ran(0, 1), after: runsAgain(1), published: restarts, made: 1,
 		},
 		"a failure without its driver is followed by its restart": {
-			recorded: "failed", after: runsAgain(1), told: restarts, made: 1,
+			recorded: "failed", after: runsAgain(1), published: restarts, made: 1,
 		},
 		"a failure that has used up its restarts is the last": {
 			recorded: "failed", change: func(a *application) { a.Restart(sparkv1.RestartOnFailure, 0, 0) }, before: ran(0, 1),
-			after: func(l *legacy) { l.released() }, told: "ResourceReleased",
+			after: func(l *adoptedApp) { l.released() }, published: "ResourceReleased",
 		},
 	}
 }
 
 // retained are ends after which the driver is kept.
-func retained() map[string]fate {
-	return map[string]fate{
+func retained() map[string]adoptionCase {
+	return map[string]adoptionCase{
 		"a success is retained as its spec says": {
 			recorded: "succeeded", change: func(a *application) { a.Retain(sparkv1.RetainAlways) }, before: ran(0, 0),
-			after: func(l *legacy) {
+			after: func(l *adoptedApp) {
 				l.untilState(l.ObjectMeta.Name, "TerminatedWithoutReleaseResources")
-				l.stays(0)
-				l.goes()
+				l.wantDriver(0)
+				l.wantNoDriver()
 			},
-			told: "TerminatedWithoutReleaseResources ResourceReleased",
+			published: "TerminatedWithoutReleaseResources ResourceReleased",
 		},
 		"a retention goes on": {
 			recorded: "terminated-without-release-resources", before: ran(0, 0),
-			after: func(l *legacy) { l.adopted(); l.stays(0); l.goes() }, told: "ResourceReleased",
+			after: func(l *adoptedApp) { l.adopted(); l.wantDriver(0); l.wantNoDriver() }, published: "ResourceReleased",
 		},
 		"a retention that is over ends": {
 			recorded: "terminated-without-release-resources", change: func(a *application) { a.RetainFor(time.Hour) }, before: ran(0, 0),
-			after: func(l *legacy) { l.released() }, told: "ResourceReleased",
+			after: func(l *adoptedApp) { l.released() }, published: "ResourceReleased",
 		},
 		"a retention without its driver ends": {
 			recorded: "terminated-without-release-resources", change: func(a *application) { a.RetainFor(time.Hour) },
-			after: func(l *legacy) { l.released() }, told: "ResourceReleased",
+			after: func(l *adoptedApp) { l.released() }, published: "ResourceReleased",
 		},
 	}
 }
 
 // over is what has ended, or is being deleted.
-func over() map[string]fate {
-	return map[string]fate{
+func over() map[string]adoptionCase {
+	return map[string]adoptionCase{
 		"what has ended for good is left as it is": {
-			recorded: "resource-released", after: (*legacy).goes, untouched: true,
+			recorded: "resource-released", after: (*adoptedApp).wantNoDriver, untouched: true,
 		},
 		"a time to live goes on": {
 			recorded: "resource-released", change: func(a *application) { a.TTL(20 * 365 * 24 * time.Hour) },
-			after: func(l *legacy) { l.adopted(); l.goes() },
+			after: func(l *adoptedApp) { l.adopted(); l.wantNoDriver() },
 		},
 		"a time to live that is over ends": {
 			recorded: "resource-released", change: func(a *application) { a.TTL(time.Hour) },
-			after: func(l *legacy) { untilGone(l.env, l.apps(), l.ObjectMeta.Name) },
+			after: func(l *adoptedApp) { untilGone(l.env, l.apps(), l.ObjectMeta.Name) },
 		},
 		"a deletion that was begun is ended": {
-			recorded: "running-healthy", before: func(l *legacy) { runs(0)(l); l.delete(l.ObjectMeta.Name) },
-			after: func(l *legacy) { untilGone(l.env, l.apps(), l.ObjectMeta.Name); l.noneLeft() }, told: "ResourceReleased",
+			recorded: "running-healthy", before: func(l *adoptedApp) { runs(0)(l); l.delete(l.ObjectMeta.Name) },
+			after: func(l *adoptedApp) { untilGone(l.env, l.apps(), l.ObjectMeta.Name); l.wantNoDrivers() }, published: "ResourceReleased",
 		},
 		"a deletion of what has ended is ended": {
-			recorded: "resource-released", before: func(l *legacy) { l.delete(l.ObjectMeta.Name) },
-			after: func(l *legacy) { untilGone(l.env, l.apps(), l.ObjectMeta.Name) }, untouched: true,
+			recorded: "resource-released", before: func(l *adoptedApp) { l.delete(l.ObjectMeta.Name) },
+			after: func(l *adoptedApp) { untilGone(l.env, l.apps(), l.ObjectMeta.Name) }, untouched: true,
 		},
 	}
 }
 
-// setAside is what nobody can go on with.
-func setAside() map[string]fate {
-	return map[string]fate{
+// blocked returns the cases that Firesteel cannot continue.
+func blocked() map[string]adoptionCase {
+	return map[string]adoptionCase{
 		"what cannot be understood is left alone, and can be deleted": {
 			recorded: "running-healthy", before: runs(0),
 			change: func(a *application) { a.app.Status.CurrentState.CurrentStateSummary = "Pondering" },
-			after: func(l *legacy) {
+			after: func(l *adoptedApp) {
 				c := l.untilCondition(l.ObjectMeta.Name, "Succeeded", metav1.ConditionUnknown, "NotAdopted")
 				for _, part := range []string{`"Pondering"`, "delete the application and apply it again"} {
 					if !contains(c.Message, part) {
 						l.Errorf("the condition says %q, and not %s", c.Message, part)
 					}
 				}
-				l.stays(0)
-				l.goes()
+				l.wantDriver(0)
+				l.wantNoDriver()
 			},
 		},
 	}
 }
 
 // inEachState are applications in each state in which there may be a driver, with it and without.
-func inEachState() map[string]fate {
-	all := map[string]fate{}
+func inEachState() map[string]adoptionCase {
+	all := map[string]adoptionCase{}
 	for state, told := range map[string]string{
 		"driver-requested": "DriverStarted DriverReady RunningHealthy", "driver-started": "DriverReady RunningHealthy",
 		"driver-ready": "RunningHealthy", "initialized-below-threshold-executors": "...",
 		"running-healthy": "", "running-with-partial-capacity": "...",
 	} {
-		all["a driver is followed to its end: "+state] = fate{
-			recorded: state, before: runs(0), after: ends(0), told: told + " Succeeded ResourceReleased",
+		all["a driver is followed to its end: "+state] = adoptionCase{
+			recorded: state, before: runs(0), after: ends(0), published: told + " Succeeded ResourceReleased",
 		}
-		all["a driver is lost: "+state] = fate{recorded: state, after: lostIn, told: lost}
+		all["a driver is lost: "+state] = adoptionCase{recorded: state, after: wantDriverRemoved, published: lost}
 	}
-	all["a driver is followed to its end: running-with-below-threshold-executors"] = fate{
-		recorded: "running-with-below-threshold-executors", before: runs(2), after: ends(2), told: "... Succeeded ResourceReleased",
+	all["a driver is followed to its end: running-with-below-threshold-executors"] = adoptionCase{
+		recorded: "running-with-below-threshold-executors", before: runs(2), after: ends(2), published: "... Succeeded ResourceReleased",
 	}
-	for state, before := range map[string]func(*legacy){
-		"driver-start-timed-out": func(l *legacy) { l.driver(0) }, "driver-ready-timed-out": func(l *legacy) { l.driver(0).start() },
-		"executors-start-timed-out": runs(0), "succeeded": ran(0, 0), "scheduling-failure": func(l *legacy) { l.driver(0) },
-		"driver-evicted": func(l *legacy) { l.driver(0).start().evict() }, "twice-ended": ran(0, 0),
+	for state, before := range map[string]func(*adoptedApp){
+		"driver-start-timed-out": func(l *adoptedApp) { l.driver(0) }, "driver-ready-timed-out": func(l *adoptedApp) { l.driver(0).start() },
+		"executors-start-timed-out": runs(0), "succeeded": ran(0, 0), "scheduling-failure": func(l *adoptedApp) { l.driver(0) },
+		"driver-evicted": func(l *adoptedApp) { l.driver(0).start().evict() }, "twice-ended": ran(0, 0),
 	} {
-		over := func(l *legacy) { l.Helper(); l.released() }
-		all["an end is concluded: "+state] = fate{recorded: state, before: before, after: over, told: "ResourceReleased"}
-		all["an end is concluded without a driver: "+state] = fate{recorded: state, after: over, told: "ResourceReleased"}
+		over := func(l *adoptedApp) { l.Helper(); l.released() }
+		all["an end is concluded: "+state] = adoptionCase{recorded: state, before: before, after: over, published: "ResourceReleased"}
+		all["an end is concluded without a driver: "+state] = adoptionCase{recorded: state, after: over, published: "ResourceReleased"}
 	}
 	return all
 }

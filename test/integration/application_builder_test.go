@@ -13,7 +13,7 @@ import (
 // application builds a SparkApplication.
 type application struct{ app sparkv1.SparkApplication }
 
-// App is SparkPi on Spark 4.1, under a name of its own.
+// App returns SparkPi on Spark 4.1 with a name.
 func App(name string) *application {
 	a := &application{}
 	a.app.Name = name
@@ -41,7 +41,7 @@ func (a *application) Conf(key, value string) *application {
 	return a
 }
 
-// OnDemandClaim has a volume claim made for the driver.
+// OnDemandClaim adds a volume claim that is created for the driver.
 func (a *application) OnDemandClaim() *application {
 	const volume = "spark.kubernetes.driver.volumes.persistentVolumeClaim.data."
 	return a.Conf(volume+"mount.path", "/data").Conf(volume+"options.claimName", "OnDemand").
@@ -124,7 +124,7 @@ func (a *application) DriverStartsWithin(limit time.Duration) *application {
 	return a
 }
 
-// ForceGoneWithin bounds the time that a driver's Pod may take to go.
+// ForceGoneWithin bounds the time until a terminating driver Pod is deleted by force.
 func (a *application) ForceGoneWithin(limit time.Duration) *application {
 	a.timeouts().ForceTerminationGracePeriodMillis = inMillis(limit)
 	return a
@@ -136,7 +136,7 @@ func (a *application) ExecutorsStartWithin(limit time.Duration) *application {
 	return a
 }
 
-// Executors asks for executors to begin with, to keep and to be complete.
+// Executors sets the initial, the minimum and the maximum number of executors.
 func (a *application) Executors(first, least, most int32) *application {
 	a.tolerations().InstanceConfig = &sparkv1.ExecutorInstanceConfig{InitExecutors: first, MinExecutors: least, MaxExecutors: most}
 	return a

@@ -15,7 +15,7 @@ import (
 	"github.com/firesteel-dev/firesteel/test/harness/eventlog"
 )
 
-// plainLife is the life of an application that succeeds at its first attempt.
+// plainLife are the states of an application that succeeds at its first attempt.
 var plainLife = []string{
 	"Submitted", "DriverRequested", "DriverStarted", "DriverReady", "RunningHealthy", "Succeeded", "ResourceReleased",
 }
@@ -58,13 +58,13 @@ func TestApplicationRunsFromSubmittedToReleased(t *testing.T) {
 	if condition.ObservedGeneration != released.Generation || condition.Message == "" {
 		t.Errorf("condition %+v does not speak of generation %d", condition, released.Generation)
 	}
-	s.told(app, plainLife...)
+	s.untilPublished(app, plainLife...)
 	untilGone(s, s.Kube.CoreV1().Pods(s.ns), d.Name)
 	untilGone(s, s.Kube.CoreV1().Services(s.ns), "pi-0-driver-svc")
 	untilGone(s, s.Kube.CoreV1().ConfigMaps(s.ns), "pi-0-spark-drv-conf-map")
 }
 
-// An application may need all kinds of objects that Firesteel makes.
+// An application may need all kinds of objects that Firesteel creates.
 func TestApplicationGetsObjectsOfAllKinds(t *testing.T) {
 	t.Parallel()
 	s := newEnv(t).sharesController()
@@ -86,10 +86,10 @@ func TestApplicationGetsObjectsOfAllKinds(t *testing.T) {
 	d.succeed()
 	s.untilState("pi", "ResourceReleased")
 	s.delete("pi")
-	s.empty()
+	s.untilNothingIsLeft()
 }
 
-// ownedBy are the objects of the namespace that a Pod owns.
+// ownedBy returns the objects of the namespace that a Pod owns.
 func (s *env) ownedBy(pod *corev1.Pod) []string {
 	s.Helper()
 	services, err := s.Kube.CoreV1().Services(s.ns).List(s.Context(), metav1.ListOptions{})
@@ -120,7 +120,7 @@ func each[T any](items []T, do func(*T)) {
 	}
 }
 
-// The manifests of others are created as people create them, validated strictly, in every version of the API.
+// Manifests of the Apache operator are created as users create them, with strict validation, in every version of the API.
 func TestApplicationsOfTheApacheOperatorRunUnedited(t *testing.T) {
 	t.Parallel()
 	for name, version := range map[string]string{
@@ -140,7 +140,7 @@ func TestApplicationsOfTheApacheOperatorRunUnedited(t *testing.T) {
 			s.run("pi", 0).succeed()
 			_, err = s.kubectl("", "wait", "--for=condition=Succeeded", "--timeout=60s", "sparkapp/pi")
 			s.must(err)
-			s.told(s.untilState("pi", "ResourceReleased"), plainLife...)
+			s.untilPublished(s.untilState("pi", "ResourceReleased"), plainLife...)
 		})
 	}
 }
@@ -154,11 +154,11 @@ func TestApplicationsWithUnusualNamesRun(t *testing.T) {
 		(&driver{Pod: s.pod(record.Launch.DriverPod), env: s}).start().ready().succeed()
 		s.untilState(name, "ResourceReleased")
 		s.untilDelivered("the end of "+name, func(heard []eventlog.Entry) bool {
-			first := firstTaken(heard, app)
+			first := firstAccepted(heard, app)
 			return len(first) > 0 && first[len(first)-1].State() == "ResourceReleased"
 		})
 	}
-	s.empty()
+	s.untilNothingIsLeft()
 }
 
 func (s *env) pod(name string) *corev1.Pod {

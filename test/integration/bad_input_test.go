@@ -136,14 +136,14 @@ func TestBadInputIsReportedAndAffectsNoOtherApplication(t *testing.T) {
 			}
 			s.untilState("bad", "ResourceReleased")
 			s.untilDelivered("the bad application's end", func(heard []eventlog.Entry) bool {
-				its := firstTaken(heard, bad)
+				its := firstAccepted(heard, bad)
 				return len(its) > 0 && its[len(its)-1].Attributes["sparkfinal"] == "true"
 			})
 			s.untilNoDriverOf("bad")
 
 			s.run("good", 0).succeed()
 			s.untilState("good", "ResourceReleased")
-			s.told(good, plainLife...)
+			s.untilPublished(good, plainLife...)
 		})
 	}
 }
@@ -202,7 +202,7 @@ func TestBadInputThatCanNeverRunIsRefusedByTheAPIServer(t *testing.T) {
 func (s *env) limit(kind corev1.ResourceName, count string) {
 	s.Helper()
 	quotas := s.Kube.CoreV1().ResourceQuotas(s.ns)
-	s.must(wait.PollUntilContextTimeout(s.Context(), poll, patience, true, func(ctx context.Context) (bool, error) {
+	s.must(wait.PollUntilContextTimeout(s.Context(), pollInterval, timeout, true, func(ctx context.Context) (bool, error) {
 		limit, err := quotas.Get(ctx, "quota", metav1.GetOptions{})
 		if apierrors.IsNotFound(err) {
 			_, err = quotas.Create(ctx, quota(kind, count), metav1.CreateOptions{})
@@ -238,7 +238,7 @@ func (s *env) creating(pod string) func(context.Context, metav1.CreateOptions) e
 // untilRefused waits until the API server, which caches quotas and policies, refuses what is tried without effect.
 func (s *env) untilRefused(because string, create func(context.Context, metav1.CreateOptions) error) {
 	s.Helper()
-	s.must(wait.PollUntilContextTimeout(s.Context(), poll, patience, true, func(ctx context.Context) (bool, error) {
+	s.must(wait.PollUntilContextTimeout(s.Context(), pollInterval, timeout, true, func(ctx context.Context) (bool, error) {
 		err := create(ctx, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 		return err != nil && strings.Contains(err.Error(), because), nil
 	}))
@@ -295,7 +295,7 @@ func (s *env) untilNoDriverOf(app string) {
 	s.Helper()
 	selector := metav1.ListOptions{LabelSelector: kubelet.DriverSelector + ",spark.operator/spark-app-name=" + app}
 	var left []corev1.Pod
-	err := wait.PollUntilContextTimeout(s.Context(), poll, patience, true, func(ctx context.Context) (bool, error) {
+	err := wait.PollUntilContextTimeout(s.Context(), pollInterval, timeout, true, func(ctx context.Context) (bool, error) {
 		pods, err := s.Kube.CoreV1().Pods(s.ns).List(ctx, selector)
 		if err != nil {
 			return false, nil
@@ -328,7 +328,7 @@ func TestBadInputOfAMissingImageIsReported(t *testing.T) {
 	s.untilKubeEvent("pi", corev1.EventTypeWarning, "ImagePullFailed")
 }
 
-// What cannot be decoded is told on the object, and begins once it is mended.
+// An undecodable application is reported on the object, and starts once it is corrected.
 func TestUndecodableApplicationStartsWhenItIsCorrected(t *testing.T) {
 	t.Parallel()
 	s := newEnv(t).sharesController()

@@ -28,7 +28,7 @@ import (
 // standalone builds a SparkCluster.
 type standalone struct{ cluster sparkv1.SparkCluster }
 
-// Cluster has a master and two workers, on Spark 4.1.
+// Cluster returns a cluster with a master and two workers, on Spark 4.1.
 func Cluster(name string) *standalone {
 	c := &standalone{}
 	c.cluster.Name = name
@@ -40,7 +40,7 @@ func Cluster(name string) *standalone {
 
 func (c *standalone) Obj() *sparkv1.SparkCluster { return c.cluster.DeepCopy() }
 
-// Workers asks for workers to begin with, to keep and to have at most.
+// Workers sets the initial, the minimum and the maximum number of workers.
 func (c *standalone) Workers(first, least, most int32) *standalone {
 	c.cluster.Spec.ClusterTolerations.InstanceConfig = sparkv1.WorkerInstanceConfig{InitWorkers: first, MinWorkers: least, MaxWorkers: most}
 	return c
@@ -64,7 +64,7 @@ func (s *env) createCluster(c *standalone) *sparkv1.SparkCluster {
 
 func (s *env) editCluster(name string, change func(*sparkv1.SparkCluster)) {
 	s.Helper()
-	s.must(wait.PollUntilContextTimeout(s.Context(), poll, patience, true, func(ctx context.Context) (bool, error) {
+	s.must(wait.PollUntilContextTimeout(s.Context(), pollInterval, timeout, true, func(ctx context.Context) (bool, error) {
 		c, err := s.clusters().Get(ctx, name, metav1.GetOptions{})
 		if err != nil {
 			return false, err
@@ -116,13 +116,13 @@ func (s *env) statefulSet(name string) *appsv1.StatefulSet {
 	return set
 }
 
-// untilSet waits for a StatefulSet to be as it should be.
+// untilSet waits until a condition on a StatefulSet holds.
 func (s *env) untilSet(name, what string, holds func(*appsv1.StatefulSet) bool) *appsv1.StatefulSet {
 	s.Helper()
 	return until(s, s.Kube.AppsV1().StatefulSets(s.ns), name, what, holds)
 }
 
-// rollOut does the work of the controller of StatefulSets, which does not run here: all Pods are there and ready.
+// rollOut replaces the controller of StatefulSets, which does not run here: all Pods exist and are ready.
 func (s *env) rollOut(name string) {
 	s.Helper()
 	set := s.untilSet(name, "exist", func(*appsv1.StatefulSet) bool { return true })
@@ -134,8 +134,8 @@ func (s *env) rollOut(name string) {
 	s.must(err)
 }
 
-// clusterToldOf waits until the sink has taken a cluster's story.
-func (s *env) clusterToldOf(c *sparkv1.SparkCluster, states ...string) []eventlog.Entry {
+// untilClusterPublished waits until the sink has acknowledged a cluster's transitions.
+func (s *env) untilClusterPublished(c *sparkv1.SparkCluster, states ...string) []eventlog.Entry {
 	s.Helper()
 	var its []eventlog.Entry
 	s.untilDelivered(fmt.Sprintf("the story %v of %s", states, c.Name), func(heard []eventlog.Entry) bool {
@@ -151,8 +151,7 @@ func (s *env) clusterToldOf(c *sparkv1.SparkCluster, states ...string) []eventlo
 	return its
 }
 
-// master stands in for the masters of clusters: it answers for their pages, asked by the API server as a Service's
-// endpoint.
+// master serves the pages of all masters of clusters, as the endpoint of their Services.
 type master struct {
 	server *httptest.Server
 
@@ -177,7 +176,7 @@ func (s *env) newMaster() *master {
 	return m
 }
 
-// masterPod is the Pod that the masters of an env are said to be. The API server asks no address but a Pod's.
+// masterPod is the Pod of all masters of an env. The API server connects to addresses of Pods only.
 const masterPod = "masters"
 
 func (s *env) bindAddress() {
@@ -194,7 +193,7 @@ func (s *env) bindAddress() {
 	s.must(err)
 }
 
-// hostAddress is one that the API server agrees to ask: no loopback.
+// hostAddress returns an address that the API server connects to: no loopback.
 func (s *env) hostAddress() string {
 	s.Helper()
 	addresses, err := net.InterfaceAddrs()
@@ -215,7 +214,7 @@ func (m *master) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 	fmt.Fprintf(w, `{"url":"spark://m:7077","workers":[],"aliveworkers":%d,"activeapps":[],"status":%q}`, m.workers, m.status)
 }
 
-// has says how many workers are registered from now on.
+// has sets the number of registered workers.
 func (m *master) has(workers int) { m.answers(http.StatusOK, workers) }
 
 func (m *master) answers(code, workers int) {
@@ -224,7 +223,7 @@ func (m *master) answers(code, workers int) {
 	m.code, m.workers = code, workers
 }
 
-// answersFor has the master answer as that of a cluster.
+// answersFor makes the master serve the page of a cluster's master.
 func (s *env) answersFor(m *master, cluster string) {
 	s.Helper()
 	address := m.server.Listener.Addr().(*net.TCPAddr)
@@ -240,8 +239,8 @@ func (s *env) answersFor(m *master, cluster string) {
 	s.must(err)
 }
 
-// letAskMasters lets the controller ask the masters through the API server, since it runs outside of any Kubernetes cluster here.
-func (s *suite) letAskMasters(ctx context.Context) error {
+// allowProxyToMasters lets the controller ask the masters through the API server, since it runs outside of any Kubernetes cluster here.
+func (s *suite) allowProxyToMasters(ctx context.Context) error {
 	const name = "test-masters"
 	_, err := s.Kube.RbacV1().ClusterRoles().Create(ctx, &rbacv1.ClusterRole{
 		ObjectMeta: metav1.ObjectMeta{Name: name},
@@ -258,11 +257,11 @@ func (s *suite) letAskMasters(ctx context.Context) error {
 	return err
 }
 
-// owned are the objects that clusters own in the env, by kind and name.
+// owned returns the objects that clusters own in the env, by kind and name.
 func (s *env) owned() []string {
 	s.Helper()
 	var names []string
-	for _, kind := range madeForClusters {
+	for _, kind := range clusterObjectKinds {
 		list, err := s.Dynamic.Resource(kind).Namespace(s.ns).List(s.Context(), metav1.ListOptions{LabelSelector: "spark.operator/spark-cluster-name"})
 		s.must(err)
 		for _, object := range list.Items {
@@ -273,11 +272,11 @@ func (s *env) owned() []string {
 	return names
 }
 
-// untilOwned waits until clusters own just these objects.
+// untilOwned waits until clusters own exactly these objects.
 func (s *env) untilOwned(names ...string) {
 	s.Helper()
 	var owned []string
-	err := wait.PollUntilContextTimeout(s.Context(), poll, patience, true, func(context.Context) (bool, error) {
+	err := wait.PollUntilContextTimeout(s.Context(), pollInterval, timeout, true, func(context.Context) (bool, error) {
 		owned = s.owned()
 		return slices.Equal(owned, names), nil
 	})

@@ -18,7 +18,7 @@ import (
 func (s *env) ofCluster() map[string]*unstructured.Unstructured {
 	s.Helper()
 	objects := map[string]*unstructured.Unstructured{}
-	for _, resource := range madeForClusters {
+	for _, resource := range clusterObjectKinds {
 		list, err := s.Dynamic.Resource(resource).Namespace(s.ns).List(s.Context(), metav1.ListOptions{})
 		s.must(err)
 		for i := range list.Items {
@@ -33,7 +33,7 @@ func (s *env) ofCluster() map[string]*unstructured.Unstructured {
 // relabelObjects patches the metadata of all objects of the cluster c.
 func (s *env) relabelObjects(metadata string) {
 	s.Helper()
-	for _, resource := range madeForClusters {
+	for _, resource := range clusterObjectKinds {
 		client := s.Dynamic.Resource(resource).Namespace(s.ns)
 		list, err := client.List(s.Context(), metav1.ListOptions{})
 		s.must(err)
@@ -62,7 +62,7 @@ func TestClusterLabelsAreRestored(t *testing.T) {
 			}
 			s.relabelObjects(metadata)
 			var wrong []string
-			err := wait.PollUntilContextTimeout(t.Context(), poll, patience, true, func(context.Context) (bool, error) {
+			err := wait.PollUntilContextTimeout(t.Context(), pollInterval, timeout, true, func(context.Context) (bool, error) {
 				wrong = nil
 				for name, object := range s.ofCluster() {
 					labels, owner := object.GetLabels(), metav1.GetControllerOf(object)
@@ -85,10 +85,10 @@ func TestClusterLabelsAreRestored(t *testing.T) {
 				t.Errorf("there are %v, were %v", slices.Collect(maps.Keys(after)), slices.Collect(maps.Keys(before)))
 			}
 			s.untilClusterCondition("c", "Ready", metav1.ConditionTrue, "RunningHealthy")
-			s.clusterToldOf(c, "Submitted", "RunningHealthy")
+			s.untilClusterPublished(c, "Submitted", "RunningHealthy")
 			s.must(s.clusters().Delete(t.Context(), "c", metav1.DeleteOptions{}))
 			untilGone(s, s.clusters(), "c")
-			s.clusterToldOf(c, "Submitted", "RunningHealthy", "ResourceReleased")
+			s.untilClusterPublished(c, "Submitted", "RunningHealthy", "ResourceReleased")
 		})
 	}
 }

@@ -23,8 +23,8 @@ import (
 	"github.com/firesteel-dev/firesteel/test/harness/controlplane"
 )
 
-// madeForClusters are the kinds of objects that Firesteel makes for a cluster.
-var madeForClusters = []schema.GroupVersionResource{
+// clusterObjectKinds are the kinds of objects that Firesteel makes for a cluster.
+var clusterObjectKinds = []schema.GroupVersionResource{
 	{Version: "v1", Resource: "services"}, {Group: "apps", Version: "v1", Resource: "statefulsets"},
 	{Group: "networking.k8s.io", Version: "v1", Resource: "networkpolicies"},
 	{Group: "policy", Version: "v1", Resource: "poddisruptionbudgets"},
@@ -75,11 +75,11 @@ func TestClusterIsReadyWhenItsWorkersAreRegistered(t *testing.T) {
 		w := c.Status.Workers
 		return w != nil && w.Replicas == 2 && w.Registered == 2 && w.Selector == "spark-role=worker,spark.operator/spark-cluster-name=c"
 	})
-	s.clusterToldOf(c, "Submitted", "RunningHealthy")
+	s.untilClusterPublished(c, "Submitted", "RunningHealthy")
 	s.must(s.clusters().Delete(t.Context(), "c", metav1.DeleteOptions{}))
 	untilGone(s, s.clusters(), "c")
 	s.untilOwned()
-	told := s.clusterToldOf(c, "Submitted", "RunningHealthy", "ResourceReleased")
+	told := s.untilClusterPublished(c, "Submitted", "RunningHealthy", "ResourceReleased")
 	if last := told[2]; last.Type() != "dev.firesteel.cluster.resource-released.v1" || last.Attributes["sparkfinal"] != "true" || last.Attributes["sparkoutcome"] != "Deleted" {
 		t.Errorf("the end is told as %s with %v", last.Type(), last.Attributes)
 	}
@@ -88,11 +88,11 @@ func TestClusterIsReadyWhenItsWorkersAreRegistered(t *testing.T) {
 func TestClusterWriteBudget(t *testing.T) {
 	t.Parallel()
 	s, _, c := runningCluster(t, Cluster("c"))
-	s.clusterToldOf(c, "Submitted", "RunningHealthy")
+	s.untilClusterPublished(c, "Submitted", "RunningHealthy")
 	s.untilKubeEvent("c", corev1.EventTypeNormal, "RunningHealthy")
 	requests := slices.DeleteFunc(s.requestsAtRest(), func(r controlplane.Request) bool { return r.Kind() == "get services/proxy" })
 	rests := int(time.Since(c.CreationTimestamp.Time) / (30 * time.Second))
-	s.within(budget{
+	s.wantWithinBudget(budget{
 		"patch sparkclusters": 1, "update sparkclusters/status": 2 + rests, "create services": 2, "create statefulsets": 2,
 		"create networkpolicies": 1, "create poddisruptionbudgets": 1, "create events": 1,
 	}, requests)
@@ -112,7 +112,7 @@ func TestClusterDegradesAndRecovers(t *testing.T) {
 	s.untilClusterCondition("c", "Ready", metav1.ConditionTrue, "RunningHealthy")
 	m.answers(http.StatusInternalServerError, 0)
 	s.untilClusterCondition("c", "Ready", metav1.ConditionFalse, "MasterNotAnswering")
-	s.clusterToldOf(c, "Submitted", "RunningHealthy", "Degraded", "RunningHealthy", "Degraded")
+	s.untilClusterPublished(c, "Submitted", "RunningHealthy", "Degraded", "RunningHealthy", "Degraded")
 }
 
 func TestClusterIsScaledByHand(t *testing.T) {
@@ -261,11 +261,11 @@ func TestClusterThatIsRefusedIsReleased(t *testing.T) {
 		t.Errorf("it is told %q", message)
 	}
 	s.untilOwned()
-	s.clusterToldOf(c, "Submitted", "SchedulingFailure", "ResourceReleased")
+	s.untilClusterPublished(c, "Submitted", "SchedulingFailure", "ResourceReleased")
 	s.must(s.Kube.CoreV1().ResourceQuotas(s.ns).Delete(t.Context(), "quota", metav1.DeleteOptions{}))
 	s.editCluster("c", func(c *sparkv1.SparkCluster) { property(c, "spark.a", "1") })
 	s.untilOwned(ofPlain("c")...)
-	s.clusterToldOf(c, "Submitted", "SchedulingFailure", "ResourceReleased", "Submitted")
+	s.untilClusterPublished(c, "Submitted", "SchedulingFailure", "ResourceReleased", "Submitted")
 	again := s.untilClusterState("c", "Submitted")
 	if again.Status.CurrentAttemptSummary.AttemptInfo.ID != 1 {
 		t.Errorf("the attempt is %+v", again.Status.CurrentAttemptSummary.AttemptInfo)
@@ -452,7 +452,7 @@ func TestClusterFailsIfItsMasterNeverAnswers(t *testing.T) {
 		t.Errorf("it is told %q", message)
 	}
 	s.untilOwned()
-	s.clusterToldOf(c, "Submitted", "Failed", "ResourceReleased")
+	s.untilClusterPublished(c, "Submitted", "Failed", "ResourceReleased")
 }
 
 func TestUndecodableClusterIsReported(t *testing.T) {

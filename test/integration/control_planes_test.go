@@ -18,8 +18,8 @@ const (
 	lonePlanes = 4
 )
 
-// planes gives control planes to tests. A control plane starts when the first test needs it.
-type planes struct {
+// controlPlanePool gives control planes to tests. A control plane starts when the first test needs it.
+type controlPlanePool struct {
 	// dir holds Firesteel's programs, and a folder for each control plane.
 	dir string
 	// shared returns the control plane of all tests that do not call alone.
@@ -35,8 +35,8 @@ type planes struct {
 	used map[string]*suite
 }
 
-func newPlanes(dir string) *planes {
-	p := &planes{
+func newControlPlanePool(dir string) *controlPlanePool {
+	p := &controlPlanePool{
 		dir:    dir,
 		places: make(chan struct{}, sharedTests), idle: make(chan *suite, lonePlanes),
 		used: map[string]*suite{},
@@ -49,7 +49,7 @@ func newPlanes(dir string) *planes {
 }
 
 // start starts one more control plane.
-func (p *planes) start() (*suite, error) {
+func (p *controlPlanePool) start() (*suite, error) {
 	p.mutex.Lock()
 	s := &suite{dir: filepath.Join(p.dir, fmt.Sprintf("plane-%d", len(p.started))), programs: p.dir}
 	p.started = append(p.started, s)
@@ -58,7 +58,7 @@ func (p *planes) start() (*suite, error) {
 }
 
 // stop ends all control planes.
-func (p *planes) stop() {
+func (p *controlPlanePool) stop() {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	for _, s := range p.started {
@@ -68,7 +68,7 @@ func (p *planes) stop() {
 
 // of returns the control plane that a test or one of its parents uses. If there is none, the test waits for a place on the
 // shared one.
-func (p *planes) of(t testing.TB) *suite {
+func (p *controlPlanePool) of(t testing.TB) *suite {
 	t.Helper()
 	if s := p.usedBy(t.Name()); s != nil {
 		return s
@@ -85,7 +85,7 @@ func (p *planes) of(t testing.TB) *suite {
 	return s
 }
 
-func (p *planes) usedBy(test string) *suite {
+func (p *controlPlanePool) usedBy(test string) *suite {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	for {
@@ -101,7 +101,7 @@ func (p *planes) usedBy(test string) *suite {
 }
 
 // use has a test use a control plane until it ends.
-func (p *planes) use(t testing.TB, s *suite) {
+func (p *controlPlanePool) use(t testing.TB, s *suite) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	p.used[t.Name()] = s
@@ -113,7 +113,7 @@ func (p *planes) use(t testing.TB, s *suite) {
 }
 
 // reserve waits until a lone control plane is idle, and leaves it so until a test ends that starts one itself.
-func (p *planes) reserve(t *testing.T) {
+func (p *controlPlanePool) reserve(t *testing.T) {
 	s := <-p.idle
 	t.Cleanup(func() { p.idle <- s })
 }

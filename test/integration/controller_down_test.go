@@ -19,18 +19,18 @@ func TestControllerContinuesAfterItWasDown(t *testing.T) {
 		// dies is where the controller dies; where it is nowhere, when the driver runs.
 		dies trap
 		// meanwhile is what happens then, and after what has to come of it.
-		meanwhile, after func(*mortal)
+		meanwhile, after func(*crashEnv)
 		drivers          int
 		states           []string
 	}{
 		"a driver succeeds": {
-			meanwhile: func(m *mortal) { m.driver(m.name, 0).succeed() },
-			after:     func(m *mortal) { m.untilCondition(m.name, "Succeeded", metav1.ConditionTrue, "Succeeded") },
+			meanwhile: func(m *crashEnv) { m.driver(m.name, 0).succeed() },
+			after:     func(m *crashEnv) { m.untilCondition(m.name, "Succeeded", metav1.ConditionTrue, "Succeeded") },
 			drivers:   1, states: plainLife,
 		},
 		"a driver vanishes": {
-			meanwhile: func(m *mortal) { m.vanish(m.name + "-0-driver") },
-			after: func(m *mortal) {
+			meanwhile: func(m *crashEnv) { m.deletePodNow(m.name + "-0-driver") },
+			after: func(m *crashEnv) {
 				c := m.untilCondition(m.name, "Succeeded", metav1.ConditionFalse, "DriverLost")
 				if !contains(c.Message, "Driver removed") {
 					m.Errorf("the condition says %q", c.Message)
@@ -39,15 +39,15 @@ func TestControllerContinuesAfterItWasDown(t *testing.T) {
 			drivers: 1, states: words("Submitted DriverRequested DriverStarted DriverReady RunningHealthy Failed ResourceReleased"),
 		},
 		"an application is deleted whose driver runs": {
-			meanwhile: func(m *mortal) { m.delete(m.name) },
+			meanwhile: func(m *crashEnv) { m.delete(m.name) },
 			after:     gone, drivers: 1, states: cutShort.states,
 		},
 		"an application is deleted whose driver is not recorded": {
-			dies: trap{at: podCreate, answered: true}, meanwhile: func(m *mortal) { m.delete(m.name) },
+			dies: trap{at: podCreate, answered: true}, meanwhile: func(m *crashEnv) { m.delete(m.name) },
 			after: gone, drivers: 1, states: words("Submitted ResourceReleased"),
 		},
 		"an application is deleted whose driver was about to be made": {
-			dies: trap{at: podCreate}, meanwhile: func(m *mortal) { m.delete(m.name) },
+			dies: trap{at: podCreate}, meanwhile: func(m *crashEnv) { m.delete(m.name) },
 			after: gone, drivers: 0, states: words("Submitted ResourceReleased"),
 		},
 		"an application is edited whose driver is not recorded": {
@@ -61,19 +61,19 @@ func TestControllerContinuesAfterItWasDown(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			m := newMortal(t)
-			c.dies.spring = func() { m.die() }
-			m.proxy.set(m.name, c.dies)
+			m := newCrashEnv(t)
+			c.dies.spring = func() { m.killController() }
+			m.apiServer.setTrap(m.name, c.dies)
 			app := m.create(App(m.name))
 			if c.dies.at == 0 {
 				m.run(m.name, 0)
-				m.die()
+				m.killController()
 			}
 			<-m.dead
 			c.meanwhile(m)
-			m.revive()
+			m.startAgain()
 			c.after(m)
-			m.told(app, c.states...)
+			m.untilPublished(app, c.states...)
 			if drivers := m.driverHistory.driversOf(m.ns, m.name); len(drivers) != c.drivers {
 				m.Errorf("it had %d drivers, want %d", len(drivers), c.drivers)
 			}
@@ -81,40 +81,40 @@ func TestControllerContinuesAfterItWasDown(t *testing.T) {
 	}
 }
 
-// While the watch of Pods is interrupted, a driver may be created and vanish: no event ever reports it.
+// While the watch of Pods is interrupted, a driver may be created and deleted: no event reports it.
 func TestDriverThatDisappearsUnseenHasFailed(t *testing.T) {
 	alone(t)
-	m := newMortal(t)
+	m := newCrashEnv(t)
 	m.create(App(m.name)) // the controller watches
 	m.run(m.name, 0).succeed()
 	m.untilState(m.name, "ResourceReleased")
-	m.proxy.refuse("/api/v1/pods")
-	m.proxy.cut()
+	m.apiServer.refuse("/api/v1/pods")
+	m.apiServer.cutConnections()
 	const unseen = "unseen"
 	app := m.create(App(unseen))
 	m.untilState(unseen, "DriverRequested")
-	m.vanish(unseen + "-0-driver")
-	m.untilDelivered("the request", func(heard []eventlog.Entry) bool { return len(firstTaken(heard, app)) == 2 })
+	m.deletePodNow(unseen + "-0-driver")
+	m.untilDelivered("the request", func(heard []eventlog.Entry) bool { return len(firstAccepted(heard, app)) == 2 })
 	// The cursor is written with this, so that it is no cause to look again.
 	m.edit(unseen, func(app *sparkv1.SparkApplication) { app.Spec.Suspend = true })
 	c := m.untilCondition(unseen, "Succeeded", metav1.ConditionFalse, "DriverLost")
 	if !contains(c.Message, "Driver removed") {
 		m.Errorf("the condition says %q", c.Message)
 	}
-	m.told(app, words("Submitted DriverRequested Failed ResourceReleased")...)
+	m.untilPublished(app, words("Submitted DriverRequested Failed ResourceReleased")...)
 }
 
-func gone(m *mortal) {
+func gone(m *crashEnv) {
 	m.Helper()
 	untilGone(m.env, m.apps(), m.name)
-	m.empty()
+	m.untilNothingIsLeft()
 }
 
-func edited(m *mortal) {
+func edited(m *crashEnv) {
 	m.edit(m.name, func(app *sparkv1.SparkApplication) { app.Spec.DriverArgs = []string{"edited"} })
 }
 
-func endsEdited(m *mortal) {
+func endsEdited(m *crashEnv) {
 	m.Helper()
 	d := m.run(m.name, 0)
 	if arguments := d.Spec.Containers[0].Args; arguments[len(arguments)-1] != "edited" {
@@ -124,8 +124,8 @@ func endsEdited(m *mortal) {
 	m.untilState(m.name, "ResourceReleased")
 }
 
-// vanish removes a Pod without a trace.
-func (s *env) vanish(pod string) {
+// deletePodNow deletes a Pod without a grace period.
+func (s *env) deletePodNow(pod string) {
 	s.Helper()
 	now := int64(0)
 	s.must(s.Kube.CoreV1().Pods(s.ns).Delete(s.Context(), pod, metav1.DeleteOptions{GracePeriodSeconds: &now}))
@@ -133,7 +133,7 @@ func (s *env) vanish(pod string) {
 
 func TestControllerStopsOnASignal(t *testing.T) {
 	alone(t)
-	m := newMortal(t)
+	m := newCrashEnv(t)
 	hangs := make(chan struct{})
 	m.sink.SetAnswer(m.ns, func(*http.Request, eventlog.Entry) int {
 		<-hangs
@@ -148,8 +148,8 @@ func TestControllerStopsOnASignal(t *testing.T) {
 		t.Error("it still runs after 10s")
 	}
 	close(hangs)
-	m.revive()
+	m.startAgain()
 	m.run(m.name, 0).succeed()
 	m.untilState(m.name, "ResourceReleased")
-	m.told(app, plainLife...)
+	m.untilPublished(app, plainLife...)
 }

@@ -20,8 +20,8 @@ import (
 	"github.com/firesteel-dev/firesteel/test/harness/sink"
 )
 
-// life is what an application goes through, at the controller's pace.
-type life struct {
+// lifeCase is what happens to an application, at the controller's pace.
+type lifeCase struct {
 	// live creates an application, and returns it when it is gone.
 	live func(s *env, name string) *sparkv1.SparkApplication
 	// states are the story, in order, and drivers how many there are in it.
@@ -30,7 +30,7 @@ type life struct {
 }
 
 // restarted fails at its first attempt, succeeds at its second, and is deleted by its time to live.
-var restarted = life{
+var restarted = lifeCase{
 	live: func(s *env, name string) *sparkv1.SparkApplication {
 		s.Helper()
 		app := s.create(App(name).ConfigMap(name+"-settings", "key", "value").Restart(sparkv1.RestartOnFailure, 1, 0).TTL(0))
@@ -45,7 +45,7 @@ var restarted = life{
 }
 
 // cutShort is deleted while its driver runs.
-var cutShort = life{
+var cutShort = lifeCase{
 	live: func(s *env, name string) *sparkv1.SparkApplication {
 		s.Helper()
 		app := s.create(App(name))
@@ -58,11 +58,11 @@ var cutShort = life{
 	drivers: 1,
 }
 
-// live goes through a life, and checks that no step of it was lost, or taken twice.
-func (s *env) live(life life, name string) {
+// runThrough runs an application to its end, and checks that no step was lost or repeated.
+func (s *env) runThrough(life lifeCase, name string) {
 	s.Helper()
 	app := life.live(s, name)
-	s.told(app, life.states...)
+	s.untilPublished(app, life.states...)
 	if drivers := s.driverHistory.driversOf(s.ns, name); len(drivers) != life.drivers {
 		s.Errorf("%s had %d drivers, want %d", name, len(drivers), life.drivers)
 	}
@@ -75,37 +75,37 @@ const crashesAtOnce = 6
 // live at once, each attempt has one, and the whole story is told in order.
 func TestCrashOfTheControllerAtEachStep(t *testing.T) {
 	alone(t)
-	mortals := make(chan *mortal, crashesAtOnce)
+	mortals := make(chan *crashEnv, crashesAtOnce)
 	for range crashesAtOnce {
-		mortals <- newMortal(t)
+		mortals <- newCrashEnv(t)
 	}
-	for name, life := range map[string]life{"of a restart": restarted, "of a deletion": cutShort} {
+	for name, life := range map[string]lifeCase{"of a restart": restarted, "of a deletion": cutShort} {
 		t.Run(name, func(t *testing.T) {
-			walk := func(where string, arm func(*mortal)) {
+			walk := func(where string, arm func(*crashEnv)) {
 				t.Run(where, func(t *testing.T) {
 					t.Parallel()
 					m := <-mortals
 					defer func() { mortals <- m }()
-					m.enter(t)
+					m.use(t)
 					arm(m)
-					m.live(life, m.name)
-					m.empty()
-					if !m.dies() {
+					m.runThrough(life, m.name)
+					m.untilNothingIsLeft()
+					if !m.untilDead() {
 						t.Error("the controller was not killed: the life had fewer steps")
 					}
 				})
 			}
 			for i, write := range writesOf(t, life) {
-				walk(fmt.Sprintf("before write %d %s", i+1, write), func(m *mortal) {
-					m.proxy.set(m.name, trap{at: i + 1, spring: m.reincarnate})
+				walk(fmt.Sprintf("before write %d %s", i+1, write), func(m *crashEnv) {
+					m.apiServer.setTrap(m.name, trap{at: i + 1, spring: m.restartController})
 				})
-				walk(fmt.Sprintf("before the answer to write %d %s", i+1, write), func(m *mortal) {
-					m.proxy.set(m.name, trap{at: i + 1, answered: true, spring: m.reincarnate})
+				walk(fmt.Sprintf("before the answer to write %d %s", i+1, write), func(m *crashEnv) {
+					m.apiServer.setTrap(m.name, trap{at: i + 1, answered: true, spring: m.restartController})
 				})
 			}
 			for i, state := range life.states {
-				walk(fmt.Sprintf("before the answer to event %d %s", i+1, state), func(m *mortal) {
-					m.sink.SetAnswer(m.ns, m.dyingAt(int64(i+1)))
+				walk(fmt.Sprintf("before the answer to event %d %s", i+1, state), func(m *crashEnv) {
+					m.sink.SetAnswer(m.ns, m.restartAt(int64(i+1)))
 				})
 			}
 		})
@@ -113,12 +113,12 @@ func TestCrashOfTheControllerAtEachStep(t *testing.T) {
 }
 
 // writesOf are the writes of a life in which nothing happens to the controller.
-func writesOf(t *testing.T, life life) []string {
+func writesOf(t *testing.T, life lifeCase) []string {
 	t.Helper()
-	calm := newMortal(t)
-	calm.live(life, calm.name)
-	calm.empty()
-	writes := calm.proxy.written(calm.name)
+	calm := newCrashEnv(t)
+	calm.runThrough(life, calm.name)
+	calm.untilNothingIsLeft()
+	writes := calm.apiServer.written(calm.name)
 	t.Logf("a life takes %d writes:\n%s", len(writes), numbered(writes))
 	pods := slices.DeleteFunc(slices.Clone(writes), func(write string) bool { return write != "POST pods" })
 	if len(pods) != life.drivers {
@@ -135,15 +135,15 @@ func numbered(lines []string) string {
 	return text
 }
 
-// mortal is an env with a controller of its own, which dies. Several tests may enter it, one after another.
-type mortal struct {
+// crashEnv is an env with a controller of its own, which tests kill. Several tests may use it, one after another.
+type crashEnv struct {
 	*env
-	proxy *proxy
+	apiServer *faultyServer
 	// environment are variables of the controller.
 	environment []string
 	// name is that of the application that the test is about.
-	name    string
-	entered int
+	name string
+	uses int
 
 	mutex      sync.Mutex
 	controller *process.Process
@@ -151,47 +151,47 @@ type mortal struct {
 	dead chan struct{}
 }
 
-func newMortal(t *testing.T, environment ...string) *mortal {
+func newCrashEnv(t *testing.T, environment ...string) *crashEnv {
 	t.Helper()
-	m := &mortal{env: newEnv(t), environment: environment}
+	m := &crashEnv{env: newEnv(t), environment: environment}
 	config, err := m.ConfigOf(t.Context(), firesteel.SystemNamespace, "controller")
 	m.must(err)
-	m.proxy, err = newProxy(config, m.ns)
+	m.apiServer, err = newFaultyServer(config, m.ns)
 	m.must(err)
-	t.Cleanup(m.proxy.close)
-	m.enter(t)
-	m.revive()
+	t.Cleanup(m.apiServer.close)
+	m.use(t)
+	m.startAgain()
 	t.Cleanup(func() { m.controller.Kill() })
 	m.storesRecords()
 	return m
 }
 
-// enter has the env be a test's, with another application.
-func (m *mortal) enter(t *testing.T) {
-	m.entered++
+// use gives the env to a test, with another application.
+func (m *crashEnv) use(t *testing.T) {
+	m.uses++
 	m.env = &env{TB: t, suite: m.suite, ns: m.ns}
-	m.name = fmt.Sprintf("pi-%d", m.entered)
+	m.name = fmt.Sprintf("pi-%d", m.uses)
 	m.dead = make(chan struct{})
 	m.sink.SetAnswer(m.ns, sink.Accept)
 	if m.controller != nil {
-		m.tellOnFailure(m.controller)
+		m.logOnFailure(m.controller)
 	}
 }
 
-// die kills the controller, once in a test.
-func (m *mortal) die() bool {
+// killController kills the controller, once in a test.
+func (m *crashEnv) killController() bool {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
-	if m.died() {
+	if m.isDead() {
 		return false
 	}
-	m.proxy.set(m.name, trap{})
+	m.apiServer.setTrap(m.name, trap{})
 	m.controller.Kill()
 	close(m.dead)
 	return true
 }
 
-func (m *mortal) died() bool {
+func (m *crashEnv) isDead() bool {
 	select {
 	case <-m.dead:
 		return true
@@ -200,52 +200,52 @@ func (m *mortal) died() bool {
 	}
 }
 
-// dies waits for the death. What a life's last write did is seen before the controller is gone that made it.
-func (m *mortal) dies() bool {
+// untilDead waits until the controller was killed. The effect of its last write is visible earlier.
+func (m *crashEnv) untilDead() bool {
 	select {
 	case <-m.dead:
 		return true
-	case <-time.After(patience):
+	case <-time.After(timeout):
 		return false
 	}
 }
 
-// revive starts a controller in the place of the one that died.
-func (m *mortal) revive() {
+// startAgain starts a controller after the last one was killed.
+func (m *crashEnv) startAgain() {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
 	started, _, err := m.startController(context.Background(),
-		controller{config: m.proxy.config(), sink: m.sink.URL(), environment: m.environment})
+		controller{config: m.apiServer.config(), sink: m.sink.URL(), environment: m.environment})
 	if err != nil {
 		m.Error(err)
 		return
 	}
 	m.controller = started
-	m.tellOnFailure(started)
+	m.logOnFailure(started)
 }
 
-// reincarnate has a controller that dies replaced at once.
-func (m *mortal) reincarnate() {
-	if m.die() {
-		m.revive()
+// restartController kills the controller and starts another at once.
+func (m *crashEnv) restartController() {
+	if m.killController() {
+		m.startAgain()
 	}
 }
 
-// dyingAt takes each event, and kills the controller before it learns that a certain one was taken.
-func (m *mortal) dyingAt(sequence int64) sink.Answer {
+// restartAt accepts each event, and restarts the controller before it gets the response to the event with a sequence.
+func (m *crashEnv) restartAt(sequence int64) sink.Answer {
 	return func(_ *http.Request, d eventlog.Entry) int {
 		if d.Name() == m.name && d.Sequence() == sequence {
-			m.reincarnate()
+			m.restartController()
 		}
 		return http.StatusAccepted
 	}
 }
 
-// A request may fail without the controller dying of it, whether the API server carried it out or not.
+// The controller survives a failed request, whether the API server executed it or not.
 func TestFailureOfEachWriteIsRetried(t *testing.T) {
 	alone(t)
 	writes := writesOf(t, restarted)
-	m := newMortal(t)
+	m := newCrashEnv(t)
 	t.Run("in turn", func(t *testing.T) {
 		for i, write := range writes {
 			for how, answered := range map[string]bool{"unanswered": true, "undone": false} {
@@ -254,8 +254,8 @@ func TestFailureOfEachWriteIsRetried(t *testing.T) {
 					s := &env{TB: t, suite: m.suite, ns: m.ns}
 					name := fmt.Sprintf("%s-%d", how, i+1)
 					var failed atomic.Bool
-					m.proxy.set(name, trap{at: i + 1, answered: answered, spring: func() { failed.Store(true) }})
-					s.live(restarted, name)
+					m.apiServer.setTrap(name, trap{at: i + 1, answered: answered, spring: func() { failed.Store(true) }})
+					s.runThrough(restarted, name)
 					if !failed.Load() {
 						t.Error("no write failed: the life had fewer")
 					}
@@ -263,7 +263,7 @@ func TestFailureOfEachWriteIsRetried(t *testing.T) {
 			}
 		}
 	})
-	m.empty()
+	m.untilNothingIsLeft()
 }
 
 // A quota that has room for one driver refuses it the second time, when the answer to the first was lost. The application
@@ -271,19 +271,19 @@ func TestFailureOfEachWriteIsRetried(t *testing.T) {
 func TestLostResponseIsNoRefusal(t *testing.T) {
 	alone(t)
 	driver := slices.Index(writesOf(t, cutShort), "POST pods") + 1
-	m := newMortal(t)
+	m := newCrashEnv(t)
 	_, err := m.Kube.CoreV1().ResourceQuotas(m.ns).Create(t.Context(), quota(corev1.ResourcePods, "1"), metav1.CreateOptions{})
 	m.must(err)
 	until(m.env, m.Kube.CoreV1().ResourceQuotas(m.ns), "quota", "count", func(q *corev1.ResourceQuota) bool { return len(q.Status.Used) > 0 })
 	var lost atomic.Bool
-	m.proxy.set(m.name, trap{at: driver, answered: true, spring: func() { lost.Store(true) }})
-	m.live(cutShort, m.name)
+	m.apiServer.setTrap(m.name, trap{at: driver, answered: true, spring: func() { lost.Store(true) }})
+	m.runThrough(cutShort, m.name)
 	if !lost.Load() {
 		t.Error("no answer was lost")
 	}
 }
 
-// Replicas overlap on every roll-out. What both of them do is done once.
+// Replicas overlap on every roll-out. What both do has one effect.
 func TestTwoLeadersAtOnceActOnce(t *testing.T) {
 	alone(t)
 	s := newEnv(t)
@@ -295,9 +295,9 @@ func TestTwoLeadersAtOnceActOnce(t *testing.T) {
 			t.Run(fmt.Sprintf("application %d", i), func(t *testing.T) {
 				t.Parallel()
 				s := &env{TB: t, suite: s.suite, ns: s.ns}
-				s.live(restarted, fmt.Sprintf("pi-%d", i))
+				s.runThrough(restarted, fmt.Sprintf("pi-%d", i))
 			})
 		}
 	})
-	s.empty()
+	s.untilNothingIsLeft()
 }

@@ -27,13 +27,13 @@ func TestDeletionWhileTheDriverRunsLeavesNothing(t *testing.T) {
 	s.run("pi", 0)
 	s.delete("pi")
 	untilGone(s, s.apps(), "pi")
-	s.empty()
+	s.untilNothingIsLeft()
 	for _, request := range s.requestsAtRest() {
 		if gone := request.Kind() == "get pods" && request.Code == http.StatusNotFound; request.Code >= 400 && !gone { // it may look for its driver
 			t.Errorf("refused: %s", request)
 		}
 	}
-	s.told(app, cutShort.states...)
+	s.untilPublished(app, cutShort.states...)
 	heard, _ := s.sink.Events(s.ns)
 	last := heard[len(heard)-1].Attributes
 	if last["sparkfinal"] != "true" || last["sparkoutcome"] != "Deleted" {
@@ -51,8 +51,8 @@ func TestDeletionWithEachPropagationPolicy(t *testing.T) {
 			s.run("pi", 0)
 			s.must(s.apps().Delete(t.Context(), "pi", metav1.DeleteOptions{PropagationPolicy: &propagation}))
 			untilGone(s, s.apps(), "pi")
-			s.empty()
-			s.told(app, cutShort.states...)
+			s.untilNothingIsLeft()
+			s.untilPublished(app, cutShort.states...)
 		})
 	}
 }
@@ -67,12 +67,12 @@ func TestDeletionAndCreationByTurns(t *testing.T) {
 		s.delete("pi")
 		untilGone(s, s.apps(), "pi")
 	}
-	s.live(restarted, "po")
+	s.runThrough(restarted, "po")
 	app := s.create(App("pi"))
 	s.run("pi", 0).succeed()
 	s.untilState("pi", "ResourceReleased")
-	s.told(app, plainLife...)
-	s.empty()
+	s.untilPublished(app, plainLife...)
+	s.untilNothingIsLeft()
 }
 
 func TestDeletionBeforeTheLaunchLeavesNothing(t *testing.T) {
@@ -82,8 +82,8 @@ func TestDeletionBeforeTheLaunchLeavesNothing(t *testing.T) {
 	s.untilCondition("pi", "Succeeded", metav1.ConditionUnknown, "Suspended")
 	s.delete("pi")
 	untilGone(s, s.apps(), "pi")
-	s.empty()
-	s.told(app, "Submitted", "ResourceReleased")
+	s.untilNothingIsLeft()
+	s.untilPublished(app, "Submitted", "ResourceReleased")
 }
 
 func TestDeletionWaitsUntilTheDriverIsGone(t *testing.T) {
@@ -103,7 +103,7 @@ func TestDeletionWaitsUntilTheDriverIsGone(t *testing.T) {
 	}
 	s.kubelet.Resume(t.Context(), s.ns)
 	untilGone(s, s.apps(), "pi")
-	s.empty()
+	s.untilNothingIsLeft()
 }
 
 // A namesake waits for the driver of the application before it, which still holds the names of all objects.
@@ -149,7 +149,7 @@ func TestLaunchWaitsForTheDriverOfADeletedApplication(t *testing.T) {
 				d.succeed()
 			}
 			s.untilState("pi", "ResourceReleased")
-			s.told(app, plainLife...)
+			s.untilPublished(app, plainLife...)
 		})
 	}
 }
@@ -175,7 +175,7 @@ func TestLaunchReplacesObjectsOfAnEarlierLaunch(t *testing.T) {
 	} {
 		object, err := runtime.DefaultUnstructuredConverter.ToUnstructured(leftover.object)
 		s.must(err)
-		stored, err := s.Dynamic.Resource(made[leftover.kind]).Namespace(s.ns).
+		stored, err := s.Dynamic.Resource(objectKinds[leftover.kind]).Namespace(s.ns).
 			Create(t.Context(), &unstructured.Unstructured{Object: object}, metav1.CreateOptions{})
 		s.must(err)
 		old[stored.GetName()] = stored.GetUID()
@@ -228,14 +228,14 @@ func TestDeletionWaitsForUndeliveredEventsForABoundedTime(t *testing.T) {
 		app := s.create(App("pi"))
 		s.run("pi", 0)
 		s.untilDelivered("all until the deletion", func(heard []eventlog.Entry) bool {
-			return len(firstTaken(heard, app)) == len(cutShort.states)-1
+			return len(firstAccepted(heard, app)) == len(cutShort.states)-1
 		})
 		s.sink.SetAnswer(s.ns, always(http.StatusServiceUnavailable))
 		s.delete("pi")
 		s.untilState("pi", "ResourceReleased")
 		s.sink.SetAnswer(s.ns, sink.Accept)
 		untilGone(s, s.apps(), "pi")
-		s.told(app, cutShort.states...)
+		s.untilPublished(app, cutShort.states...)
 	})
 }
 

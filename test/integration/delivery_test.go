@@ -28,7 +28,7 @@ func TestDeliveryWaitsForASinkThatIsDown(t *testing.T) {
 			len(record.Transitions), record.Acknowledged, len(plainLife))
 	}
 	s.sink.SetAnswer(s.ns, sink.Accept)
-	s.told(app, plainLife...)
+	s.untilPublished(app, plainLife...)
 	s.untilAcknowledged("pi", int64(len(plainLife)))
 }
 
@@ -38,14 +38,14 @@ func TestDeliveryIsRetriedAfterATemporaryRefusal(t *testing.T) {
 	s.sink.SetAnswer(s.ns, inTurn(http.StatusInternalServerError, http.StatusTooManyRequests, http.StatusNotFound, http.StatusOK))
 	app := s.create(App("pi"))
 	s.run("pi", 0).succeed()
-	s.told(app, plainLife...)
+	s.untilPublished(app, plainLife...)
 	s.untilCondition("pi", "Succeeded", metav1.ConditionTrue, "Succeeded")
 	if c := s.condition("pi", "EventsDelivered"); c.Status == metav1.ConditionFalse {
 		t.Errorf("it has the condition %+v", c)
 	}
 }
 
-// What a sink answers while its policies, its address or its tokens are being changed loses no event, however often it says so.
+// Responses of a sink while its policies, address or tokens change lose no event, however often they repeat.
 func TestDeliveryIsRetriedWhileTheSinkForbidsIt(t *testing.T) {
 	t.Parallel()
 	const refusals = 7 // more than the tries of an event that is refused for good
@@ -65,7 +65,7 @@ func TestDeliveryIsRetriedWhileTheSinkForbidsIt(t *testing.T) {
 			})
 			app := s.create(App("pi"))
 			s.run("pi", 0).succeed()
-			s.told(app, plainLife...)
+			s.untilPublished(app, plainLife...)
 			if got := tries.Load(); got < refusals {
 				t.Errorf("the sink refused %d times, want %d", got, refusals)
 			}
@@ -121,12 +121,12 @@ func TestDeliveryOfASlowApplicationDelaysNoOther(t *testing.T) {
 	slow, quick := s.create(App("slow")), s.create(App("quick"))
 	s.run("slow", 0).succeed() // its events are late, itself it is not
 	s.run("quick", 0).succeed()
-	s.told(quick, plainLife...)
-	if heard, _ := s.sink.Events(s.ns); len(about(heard, slow)) > 0 {
+	s.untilPublished(quick, plainLife...)
+	if heard, _ := s.sink.Events(s.ns); len(eventsOf(heard, slow)) > 0 {
 		t.Errorf("the slow subscriber answered:\n%s", listed(heard))
 	}
 	close(release)
-	s.told(slow, plainLife...)
+	s.untilPublished(slow, plainLife...)
 }
 
 // An application whose events nobody takes is not restarted for ever: its record has room for so many only.
@@ -154,8 +154,8 @@ func TestRestartWaitsForASinkThatTakesNoEvents(t *testing.T) {
 	s.delete("pi")
 	untilGone(s, s.apps(), "pi")
 	heard, _ := s.sink.Events(s.ns)
-	s.check(consistent(heard, app))
-	if told := len(firstTaken(heard, app)); int64(told) <= record.Sequence {
+	s.check(checkEvents(heard, app))
+	if told := len(firstAccepted(heard, app)); int64(told) <= record.Sequence {
 		t.Errorf("the sink was told %d transitions of more than %d", told, record.Sequence)
 	}
 }
@@ -180,7 +180,7 @@ func TestDeliveryWithATokenWaitsForHTTPS(t *testing.T) {
 	process.Kill()
 
 	s.ownController(controller{sink: s.sink.URL()})
-	s.told(app, plainLife...)
+	s.untilPublished(app, plainLife...)
 }
 
 // A sink that cannot be used keeps no application from running. What it was not told, one that can be used is.
@@ -203,6 +203,6 @@ func TestDeliveryWaitsForAValidSink(t *testing.T) {
 	process.Kill()
 
 	s.ownController(controller{sink: s.sink.URL()})
-	s.told(app, plainLife...)
+	s.untilPublished(app, plainLife...)
 	s.untilCondition("pi", "EventsDelivered", metav1.ConditionTrue, "Delivered")
 }

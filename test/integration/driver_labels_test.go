@@ -15,7 +15,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 )
 
-// labelChange is what somebody does to a driver Pod.
+// labelChange is a change of a driver Pod's metadata.
 type labelChange struct {
 	// patch is a merge patch of the Pod's metadata.
 	patch string
@@ -127,7 +127,7 @@ func TestChangedDriverLabelsRightAfterTheCreate(t *testing.T) {
 			s.untilState("pi", "RunningHealthy")
 			d.succeed()
 			s.untilState("pi", "ResourceReleased")
-			s.told(app, plainLife...)
+			s.untilPublished(app, plainLife...)
 		})
 	}
 }
@@ -151,7 +151,7 @@ func TestChangedDriverLabelsAndARestart(t *testing.T) {
 			if state := stateOf(s.get("pi")); state != "RunningHealthy" {
 				t.Errorf("while its driver lives it is %s", state)
 			}
-			s.vanish(d.Name)
+			s.deletePodNow(d.Name)
 			s.kubelet.Resume(t.Context(), s.ns)
 			s.driver("pi", 1).start().ready().succeed()
 			s.untilState("pi", "ResourceReleased")
@@ -186,10 +186,10 @@ func TestChangedDriverLabelsAndADeletion(t *testing.T) {
 				s.kubelet.Pause(s.ns)
 				act(s, d)
 				s.notReleased("pi")
-				s.vanish(d.Name)
+				s.deletePodNow(d.Name)
 				untilGone(s, s.apps(), "pi")
-				s.empty()
-				s.told(app, cutShort.states...)
+				s.untilNothingIsLeft()
+				s.untilPublished(app, cutShort.states...)
 			})
 		}
 	}
@@ -217,22 +217,22 @@ func TestChangedDriverLabelsThatAreRestored(t *testing.T) {
 func TestChangedDriverLabelsAfterTheControllerWasDown(t *testing.T) {
 	alone(t)
 	for name, c := range map[string]struct {
-		before, meanwhile func(*mortal, *driver)
-		after             func(*mortal, *driver)
+		before, meanwhile func(*crashEnv, *driver)
+		after             func(*crashEnv, *driver)
 	}{
 		"changed before": {
-			before: func(m *mortal, d *driver) {
+			before: func(m *crashEnv, d *driver) {
 				m.relabel(d.Name, `{"labels":{"spark-role":null}}`)
 				m.untilRelabelled(m.name, d.Name, labelChange{says: "label spark-role is missing"})
 			},
-			after: func(m *mortal, d *driver) {
+			after: func(m *crashEnv, d *driver) {
 				d.succeed()
 				m.untilCondition(m.name, "Succeeded", metav1.ConditionTrue, "Succeeded")
 			},
 		},
 		"changed meanwhile": {
-			meanwhile: func(m *mortal, d *driver) { m.relabel(d.Name, `{"labels":{"spark-role":null}}`) },
-			after: func(m *mortal, d *driver) {
+			meanwhile: func(m *crashEnv, d *driver) { m.relabel(d.Name, `{"labels":{"spark-role":null}}`) },
+			after: func(m *crashEnv, d *driver) {
 				m.untilRelabelled(m.name, d.Name, labelChange{says: "label spark-role is missing"})
 				m.onlyPod(d)
 				d.succeed()
@@ -240,41 +240,41 @@ func TestChangedDriverLabelsAfterTheControllerWasDown(t *testing.T) {
 			},
 		},
 		"changed meanwhile, and deleted with the application": {
-			meanwhile: func(m *mortal, d *driver) {
+			meanwhile: func(m *crashEnv, d *driver) {
 				m.relabel(d.Name, `{"labels":null}`)
 				m.delete(m.name)
 			},
-			after: func(m *mortal, d *driver) {
+			after: func(m *crashEnv, d *driver) {
 				m.untilTerminating(d.Name)
 				m.notReleased(m.name)
-				m.vanish(d.Name)
+				m.deletePodNow(d.Name)
 				untilGone(m.env, m.apps(), m.name)
 			},
 		},
 		"changed before, and gone meanwhile": {
-			before: func(m *mortal, d *driver) {
+			before: func(m *crashEnv, d *driver) {
 				m.relabel(d.Name, `{"labels":{"spark.operator/name":null}}`)
 				m.untilRelabelled(m.name, d.Name, labelChange{says: "label spark.operator/name is missing"})
 			},
-			meanwhile: func(m *mortal, d *driver) { m.vanish(d.Name) },
-			after: func(m *mortal, _ *driver) {
+			meanwhile: func(m *crashEnv, d *driver) { m.deletePodNow(d.Name) },
+			after: func(m *crashEnv, _ *driver) {
 				m.untilCondition(m.name, "Succeeded", metav1.ConditionFalse, "DriverLost")
 			},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			m := newMortal(t)
+			m := newCrashEnv(t)
 			m.create(App(m.name))
 			d := m.run(m.name, 0)
 			if c.before != nil {
 				c.before(m, d)
 			}
-			m.die()
+			m.killController()
 			if c.meanwhile != nil {
 				c.meanwhile(m, d)
 			}
-			m.revive()
+			m.startAgain()
 			c.after(m, d)
 		})
 	}
@@ -316,9 +316,9 @@ func TestChangedDriverLabelsOfTheKubeflowKind(t *testing.T) {
 				if app, err := s.kubeflowApps().Get(s.Context(), "spark-pi", metav1.GetOptions{}); err != nil || len(app.Finalizers) == 0 {
 					s.Errorf("it goes before its driver: %v", err)
 				}
-				s.vanish(d.Name)
+				s.deletePodNow(d.Name)
 				untilGone(s, s.kubeflowApps(), "spark-pi")
-				s.empty()
+				s.untilNothingIsLeft()
 			},
 			"to its restart": func(s *env, d *driver) {
 				s.must(s.Kube.CoreV1().Pods(s.ns).Delete(s.Context(), d.Name, metav1.DeleteOptions{}))
@@ -326,7 +326,7 @@ func TestChangedDriverLabelsOfTheKubeflowKind(t *testing.T) {
 					c := meta.FindStatusCondition(app.Status.Conditions, dialect.ConditionSucceeded)
 					return c != nil && contains(c.Message, "driver Pod's deletion was accepted")
 				})
-				s.vanish(d.Name)
+				s.deletePodNow(d.Name)
 				s.kubelet.Resume(s.Context(), s.ns)
 				until(s, s.Kube.CoreV1().Pods(s.ns), d.Name, "be another", func(pod *corev1.Pod) bool { return pod.UID != d.UID })
 			},
@@ -353,7 +353,7 @@ func TestChangedDriverLabelsOfTheKubeflowKind(t *testing.T) {
 	}
 }
 
-// The API server says of a Pod that it removes all that is needed to know that it is gone.
+// The deletion event of a Pod proves that the Pod is gone, without a read.
 func TestDeletionOfManyDriversCostsNoReads(t *testing.T) {
 	alone(t)
 	const many = 100

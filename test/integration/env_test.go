@@ -33,11 +33,11 @@ import (
 	"github.com/firesteel-dev/firesteel/test/invariants"
 )
 
-// patience is how long a test waits for anything. Nothing takes as long unless it never comes.
-const patience = 3 * time.Minute
+// timeout is how long a test waits for anything. It is far longer than anything takes.
+const timeout = 3 * time.Minute
 
-// poll is how often a test looks at what cannot be watched.
-const poll = 50 * time.Millisecond
+// pollInterval is the time between two reads of what cannot be watched.
+const pollInterval = 50 * time.Millisecond
 
 // env is the namespace of one test, on a control plane.
 type env struct {
@@ -50,18 +50,18 @@ var envs atomic.Int64
 
 var notInName = regexp.MustCompile(`[^a-z0-9]+`)
 
-// newEnv makes a namespace in which pods can be created. It goes with the test.
+// newEnv creates a namespace in which Pods can be created. It is deleted after the test.
 func newEnv(t testing.TB) *env {
 	t.Helper()
 	name := strings.Trim(notInName.ReplaceAllString(strings.ToLower(strings.TrimPrefix(t.Name(), "Test")), "-"), "-")
 	s := &env{TB: t, suite: controlPlanes.of(t), ns: fmt.Sprintf("t%d-%.55s", envs.Add(1), name)}
 	s.ns = strings.TrimSuffix(s.ns, "-")
 	s.must(s.AddNamespace(t.Context(), s.ns))
-	t.Cleanup(s.leave)
+	t.Cleanup(s.cleanUp)
 	return s
 }
 
-func (s *env) leave() {
+func (s *env) cleanUp() {
 	for _, violation := range s.driverHistory.violationsIn(s.ns) {
 		s.Error(violation)
 	}
@@ -77,31 +77,31 @@ func (s *env) leave() {
 	}
 }
 
-// sharesController has the controller that all parallel tests share take care of the env.
+// sharesController lets the controller that all parallel tests share serve the env.
 func (s *env) sharesController() *env {
 	s.Helper()
-	process, err := s.common.join(func() (*process.Process, error) {
+	process, err := s.common.acquire(func() (*process.Process, error) {
 		started, _, err := s.startController(context.Background(), controller{sink: s.sink.URL()})
 		return started, err
 	})
 	s.must(err)
 	s.untilReady(process)
-	s.Cleanup(s.common.leave)
-	s.tellOnFailure(process)
+	s.Cleanup(s.common.release)
+	s.logOnFailure(process)
 	return s
 }
 
-// untilReady waits until a controller knows what there is. What comes later is new to it, and costs it no look for what another
-// may have begun.
+// untilReady waits until a controller has filled its caches. Later applications are new to it, so that it does not look for earlier
+// drivers of theirs.
 func (s *env) untilReady(process *process.Process) {
 	s.Helper()
-	s.must(wait.PollUntilContextTimeout(s.Context(), poll, patience, true, func(context.Context) (bool, error) {
+	s.must(wait.PollUntilContextTimeout(s.Context(), pollInterval, timeout, true, func(context.Context) (bool, error) {
 		text, err := os.ReadFile(process.Log)
 		return bytes.Contains(text, []byte("Starting controllers...")), err
 	}))
 }
 
-// ownController runs a controller for this test alone.
+// ownController runs a controller for this test only.
 func (s *env) ownController(c controller) *process.Process {
 	s.Helper()
 	started, _ := s.ownControllerWithPorts(c)
@@ -113,11 +113,11 @@ func (s *env) ownControllerWithPorts(c controller) (*process.Process, firesteel.
 	started, ports, err := s.startController(s.Context(), c)
 	s.must(err)
 	s.Cleanup(started.Kill)
-	s.tellOnFailure(started)
+	s.logOnFailure(started)
 	return started, ports
 }
 
-func (s *env) tellOnFailure(process *process.Process) {
+func (s *env) logOnFailure(process *process.Process) {
 	s.Cleanup(func() {
 		if s.Failed() {
 			s.Logf("%s on %s:\n%s", process.Log, s.ns, linesAbout(process, s.ns))
@@ -160,7 +160,7 @@ func (s *env) get(name string) *sparkv1.SparkApplication {
 // edit changes a live application.
 func (s *env) edit(name string, change func(*sparkv1.SparkApplication)) {
 	s.Helper()
-	s.must(wait.PollUntilContextTimeout(s.Context(), poll, patience, true, func(ctx context.Context) (bool, error) {
+	s.must(wait.PollUntilContextTimeout(s.Context(), pollInterval, timeout, true, func(ctx context.Context) (bool, error) {
 		app, err := s.apps().Get(ctx, name, metav1.GetOptions{})
 		if err != nil {
 			return false, err
@@ -212,7 +212,7 @@ func (s *env) untilCondition(name, condition string, status metav1.ConditionStat
 	return found
 }
 
-// condition is a condition of an application; nil where it has none of that type.
+// condition returns a condition of an application, or nil if it has none of that type.
 func (s *env) condition(name, condition string) *metav1.Condition {
 	s.Helper()
 	return meta.FindStatusCondition(s.get(name).Status.Conditions, condition)
@@ -226,10 +226,10 @@ func (s *env) untilKubeEvent(name, kind, reason string) *corev1.Event {
 		func(event *corev1.Event) bool { return event.Type == kind })
 }
 
-// untilDelivered waits until the sink's deliveries of the namespace are as they should be.
+// untilDelivered waits until a condition on the sink's deliveries of the namespace holds.
 func (s *env) untilDelivered(what string, holds func([]eventlog.Entry) bool) []eventlog.Entry {
 	s.Helper()
-	deadline := time.After(patience)
+	deadline := time.After(timeout)
 	for {
 		heard, news := s.sink.Events(s.ns)
 		if holds(heard) {
@@ -256,13 +256,13 @@ type watcher interface {
 	Watch(ctx context.Context, options metav1.ListOptions) (watch.Interface, error)
 }
 
-// until waits until an object is as it should be.
+// until waits until a condition on an object holds.
 func until[T runtime.Object](s *env, client watcher, name, what string, holds func(T) bool) T {
 	s.Helper()
 	return follow(s, client, "metadata.name="+name, name+" to "+what, holds)
 }
 
-// follow waits until one of the objects that a selector selects is as it should be.
+// follow waits until a condition holds for one of the selected objects.
 func follow[T runtime.Object](s *env, client watcher, selector, what string, holds func(T) bool) T {
 	s.Helper()
 	var last T
@@ -284,11 +284,11 @@ type getter[T runtime.Object] interface {
 	Get(ctx context.Context, name string, options metav1.GetOptions) (T, error)
 }
 
-// untilGone waits until an object exists no more.
+// untilGone waits until an object does not exist any more.
 func untilGone[T runtime.Object](s *env, client getter[T], name string) {
 	s.Helper()
 	var last T
-	err := wait.PollUntilContextTimeout(s.Context(), poll, patience, true, func(ctx context.Context) (bool, error) {
+	err := wait.PollUntilContextTimeout(s.Context(), pollInterval, timeout, true, func(ctx context.Context) (bool, error) {
 		var err error
 		last, err = client.Get(ctx, name, metav1.GetOptions{})
 		return apierrors.IsNotFound(err), nil
@@ -298,10 +298,10 @@ func untilGone[T runtime.Object](s *env, client getter[T], name string) {
 	}
 }
 
-// watch goes through the revisions of objects, from what they are now on, until one is the last.
+// watch passes the current and all later revisions of objects to last, until it returns true.
 func (s *env) watch(client watcher, selector, what string, state func() string, last func(watch.Event) bool) {
 	s.Helper()
-	ctx, cancel := context.WithTimeoutCause(s.Context(), patience, errors.New("it takes too long"))
+	ctx, cancel := context.WithTimeoutCause(s.Context(), timeout, errors.New("it takes too long"))
 	defer cancel()
 	for ctx.Err() == nil {
 		w, err := client.Watch(ctx, metav1.ListOptions{FieldSelector: selector})
@@ -329,20 +329,20 @@ func described(object any) string {
 	return string(text)
 }
 
-// made are the kinds of objects that Firesteel makes for an application.
-var made = []schema.GroupVersionResource{
+// objectKinds are the kinds of objects that Firesteel makes for an application.
+var objectKinds = []schema.GroupVersionResource{
 	{Version: "v1", Resource: "pods"}, {Version: "v1", Resource: "services"}, {Version: "v1", Resource: "configmaps"},
 	{Version: "v1", Resource: "persistentvolumeclaims"}, {Group: "networking.k8s.io", Version: "v1", Resource: "networkpolicies"},
 	{Group: "networking.k8s.io", Version: "v1", Resource: "ingresses"}, {Group: "policy", Version: "v1", Resource: "poddisruptionbudgets"},
 }
 
-// empty waits until nothing is left of any application.
-func (s *env) empty() {
+// untilNothingIsLeft waits until nothing is left of any application.
+func (s *env) untilNothingIsLeft() {
 	s.Helper()
 	var left []string
-	err := wait.PollUntilContextTimeout(s.Context(), poll, patience, true, func(ctx context.Context) (bool, error) {
+	err := wait.PollUntilContextTimeout(s.Context(), pollInterval, timeout, true, func(ctx context.Context) (bool, error) {
 		left = nil
-		for _, kind := range made {
+		for _, kind := range objectKinds {
 			list, err := s.Dynamic.Resource(kind).Namespace(s.ns).List(context.WithoutCancel(ctx), metav1.ListOptions{})
 			if err != nil {
 				return false, err

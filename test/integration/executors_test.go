@@ -45,7 +45,7 @@ func TestExecutorsChangeTheStateOfTheirApplication(t *testing.T) {
 	s.untilState("pi", "RunningWithPartialCapacity")
 	d.succeed()
 	s.waitFor("pi", "ResourcesReleased")
-	s.told(app, words(`Submitted DriverRequested DriverStarted DriverReady InitializedBelowThresholdExecutors RunningWithPartialCapacity
+	s.untilPublished(app, words(`Submitted DriverRequested DriverStarted DriverReady InitializedBelowThresholdExecutors RunningWithPartialCapacity
 		RunningHealthy RunningWithPartialCapacity RunningWithBelowThresholdExecutors RunningWithPartialCapacity Succeeded ResourceReleased`)...)
 	s.untilCondition("pi", "DriverReady", metav1.ConditionFalse, "ResourceReleased")
 }
@@ -94,7 +94,7 @@ func TestExecutorsThatDoNotStartInTimeEndTheAttempt(t *testing.T) {
 	}
 	s.runUnto("DriverReady", "pi", 0)
 	states := "DriverRequested DriverStarted DriverReady ExecutorsStartTimedOut"
-	s.told(app, words("Submitted DriverRequested DriverStarted DriverReady InitializedBelowThresholdExecutors ExecutorsStartTimedOut "+
+	s.untilPublished(app, words("Submitted DriverRequested DriverStarted DriverReady InitializedBelowThresholdExecutors ExecutorsStartTimedOut "+
 		"ScheduledToRestart "+states+" ResourceReleased")...)
 	if got := s.get("pi").Status.CurrentState.Message; got != "The maximum number of restart attempts (1) has been exceeded." {
 		t.Errorf("the message is %q", got)
@@ -127,18 +127,18 @@ func TestExecutorsCostNothingIfNoNumberIsRequested(t *testing.T) {
 // A controller that begins anew counts the executors that there are before it says that there are too few.
 func TestExecutorsAreCountedAgainAfterTheControllerWasDown(t *testing.T) {
 	alone(t)
-	m := newMortal(t)
+	m := newCrashEnv(t)
 	app := m.create(App(m.name).Executors(2, 2, 2))
 	d := m.runUnto("DriverReady", m.name, 0)
 	d.executor(1).start().ready()
 	m.untilState(m.name, "InitializedBelowThresholdExecutors")
 	d.executor(2).start().ready()
 	m.untilState(m.name, "RunningHealthy")
-	m.die()
+	m.killController()
 	<-m.dead
-	m.revive()
+	m.startAgain()
 	d.succeed()
 	m.untilState(m.name, "ResourceReleased")
-	m.told(app, words(`Submitted DriverRequested DriverStarted DriverReady InitializedBelowThresholdExecutors RunningHealthy
+	m.untilPublished(app, words(`Submitted DriverRequested DriverStarted DriverReady InitializedBelowThresholdExecutors RunningHealthy
 		Succeeded ResourceReleased`)...)
 }

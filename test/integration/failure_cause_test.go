@@ -17,7 +17,7 @@ import (
 	"github.com/firesteel-dev/firesteel/test/harness/kubelet"
 )
 
-// What a driver left behind is told where people look. Events, which many read, carry it only if a setting says so.
+// The cause of a failure is in conditions and Kubernetes Events. Published events have a driver's output only if a setting allows it.
 func TestFailureCauseIsReported(t *testing.T) {
 	t.Parallel()
 	s := newEnv(t).sharesController()
@@ -58,12 +58,12 @@ func TestFailureCauseIsInEventsIfTheSettingAllows(t *testing.T) {
 	}
 }
 
-// quotes is what a driver of failureOf says of its end.
+// quotes are the texts of a driver of failureOf about its end.
 var quotes = []string{
 	"org.apache.spark.SparkException: Job aborted", "Caused by: java.io.IOException: no bucket", "Termination message: the last words",
 }
 
-// failureOf runs an application whose driver fails, and says how. It returns what kubectl describe and the event say.
+// failureOf runs an application whose driver fails with texts. It returns the output of kubectl describe and the event.
 func (s *env) failureOf(name string) (description, event string) {
 	app := s.create(App(name))
 	d := s.run(name, 0)
@@ -78,8 +78,8 @@ func (s *env) failureOf(name string) (description, event string) {
 	s.untilState(name, "ResourceReleased")
 	description, err = s.kubectl("", "describe", "sparkapp/"+name)
 	s.must(err)
-	heard := s.untilDelivered("the end", func(heard []eventlog.Entry) bool { return len(firstTaken(heard, app)) > 5 })
-	return description, firstTaken(heard, app)[5].Body
+	heard := s.untilDelivered("the end", func(heard []eventlog.Entry) bool { return len(firstAccepted(heard, app)) > 5 })
+	return description, firstAccepted(heard, app)[5].Body
 }
 
 func TestFailureCauseOutOfMemoryNamesTheProperty(t *testing.T) {
@@ -96,7 +96,7 @@ func TestFailureCauseOutOfMemoryNamesTheProperty(t *testing.T) {
 	}
 }
 
-// The log of a driver is told where the operator's settings and its roles say so.
+// The last lines of a driver's log are reported if the operator's settings and roles allow it.
 func TestFailureCauseHasTheLastLinesOfTheLog(t *testing.T) {
 	alone(t)
 	s := newEnv(t)
@@ -121,10 +121,10 @@ func TestFailureCauseHasTheLastLinesOfTheLog(t *testing.T) {
 	if !strings.HasSuffix(c.Message, "\nLast lines of the log: INFO one\nERROR two") {
 		t.Errorf("the condition says %q", c.Message)
 	}
-	s.told(app, words("Submitted DriverRequested DriverStarted DriverReady RunningHealthy Failed ResourceReleased")...)
+	s.untilPublished(app, words("Submitted DriverRequested DriverStarted DriverReady RunningHealthy Failed ResourceReleased")...)
 }
 
-// node is the node that all Pods are bound to, for as long as the test lasts: a kubelet that answers so.
+// node is a kubelet with these responses, to which all Pods are bound during the test.
 func (s *env) node(kubelet http.HandlerFunc) {
 	s.Helper()
 	server := httptest.NewTLSServer(kubelet)

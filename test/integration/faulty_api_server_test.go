@@ -19,9 +19,9 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
 )
 
-// proxy stands between one controller and the API server. It shows the controller one namespace only, so that
+// faultyServer stands between one controller and the API server. It shows the controller one namespace only, so that
 // several can run beside each other, and it is where requests get lost.
-type proxy struct {
+type faultyServer struct {
 	server *httptest.Server
 
 	mutex  sync.Mutex
@@ -35,14 +35,14 @@ type proxy struct {
 	losing   loss
 }
 
-// loss is a number of requests for paths with an end, which are answered with 404.
+// loss is a number of requests that get the response 404. The paths of the requests have a suffix.
 type loss struct {
 	end   string
 	times int
 	done  chan struct{}
 }
 
-// trap springs at a write about an application, once.
+// trap acts once, at a write about an application.
 type trap struct {
 	// at is the number of the write, from 1; 0 for none.
 	at int
@@ -57,7 +57,7 @@ type trap struct {
 // clusterWide are the paths of the controller's lists and watches.
 var clusterWide = []string{"/apis/spark.apache.org/v1/sparkapplications", "/api/v1/pods"}
 
-func newProxy(config *rest.Config, namespace string) (*proxy, error) {
+func newFaultyServer(config *rest.Config, namespace string) (*faultyServer, error) {
 	target, err := url.Parse(config.Host)
 	if err != nil {
 		return nil, err
@@ -66,7 +66,7 @@ func newProxy(config *rest.Config, namespace string) (*proxy, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &proxy{writes: map[string][]string{}, traps: map[string]trap{}, delayed: map[string]func(){}}
+	p := &faultyServer{writes: map[string][]string{}, traps: map[string]trap{}, delayed: map[string]func(){}}
 	p.server = httptest.NewServer(&httputil.ReverseProxy{
 		Transport:     transport,
 		FlushInterval: -1,
@@ -99,32 +99,32 @@ func newProxy(config *rest.Config, namespace string) (*proxy, error) {
 	return p, nil
 }
 
-func (p *proxy) close() {
+func (p *faultyServer) close() {
 	p.server.CloseClientConnections()
 	p.server.Close()
 }
 
-// config is how a controller connects.
-func (p *proxy) config() *rest.Config {
+// config returns the configuration that connects a controller to it.
+func (p *faultyServer) config() *rest.Config {
 	return &rest.Config{Host: p.server.URL}
 }
 
-// set arms the trap of an application, in place of the one that it had.
-func (p *proxy) set(application string, t trap) {
+// setTrap sets the trap of an application. It replaces the previous one.
+func (p *faultyServer) setTrap(application string, t trap) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	p.traps[application] = t
 }
 
-// delay has the next read of a path with such an end answered once a function returns.
-func (p *proxy) delay(end string, until func()) {
+// delay delays the response to the next read of a path with this suffix until a function returns.
+func (p *faultyServer) delay(end string, until func()) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	p.delayed[end] = until
 }
 
-// noteRead knows that something is read, and returns what is to be called before that is answered.
-func (p *proxy) noteRead(request *http.Request) func() {
+// recordRead records a read, and returns the function to call before its response.
+func (p *faultyServer) recordRead(request *http.Request) func() {
 	if request.Method != http.MethodGet {
 		return nil
 	}
@@ -142,30 +142,30 @@ func (p *proxy) noteRead(request *http.Request) func() {
 	return nil
 }
 
-// follows reports whether a Pod was listed or watched alone.
-func (p *proxy) follows(pod string) bool {
+// follows reports whether a single Pod was listed or watched.
+func (p *faultyServer) follows(pod string) bool {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	return slices.Contains(p.followed, pod)
 }
 
-// refuse answers with 503 what is asked of paths with such an end, from now on.
-func (p *proxy) refuse(ends ...string) {
+// refuse responds with 503 to requests for paths with such a suffix, from now on.
+func (p *faultyServer) refuse(ends ...string) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	p.closed = ends
 }
 
-// lose answers so many of the requests of paths with an end with 404, as if there were no such thing. What it returns is closed
+// answerNotFound answers so many of the requests of paths with an end with 404, as if there were no such thing. What it returns is closed
 // with the last.
-func (p *proxy) lose(end string, times int) (done <-chan struct{}) {
+func (p *faultyServer) answerNotFound(end string, times int) (done <-chan struct{}) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	p.losing = loss{end, times, make(chan struct{})}
 	return p.losing.done
 }
 
-func (p *proxy) loses(path string) bool {
+func (p *faultyServer) answersNotFound(path string) bool {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	if p.losing.times == 0 || !strings.HasSuffix(path, p.losing.end) {
@@ -177,17 +177,17 @@ func (p *proxy) loses(path string) bool {
 	return true
 }
 
-// cut cuts all connections.
-func (p *proxy) cut() { p.server.CloseClientConnections() }
+// cutConnections cuts all connections.
+func (p *faultyServer) cutConnections() { p.server.CloseClientConnections() }
 
-func (p *proxy) refuses(path string) bool {
+func (p *faultyServer) refuses(path string) bool {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	return slices.ContainsFunc(p.closed, func(end string) bool { return strings.HasSuffix(path, end) })
 }
 
-// written are the writes about an application until now.
-func (p *proxy) written(application string) []string {
+// written returns the writes about an application until now.
+func (p *faultyServer) written(application string) []string {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	return slices.Clone(p.writes[application])
@@ -198,15 +198,15 @@ type (
 	delayKey  struct{}
 )
 
-func (p *proxy) serve(forward http.Handler, w http.ResponseWriter, request *http.Request) {
-	sprung := p.note(request)
-	if until := p.noteRead(request); until != nil {
+func (p *faultyServer) serve(forward http.Handler, w http.ResponseWriter, request *http.Request) {
+	sprung := p.recordWrite(request)
+	if until := p.recordRead(request); until != nil {
 		request = request.WithContext(context.WithValue(request.Context(), delayKey{}, until))
 	}
 	switch {
 	case p.refuses(request.URL.Path):
 		w.WriteHeader(http.StatusServiceUnavailable)
-	case p.loses(request.URL.Path):
+	case p.answersNotFound(request.URL.Path):
 		http.NotFound(w, request)
 	case sprung == nil:
 		forward.ServeHTTP(w, request)
@@ -218,8 +218,8 @@ func (p *proxy) serve(forward http.Handler, w http.ResponseWriter, request *http
 	}
 }
 
-// note counts a write. Kubernetes Events are no step of a life: they are sent beside it, and may be lost.
-func (p *proxy) note(request *http.Request) *trap {
+// recordWrite counts a write. Kubernetes Events are no step of a life: they are sent beside it, and may be lost.
+func (p *faultyServer) recordWrite(request *http.Request) *trap {
 	rest := shortPath(request.URL.Path)
 	if request.Method == http.MethodGet || strings.HasPrefix(rest, "events") {
 		return nil
@@ -235,7 +235,7 @@ func (p *proxy) note(request *http.Request) *trap {
 	return &armed
 }
 
-// shortPath is what comes after the namespace.
+// shortPath returns the path after the namespace.
 func shortPath(long string) string {
 	_, rest, _ := strings.Cut(long, "/namespaces/")
 	_, rest, _ = strings.Cut(rest, "/")
@@ -247,7 +247,7 @@ var (
 	ofDriver      = regexp.MustCompile(`^pods/(.+)-\d+-driver$`)
 )
 
-// subject finds out which application a write is about: from its path, or else from the labels of what it creates.
+// subject returns the application that a write is about, from its path or from the labels of the object that it creates.
 func subject(request *http.Request, path string) string {
 	for _, pattern := range []*regexp.Regexp{ofApplication, ofDriver} {
 		if found := pattern.FindStringSubmatch(path); found != nil {
@@ -262,8 +262,8 @@ func subject(request *http.Request, path string) string {
 	return labelled(body)
 }
 
-// labelled is the value of the label that names the application, in an object in Protobuf: the field's number and its
-// length come before it.
+// labelled returns the value of the label that names the application, in an object in Protobuf. The field's number and its length
+// precede it.
 func labelled(body []byte) string {
 	_, after, found := bytes.Cut(body, []byte(apache.LabelApplication))
 	if !found || len(after) < 2 || len(after) < 2+int(after[1]) {

@@ -16,19 +16,19 @@ func TestFenceOfAFirstLaunchHoldsWhateverUsersDo(t *testing.T) {
 	alone(t)
 	// replaced is what kubectl replace does with a manifest.
 	replaced := func(app *sparkv1.SparkApplication) { app.Annotations, app.Finalizers = nil, nil }
-	changes := map[string]func(m *mortal){
-		"and nothing else happens": func(*mortal) {},
-		"and it is replaced":       func(m *mortal) { m.edit(m.name, replaced) },
-		"and it is replaced by an edited one": func(m *mortal) {
+	changes := map[string]func(m *crashEnv){
+		"and nothing else happens": func(*crashEnv) {},
+		"and it is replaced":       func(m *crashEnv) { m.edit(m.name, replaced) },
+		"and it is replaced by an edited one": func(m *crashEnv) {
 			m.edit(m.name, func(app *sparkv1.SparkApplication) { replaced(app); app.Spec.DriverArgs = []string{"edited"} })
 		},
-		"and its driver is renamed": func(m *mortal) {
+		"and its driver is renamed": func(m *crashEnv) {
 			m.edit(m.name, func(app *sparkv1.SparkApplication) {
 				replaced(app)
 				app.Spec.SparkConf = map[string]string{"spark.kubernetes.driver.pod.name": m.name + "-renamed"}
 			})
 		},
-		"and its annotation is another application's": func(m *mortal) {
+		"and its annotation is another application's": func(m *crashEnv) {
 			m.edit(m.name, func(app *sparkv1.SparkApplication) {
 				for name := range app.Annotations {
 					app.Annotations[name] = `{"application":"another","attempt":0,"launch":"0123456789abcdef0123456789abcdef","driverPod":"stored-0-driver"}`
@@ -36,16 +36,16 @@ func TestFenceOfAFirstLaunchHoldsWhateverUsersDo(t *testing.T) {
 			})
 		},
 	}
-	m := newMortal(t)
+	m := newCrashEnv(t)
 	for write, at := range writesOfAFirstLaunch {
 		for change, do := range changes {
 			t.Run(fmt.Sprintf("after %s the controller dies %s", write, change), func(t *testing.T) {
-				m.enter(t)
-				m.proxy.set(m.name, trap{at: at, answered: true, spring: func() { m.die() }})
+				m.use(t)
+				m.apiServer.setTrap(m.name, trap{at: at, answered: true, spring: func() { m.killController() }})
 				m.create(App(m.name))
 				<-m.dead
 				do(m)
-				m.revive()
+				m.startAgain()
 				d := m.firstDriver()
 				d.start().ready().succeed()
 				m.untilState(m.name, "ResourceReleased")
@@ -54,7 +54,7 @@ func TestFenceOfAFirstLaunchHoldsWhateverUsersDo(t *testing.T) {
 				}
 				m.delete(m.name)
 				untilGone(m.env, m.apps(), m.name)
-				m.empty()
+				m.untilNothingIsLeft()
 			})
 		}
 		for how, options := range map[string]metav1.DeleteOptions{
@@ -62,14 +62,14 @@ func TestFenceOfAFirstLaunchHoldsWhateverUsersDo(t *testing.T) {
 			"and it is deleted without its dependents": {PropagationPolicy: new(metav1.DeletePropagationOrphan)},
 		} {
 			t.Run(fmt.Sprintf("after %s the controller dies %s", write, how), func(t *testing.T) {
-				m.enter(t)
-				m.proxy.set(m.name, trap{at: at, answered: true, spring: func() { m.die() }})
+				m.use(t)
+				m.apiServer.setTrap(m.name, trap{at: at, answered: true, spring: func() { m.killController() }})
 				m.create(App(m.name))
 				<-m.dead
 				m.must(m.apps().Delete(t.Context(), m.name, options))
-				m.revive()
+				m.startAgain()
 				untilGone(m.env, m.apps(), m.name)
-				m.empty()
+				m.untilNothingIsLeft()
 			})
 		}
 	}
@@ -80,7 +80,7 @@ func TestFenceOfAFirstLaunchHoldsWhateverUsersDo(t *testing.T) {
 var writesOfAFirstLaunch = map[string]int{"the fence": 1, "the driver Pod": 2, "the first status": 5}
 
 // firstDriver waits for the driver that the record names.
-func (m *mortal) firstDriver() *driver {
+func (m *crashEnv) firstDriver() *driver {
 	m.Helper()
 	app := until(m.env, m.apps(), m.name, "have a driver", func(app *sparkv1.SparkApplication) bool {
 		record := app.Status.Firesteel

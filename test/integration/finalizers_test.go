@@ -49,7 +49,7 @@ func TestFinalizersOfPodTemplatesAreDropped(t *testing.T) {
 		s.untilState("pi", "ResourceReleased")
 		s.delete("pi")
 		untilGone(s, s.apps(), "pi")
-		s.empty()
+		s.untilNothingIsLeft()
 	})
 	t.Run("of the Kubeflow kind", func(t *testing.T) {
 		t.Parallel()
@@ -65,7 +65,7 @@ func TestFinalizersOfPodTemplatesAreDropped(t *testing.T) {
 		}
 		s.must(s.kubeflowApps().Delete(t.Context(), "spark-pi", metav1.DeleteOptions{}))
 		untilGone(s, s.kubeflowApps(), "spark-pi")
-		s.empty()
+		s.untilNothingIsLeft()
 	})
 	t.Run("of clusters", func(t *testing.T) {
 		t.Parallel()

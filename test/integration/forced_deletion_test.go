@@ -10,7 +10,7 @@ import (
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 )
 
-// Force waits for the grace period that the Pod itself asks for: until it is over its kubelet lets the driver live.
+// A forced deletion waits for the Pod's own grace period: until it is over, the kubelet may let the driver run.
 func TestForcedDeletionWaitsForTheGracePeriodOfTheDriver(t *testing.T) {
 	t.Parallel()
 	for name, stop := range map[string]func(s *env, d *driver){
@@ -46,8 +46,8 @@ func TestForcedDeletionWaitsForTheGracePeriodOfTheDriver(t *testing.T) {
 	}
 }
 
-// The API server stores that no grace is left before it removes a Pod. If it is interrupted in between, the Pod stays until
-// somebody deletes it again.
+// The API server stores grace period zero before it removes a Pod. If it is interrupted in between, the Pod stays until another
+// delete request.
 func TestDeletionOfADriverThatWasInterruptedIsRepeated(t *testing.T) {
 	t.Parallel()
 	app := App("pi").Restart(sparkv1.RestartOnFailure, 1, 0).ForceGoneWithin(time.Millisecond)

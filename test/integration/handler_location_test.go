@@ -26,8 +26,8 @@ var filters = map[string][2]string{
 	"schedule": {"type", "dev.firesteel.schedule.due.v1"},
 }
 
-// broker stands for a Broker with the handlers' Triggers: each event goes to all replicas of a handler at the same time, and
-// each third to each of them twice. It takes every event, as one does whose dead-letter sink has what nobody took.
+// broker stands for a Broker with the handlers' Triggers. It sends each event to all replicas of a handler at the same time, and
+// each third event twice. It accepts every event, as a Broker with a dead-letter sink does.
 type broker struct {
 	env *env
 
@@ -46,7 +46,7 @@ func (b *broker) answer(_ *http.Request, d eventlog.Entry) int {
 	return http.StatusAccepted
 }
 
-// receivers are those that an event goes to; who is to get it twice is in there twice.
+// receivers returns the handlers that get an event. A handler that gets it twice is in the list twice.
 func (b *broker) receivers(d eventlog.Entry) []*handler {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
@@ -62,7 +62,7 @@ func (b *broker) receivers(d eventlog.Entry) []*handler {
 	return all
 }
 
-// note remembers what a handler refuses for good.
+// note records the events that a handler refuses for good.
 func (b *broker) note(d eventlog.Entry, answer int) {
 	if answer < 400 || answer >= 500 || answer == http.StatusTooManyRequests {
 		return
@@ -80,31 +80,31 @@ func (b *broker) subscribe(replicas map[string][]*handler) (before map[string][]
 	return before
 }
 
-// troupe are applications that fail: restarted ones do so at each attempt, and the last is not restarted. All are deleted
-// soon after their end.
-type troupe []*sparkv1.SparkApplication
+// failingApplications are applications that fail at each attempt. The last of them has no restart. All are deleted soon after their
+// end.
+type failingApplications []*sparkv1.SparkApplication
 
-// troupeRestarts is how often those that are restarted are.
-const troupeRestarts = 2
+// failingRestarts is how often the others are restarted.
+const failingRestarts = 2
 
-func (s *env) troupe(prefix string) (all troupe) {
+func (s *env) createFailing(prefix string) (all failingApplications) {
 	s.Helper()
 	for i := range 3 {
 		all = append(all, s.create(App(fmt.Sprintf("%s-again-%d", prefix, i)).
-			Restart(sparkv1.RestartOnFailure, troupeRestarts, 200*time.Millisecond).TTL(300*time.Millisecond)))
+			Restart(sparkv1.RestartOnFailure, failingRestarts, 200*time.Millisecond).TTL(300*time.Millisecond)))
 	}
 	return append(all, s.create(App(prefix+"-once").TTL(0)))
 }
 
-func (all troupe) gone(s *env) {
+func (all failingApplications) untilGone(s *env) {
 	s.Helper()
 	for _, app := range all {
 		untilGone(s, s.apps(), app.Name)
 	}
 }
 
-// untilAllAwaited waits until each handler has been asked since an instant, and was asked again.
-func (s *env) untilAllAwaited(since time.Time) {
+// untilAllRequested waits until each handler has been asked since an instant, and was asked again.
+func (s *env) untilAllRequested(since time.Time) {
 	s.Helper()
 	s.untilDelivered("each handler to be asked again", func(heard []eventlog.Entry) bool {
 		again := map[string]bool{}
@@ -121,16 +121,16 @@ func (s *env) untilAllAwaited(since time.Time) {
 	})
 }
 
-// place has all handlers run in one place.
-func (s *env) place(where string) {
+// runHandlers sets where all handlers run.
+func (s *env) runHandlers(where string) {
 	s.Helper()
 	for name := range filters {
 		s.must(s.Configure(s.Context(), "config-handlers", map[string]string{name: where}))
 	}
 }
 
-// Handlers move out of the controller and back while applications await verdicts and their deletion, and a run is due. Outside
-// there are two of each.
+// Handlers move out of the controller and back while applications await verdicts and their deletion, and a run is due. Outside the
+// controller each handler has two replicas.
 func TestHandlersMoveWithoutLossOrDuplicates(t *testing.T) {
 	alone(t)
 	s := newEnv(t)
@@ -149,62 +149,63 @@ func TestHandlersMoveWithoutLossOrDuplicates(t *testing.T) {
 		replicas[name] = []*handler{s.handler(name), s.handler(name)}
 	}
 
-	before := s.troupe("before")
-	s.place(config.External)
-	moved, out := time.Now(), s.troupe("out")
-	s.untilAllAwaited(moved)
+	before := s.createFailing("before")
+	s.runHandlers(config.External)
+	moved, out := time.Now(), s.createFailing("out")
+	s.untilAllRequested(moved)
 	b.subscribe(replicas)
-	before.gone(s)
-	out.gone(s)
+	before.untilGone(s)
+	out.untilGone(s)
 
-	outside := s.troupe("outside")
+	outside := s.createFailing("outside")
 	for _, dead := range slices.Concat(slices.Collect(maps.Values(b.subscribe(nil)))...) {
 		dead.Kill()
 	}
-	moved, back := time.Now(), s.troupe("back")
-	s.untilAllAwaited(moved)
-	s.place(config.InProcess)
-	outside.gone(s)
-	back.gone(s)
+	moved, back := time.Now(), s.createFailing("back")
+	s.untilAllRequested(moved)
+	s.runHandlers(config.InProcess)
+	outside.untilGone(s)
+	back.untilGone(s)
 
 	for _, app := range slices.Concat(before, out, outside, back) {
-		s.endedOnce(app)
+		s.wantEndedOnce(app)
 	}
-	s.startedOnce("pi-0", 3*time.Second, runs)
+	s.wantStartedOnce("pi-0", 3*time.Second, runs)
 	if len(b.refused) > 0 {
 		t.Errorf("handlers refused %v", b.refused)
 	}
 }
 
-// endedOnce checks that an application of a troupe had all its attempts, was told of whole, and was deleted once.
-func (s *env) endedOnce(app *sparkv1.SparkApplication) {
+// wantEndedOnce checks that a failing application had all its attempts, that all its transitions were published, and that it was
+// deleted once.
+func (s *env) wantEndedOnce(app *sparkv1.SparkApplication) {
 	s.Helper()
 	attempts := 1
 	if strings.Contains(app.Name, "again") {
-		attempts += troupeRestarts
+		attempts += failingRestarts
 	}
 	if drivers := s.driverHistory.driversOf(s.ns, app.Name); len(drivers) != attempts {
 		s.Errorf("%s had %d drivers, want %d", app.Name, len(drivers), attempts)
 	}
 	heard := s.untilDelivered("the end of "+app.Name, func(heard []eventlog.Entry) bool {
-		first := firstTaken(heard, app)
+		first := firstAccepted(heard, app)
 		return len(first) > 0 && first[len(first)-1].Attributes["sparkfinal"] == "true"
 	})
-	s.check(consistent(heard, app))
-	failures := slices.DeleteFunc(statesOf(firstTaken(heard, app)), func(state string) bool { return state != "Failed" })
+	s.check(checkEvents(heard, app))
+	failures := slices.DeleteFunc(statesOf(firstAccepted(heard, app)), func(state string) bool { return state != "Failed" })
 	if len(failures) != attempts {
-		s.Errorf("of %s were told %d failures, want %d:\n%s", app.Name, len(failures), attempts, listed(about(heard, app)))
+		s.Errorf("of %s were told %d failures, want %d:\n%s", app.Name, len(failures), attempts, listed(eventsOf(heard, app)))
 	}
 	if deletes := s.done("delete sparkapplications", app.Name); len(deletes) != 1 {
 		s.Errorf("%s was deleted by %v", app.Name, deletes)
 	}
 }
 
-// startedOnce checks that no instant of a schedule has two runs, and that those without one are counted as missed. So may be
+// wantStartedOnce checks that no instant of a schedule has two runs, and that those without one are counted as missed. So may be
 // one whose run was created and not recorded when the next came.
-func (s *env) startedOnce(name string, period time.Duration, runs *register) {
+func (s *env) wantStartedOnce(name string, period time.Duration, runs *register) {
 	s.Helper()
-	pi := &timetable{env: s, kind: variant.Apache, name: name}
+	pi := &scheduleEnv{env: s, kind: variant.Apache, name: name}
 	created := pi.now().GetCreationTimestamp().Time
 	until := time.Now()
 	status := pi.until("settle its instants", func(s *firesteelv1alpha1.ScheduleStatus) bool {
@@ -226,7 +227,7 @@ func (s *env) startedOnce(name string, period time.Duration, runs *register) {
 	}
 }
 
-// done are the requests about an object of the env that the API server granted to the controller or a handler.
+// done returns the requests about an object of the env that the controller or a handler made with success.
 func (s *env) done(kind, name string) []string {
 	s.Helper()
 	var granted []string

@@ -12,7 +12,7 @@ import (
 	"github.com/firesteel-dev/firesteel/test/harness/process"
 )
 
-// A handler takes no more than 30 MiB, at rest and after a thousand events.
+// A handler needs at most 30 MiB, at rest and after a thousand events.
 func TestHandlersMemoryIsSmall(t *testing.T) {
 	t.Parallel()
 	s := newEnv(t).sharesController()
@@ -28,7 +28,7 @@ func TestHandlersMemoryIsSmall(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			h := s.handler(name)
 			idle := h.resident(t)
-			h.floods(t, about, 1000)
+			h.sendEvents(t, about, 1000)
 			busy := h.resident(t)
 			t.Logf("%.1f MiB at rest, %.1f MiB after 1000 events", idle, busy)
 			if max(idle, busy) >= 30 {
@@ -38,8 +38,8 @@ func TestHandlersMemoryIsSmall(t *testing.T) {
 	}
 }
 
-// floods sends a handler so many events of an object, 16 at a time.
-func (h *handler) floods(t *testing.T, about events.Object, count int) {
+// sendEvents sends a handler so many events of an object, 16 at a time.
+func (h *handler) sendEvents(t *testing.T, about events.Object, count int) {
 	t.Helper()
 	var senders sync.WaitGroup
 	for range 16 {

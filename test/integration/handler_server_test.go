@@ -38,7 +38,7 @@ func TestHandlerAcceptsOnlyTokensForItsAudience(t *testing.T) {
 		[]string{"SYSTEM_NAMESPACE=" + firesteel.SystemNamespace, "OIDC_AUDIENCE=" + audience}, "restart")
 	s.create(App("pi").Restart(sparkv1.RestartOnFailure, 3, 0))
 	s.run("pi", 0).exit(1)
-	heard := s.untilDelivered("the handler to be asked", func(heard []eventlog.Entry) bool { return asked(heard, 0) >= 1 })
+	heard := s.untilDelivered("the handler to be asked", func(heard []eventlog.Entry) bool { return requestsOf(heard, 0) >= 1 })
 	failed := heard[len(heard)-1]
 	for _, d := range heard {
 		if d.State() == "Failed" {
@@ -144,7 +144,7 @@ func TestDeliveryToADeadTriggerDelaysNoOtherNamespace(t *testing.T) {
 	app := s.create(App("pi").Restart(sparkv1.RestartOnFailure, 3, 0))
 	s.run("pi", 0).exit(1)
 	s.run("pi", 1).succeed()
-	s.told(app, restarted.states...)
+	s.untilPublished(app, restarted.states...)
 	if got := ended.Load(); got > 0 {
 		t.Errorf("meanwhile %d events that were held came to their end: the others may have waited for that", got)
 	}

@@ -26,7 +26,7 @@ func TestHandlersRunWhereTheSettingsSay(t *testing.T) {
 	app := s.create(App("pi").Restart(sparkv1.RestartOnFailure, 3, 0).TTL(0))
 
 	s.run("pi", 0).exit(1)
-	s.untilDelivered("the question to be asked again", func(heard []eventlog.Entry) bool { return asked(heard, 0) >= 3 })
+	s.untilDelivered("the question to be asked again", func(heard []eventlog.Entry) bool { return requestsOf(heard, 0) >= 3 })
 	if state := stateOf(s.get("pi")); state != "Failed" {
 		t.Errorf("without a verdict it is %s, want Failed", state)
 	}
@@ -37,20 +37,20 @@ func TestHandlersRunWhereTheSettingsSay(t *testing.T) {
 	restart.Kill()
 	s.sink.SetAnswer(s.ns, sink.Accept)
 	s.driver("pi", 1).exit(1)
-	s.untilDelivered("the dead handler to be asked", func(heard []eventlog.Entry) bool { return asked(heard, 1) >= 1 })
+	s.untilDelivered("the dead handler to be asked", func(heard []eventlog.Entry) bool { return requestsOf(heard, 1) >= 1 })
 	s.configured("config-handlers", "restart", "in-process")
 	s.run("pi", 2).succeed()
 	s.untilState("pi", "ResourceReleased")
 
 	s.sink.SetAnswer(s.ns, s.handler("ttl").trigger("type", "dev.firesteel.application.expired.v1"))
 	untilGone(s, s.apps(), "pi")
-	s.told(app, words(`Submitted DriverRequested DriverStarted DriverReady RunningHealthy Failed
+	s.untilPublished(app, words(`Submitted DriverRequested DriverStarted DriverReady RunningHealthy Failed
 		ScheduledToRestart DriverRequested DriverStarted DriverReady RunningHealthy Failed
 		ScheduledToRestart DriverRequested DriverStarted DriverReady RunningHealthy Succeeded ResourceReleased`)...)
 }
 
-// asked counts the deliveries of the end of an attempt.
-func asked(heard []eventlog.Entry, attempt int) int {
+// requestsOf counts the deliveries of the end of an attempt.
+func requestsOf(heard []eventlog.Entry, attempt int) int {
 	count := 0
 	for _, d := range heard {
 		if d.State() == "Failed" && d.Attributes["sparkattempt"] == fmt.Sprint(attempt) {
@@ -68,9 +68,9 @@ func TestHandlersIgnoreForgedEvents(t *testing.T) {
 	s.run("pi", 0).exit(1)
 	s.run("pi", 1)
 	heard := s.untilDelivered("the second attempt to run", func(heard []eventlog.Entry) bool {
-		return len(firstTaken(heard, app)) == len(restarted.states)-2
+		return len(firstAccepted(heard, app)) == len(restarted.states)-2
 	})
-	failed := firstTaken(heard, app)[5]
+	failed := firstAccepted(heard, app)[5]
 	before := s.get("pi")
 
 	forged := func(change map[string]string) eventlog.Entry {
@@ -133,7 +133,7 @@ func (s *env) function(account, program string, environment []string, arguments 
 	s.must(err)
 	s.Cleanup(started.Kill)
 	h := &handler{Process: started, env: s, url: fmt.Sprintf("http://127.0.0.1:%d/", ports[0])}
-	s.must(wait.PollUntilContextTimeout(s.Context(), poll, patience, true, func(ctx context.Context) (bool, error) {
+	s.must(wait.PollUntilContextTimeout(s.Context(), pollInterval, timeout, true, func(ctx context.Context) (bool, error) {
 		return h.healthy(ctx), nil
 	}))
 	return h

@@ -74,8 +74,8 @@ func (k hostileKind) apply(s *env, name, spec string) {
 	s.must(err)
 }
 
-// said is all that an object's status says, and what Kubernetes Events say of it.
-func (k hostileKind) said(s *env, name string) string {
+// messageOf returns all messages of an object: of its status and of its Kubernetes Events.
+func (k hostileKind) messageOf(s *env, name string) string {
 	s.Helper()
 	object, err := s.Dynamic.Resource(k.resourceOf()).Namespace(s.ns).Get(s.Context(), name, metav1.GetOptions{})
 	s.must(err)
@@ -97,12 +97,12 @@ func (k hostileKind) said(s *env, name string) string {
 	return strings.Join(texts, "\n")
 }
 
-// untilSaid waits until an object says all parts of a text.
-func (k hostileKind) untilSaid(s *env, name string, parts ...string) string {
+// untilMessage waits until an object's messages contain all parts.
+func (k hostileKind) untilMessage(s *env, name string, parts ...string) string {
 	s.Helper()
 	var said string
-	err := wait.PollUntilContextTimeout(s.Context(), poll, patience, true, func(context.Context) (bool, error) {
-		said = k.said(s, name)
+	err := wait.PollUntilContextTimeout(s.Context(), pollInterval, timeout, true, func(context.Context) (bool, error) {
+		said = k.messageOf(s, name)
 		return !slices.ContainsFunc(parts, func(part string) bool { return !strings.Contains(said, part) }), nil
 	})
 	if err != nil {
@@ -111,8 +111,8 @@ func (k hostileKind) untilSaid(s *env, name string, parts ...string) string {
 	return said
 }
 
-// innocents are applications and a cluster that live their lives beside hostile objects of other namespaces.
-func innocents(s *env, name string) {
+// runNeighbours runs applications and a cluster beside hostile objects of other namespaces.
+func runNeighbours(s *env, name string) {
 	s.Helper()
 	apache := s.create(App(name))
 	s.kubeflowApplication(strings.ReplaceAll(sparkPi("4.1.1"), "spark-pi", name+"-kubeflow"))
@@ -143,20 +143,20 @@ func TestHostileQuantitiesAffectNoOtherApplication(t *testing.T) {
 		for name, quantity := range quantities {
 			k.apply(bad, name+"-"+strings.ToLower(k.kind), fmt.Sprintf(k.spec, quantity))
 		}
-		innocents(good, fmt.Sprintf("beside-%d", i))
+		runNeighbours(good, fmt.Sprintf("beside-%d", i))
 	}
 	first.Kill()
 	good.ownController(controller{sink: good.sink.URL()})
-	innocents(good, "after")
+	runNeighbours(good, "after")
 	for _, k := range hostileKinds {
 		for name := range quantities {
-			said := k.untilSaid(bad, name+"-"+strings.ToLower(k.kind), k.field, "write one such as 500m")
+			said := k.untilMessage(bad, name+"-"+strings.ToLower(k.kind), k.field, "write one such as 500m")
 			if len(said) > 8<<10 {
 				t.Errorf("%s %s says %d bytes", k.kind, name, len(said))
 			}
 		}
 		for name, value := range map[string]string{"huge": `"1e999999999"`, "number": `"1e+300"`} {
-			k.untilSaid(bad, name+"-"+strings.ToLower(k.kind), value)
+			k.untilMessage(bad, name+"-"+strings.ToLower(k.kind), value)
 		}
 		for _, name := range []string{"huge", "long"} { // and it goes when it is deleted
 			_, err := bad.kubectl("", "delete", k.resourceOf().GroupResource().String(), name+"-"+strings.ToLower(k.kind), "--timeout=60s")

@@ -27,8 +27,8 @@ const (
 	mostResident = 768
 )
 
-// Whatever somebody applies, of whatever kind, an innocent application of another namespace lives as it would without it,
-// beside it and with a controller that starts when it is there.
+// Hostile objects of any kind do not affect an application of another namespace: neither beside it, nor when a controller starts
+// while they exist.
 func TestHostileObjectsAffectNoOtherApplication(t *testing.T) {
 	alone(t)
 	count, seed := int(numberOf(t, hostileCount, 2)), numberOf(t, hostileSeed, rand.Uint64())
@@ -36,7 +36,7 @@ func TestHostileObjectsAffectNoOtherApplication(t *testing.T) {
 	bad, good := newEnv(t), newEnv(t)
 	process := good.ownController(controller{sink: good.sink.URL()})
 	good.untilReady(process)
-	byItself := good.timed(func() { innocents(good, "alone") })
+	byItself := good.timed(func() { runNeighbours(good, "alone") })
 	slowest, taken := time.Duration(0), 0
 	for i, k := range hostile.Kinds {
 		for number := range count {
@@ -45,13 +45,13 @@ func TestHostileObjectsAffectNoOtherApplication(t *testing.T) {
 				taken++
 			}
 		}
-		slowest = max(slowest, good.timed(func() { innocents(good, fmt.Sprintf("beside-%d", i)) }))
+		slowest = max(slowest, good.timed(func() { runNeighbours(good, fmt.Sprintf("beside-%d", i)) }))
 	}
 	stillRuns(t, process)
 	process.Kill()
 	process = good.ownController(controller{sink: good.sink.URL()})
 	good.untilReady(process)
-	slowest = max(slowest, good.timed(func() { innocents(good, "after") }))
+	slowest = max(slowest, good.timed(func() { runNeighbours(good, "after") }))
 	t.Logf("the API server took %d objects; innocents lived %s alone, and %s at most beside them", taken, byItself, slowest)
 	if generous := 10*byItself + 30*time.Second; slowest > generous {
 		t.Errorf("innocents live %s beside them, and %s alone", slowest, byItself)
@@ -59,7 +59,7 @@ func TestHostileObjectsAffectNoOtherApplication(t *testing.T) {
 	for _, k := range hostile.Kinds {
 		bad.deleteAll(k)
 	}
-	innocents(good, "last")
+	runNeighbours(good, "last")
 	stillRuns(t, process)
 	if mib := residentOf(t, process); mib > mostResident {
 		t.Errorf("the controller takes %.0f MiB in the end", mib)
@@ -90,7 +90,7 @@ func resourceOf(k hostile.Kind) schema.GroupVersionResource {
 	return schema.GroupVersionResource{Group: group, Version: version, Resource: k.Resource}
 }
 
-// applied creates an object, and reports whether the API server takes it.
+// applied creates an object, and reports whether the API server accepts it.
 func (s *env) applied(m hostile.Manifest) bool {
 	s.Helper()
 	var object unstructured.Unstructured
@@ -105,7 +105,7 @@ func (s *env) deleteAll(k hostile.Kind) {
 	s.Helper()
 	objects := s.Dynamic.Resource(resourceOf(k)).Namespace(s.ns)
 	s.must(objects.DeleteCollection(s.Context(), metav1.DeleteOptions{}, metav1.ListOptions{}))
-	err := wait.PollUntilContextTimeout(s.Context(), poll, patience, true, func(ctx context.Context) (bool, error) {
+	err := wait.PollUntilContextTimeout(s.Context(), pollInterval, timeout, true, func(ctx context.Context) (bool, error) {
 		left, err := objects.List(ctx, metav1.ListOptions{})
 		if apierrors.IsTooManyRequests(err) || apierrors.IsServerTimeout(err) {
 			return false, nil

@@ -108,7 +108,7 @@ func TestInstallationTakesOverWhatAnotherReleases(t *testing.T) {
 		app := s.create(App("pi"))
 		s.run("pi", 0)
 		apps[s] = func() {
-			s.told(app, words("Submitted DriverRequested DriverStarted DriverReady RunningHealthy ResourceReleased")...)
+			s.untilPublished(app, words("Submitted DriverRequested DriverStarted DriverReady RunningHealthy ResourceReleased")...)
 		}
 	}
 	a.sink.SetAnswer(a.ns, func(*http.Request, eventlog.Entry) int { return http.StatusServiceUnavailable })
@@ -122,6 +122,6 @@ func TestInstallationTakesOverWhatAnotherReleases(t *testing.T) {
 	untilGone(b, b.apps(), "pi")
 	for s, told := range apps {
 		told()
-		s.empty()
+		s.untilNothingIsLeft()
 	}
 }

@@ -36,7 +36,7 @@ const (
 	kindIsServed = `"kind is served"`
 )
 
-// The kinds of a control plane come and go, while a controller runs and before.
+// Kinds appear and disappear while a controller runs and before it starts.
 func TestKindsAppearAndDisappear(t *testing.T) {
 	t.Parallel()
 	s := ownPlane(t)
@@ -54,10 +54,10 @@ func TestKindsAppearAndDisappear(t *testing.T) {
 	}
 }
 
-// in is the env in a part of its test.
+// in returns the env for a subtest.
 func (s *env) in(t *testing.T) *env { return &env{TB: t, suite: s.suite, ns: s.ns} }
 
-// A name without a group is that of the only API which is installed.
+// If only one API is installed, a name without a group stands for it.
 func chooseAPIs(s *env) {
 	if output, err := s.applyAPIs("sparkoperator.k8s.io,spark"); err == nil || !contains(output, `no API "spark"`) || !contains(output, "spark.apache.org") {
 		s.Errorf("an unknown name is answered with %v: %s", err, output)
@@ -90,8 +90,7 @@ func chooseAPIs(s *env) {
 	s.must(err)
 }
 
-// A controller starts without any CRD. It serves each kind from when its CRD is there, and again when it was deleted and created
-// anew.
+// A controller starts without any CRD. It serves each kind once its CRD exists, also after the CRD was deleted and created again.
 func followKinds(s *env) {
 	r := s.replica()
 	step := func(name string, test func(s *env)) {
@@ -113,7 +112,7 @@ func followKinds(s *env) {
 		s.kubeflowApplication(sparkPi("4.1.1"))
 		soon := s.schedules(variant.Apache, "soon", "@every 3s", nil)
 		s.runPi().succeed()
-		s.toldAll(s.untilShown("spark-pi", v1beta2.CompletedState))
+		s.untilAllPublished(s.untilShown("spark-pi", v1beta2.CompletedState))
 		soon.end(soon.untilStarted(""), true)
 		soon.patch(`{"suspend": true}`)
 		soon.untilCondition("Scheduled", metav1.ConditionFalse, "Suspended")
@@ -133,13 +132,13 @@ func followKinds(s *env) {
 	})
 	step("a 404 of a kind that is there deletes nothing from the cache", func(s *env) {
 		before := s.logged(r, kindIsAbsent)
-		lost := r.proxy.lose("/sparkapplications", 6)
-		r.proxy.cut()
+		lost := r.proxy.answerNotFound("/sparkapplications", 6)
+		r.proxy.cutConnections()
 		s.untilClosed(lost, "the 404s to be read")
 		running.env = s
 		running.succeed()
 		s.untilState("pi", "ResourceReleased")
-		s.told(app, plainLife...)
+		s.untilPublished(app, plainLife...)
 		if after := s.logged(r, kindIsAbsent); after != before {
 			s.Errorf("a kind was found absent after 404s:\n%s", r.Tail(20))
 		}
@@ -233,17 +232,17 @@ func (s *env) applyCRD(file string) {
 	s.must(err)
 }
 
-// untilClosed waits until something is closed, or sent.
+// untilClosed waits until a channel is closed, or has a value.
 func (s *env) untilClosed(done <-chan struct{}, what string) {
 	s.Helper()
 	select {
 	case <-done:
-	case <-time.After(patience):
+	case <-time.After(timeout):
 		s.Fatalf("waited for %s", what)
 	}
 }
 
-// logged is how often a controller logged a text.
+// logged returns how often a controller logged a text.
 func (s *env) logged(r *replica, text string) int {
 	s.Helper()
 	log, err := os.ReadFile(r.Log)
@@ -254,10 +253,10 @@ func (s *env) logged(r *replica, text string) int {
 // untilLoggedMore waits until a controller logged a text more than so many times.
 func (s *env) untilLoggedMore(r *replica, text string, than int) {
 	s.Helper()
-	deadline := time.After(patience)
+	deadline := time.After(timeout)
 	for s.logged(r, text) <= than {
 		select {
-		case <-time.After(poll):
+		case <-time.After(pollInterval):
 		case <-deadline:
 			s.Fatalf("waited for %s to be logged more than %d times:\n%s", text, than, r.Tail(20))
 		}

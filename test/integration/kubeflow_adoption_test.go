@@ -15,32 +15,32 @@ import (
 
 const leftByKubeflow = "../../pkg/dialect/kubeflow/status/testdata/left-by-kubeflow-operator.yaml"
 
-// kubeflowFate is what becomes of an application that the Kubeflow operator left behind: the state that it comes to,
+// kubeflowAdoptionCase is what becomes of an application that the Kubeflow operator left behind: the state that it comes to,
 // and whether a driver is made for it.
-type kubeflowFate struct {
+type kubeflowAdoptionCase struct {
 	state v1beta2.ApplicationStateType
 	made  bool
 }
 
-// kubeflowFates are without a driver, and with one that runs.
-var kubeflowFates = map[string]struct{ alone, withDriver kubeflowFate }{
-	"submitted":         {kubeflowFate{"FAILED", false}, kubeflowFate{"RUNNING", false}},
-	"pending":           {kubeflowFate{"FAILED", false}, kubeflowFate{"RUNNING", false}},
-	"running":           {kubeflowFate{"FAILED", false}, kubeflowFate{"RUNNING", false}},
-	"running-again":     {kubeflowFate{"FAILING", false}, kubeflowFate{"RUNNING", false}},
-	"unknown":           {kubeflowFate{"FAILED", false}, kubeflowFate{"RUNNING", false}},
-	"succeeding":        {kubeflowFate{"COMPLETED", false}, kubeflowFate{"COMPLETED", false}},
-	"succeeding-always": {kubeflowFate{"SUBMITTED", true}, kubeflowFate{"SUBMITTED", true}},
-	"failing":           {kubeflowFate{"SUBMITTED", true}, kubeflowFate{"SUBMITTED", true}},
-	"failing-last":      {kubeflowFate{"FAILED", false}, kubeflowFate{"FAILED", false}},
-	"submission-failed": {kubeflowFate{"SUBMITTED", true}, kubeflowFate{"RUNNING", false}},
-	"pending-rerun":     {kubeflowFate{"SUBMITTED", true}, kubeflowFate{"SUBMITTED", true}},
-	"invalidating":      {kubeflowFate{"SUBMITTED", true}, kubeflowFate{"SUBMITTED", true}},
-	"suspending":        {kubeflowFate{"SUSPENDED", false}, kubeflowFate{"SUSPENDED", false}},
-	"suspended":         {kubeflowFate{"SUSPENDED", false}, kubeflowFate{"SUSPENDED", false}},
-	"resuming":          {kubeflowFate{"SUBMITTED", true}, kubeflowFate{"SUBMITTED", true}},
-	"completed":         {kubeflowFate{"COMPLETED", false}, kubeflowFate{"COMPLETED", false}},
-	"failed":            {kubeflowFate{"FAILED", false}, kubeflowFate{"FAILED", false}},
+// kubeflowAdoptionCases are without a driver, and with one that runs.
+var kubeflowAdoptionCases = map[string]struct{ alone, withDriver kubeflowAdoptionCase }{
+	"submitted":         {kubeflowAdoptionCase{"FAILED", false}, kubeflowAdoptionCase{"RUNNING", false}},
+	"pending":           {kubeflowAdoptionCase{"FAILED", false}, kubeflowAdoptionCase{"RUNNING", false}},
+	"running":           {kubeflowAdoptionCase{"FAILED", false}, kubeflowAdoptionCase{"RUNNING", false}},
+	"running-again":     {kubeflowAdoptionCase{"FAILING", false}, kubeflowAdoptionCase{"RUNNING", false}},
+	"unknown":           {kubeflowAdoptionCase{"FAILED", false}, kubeflowAdoptionCase{"RUNNING", false}},
+	"succeeding":        {kubeflowAdoptionCase{"COMPLETED", false}, kubeflowAdoptionCase{"COMPLETED", false}},
+	"succeeding-always": {kubeflowAdoptionCase{"SUBMITTED", true}, kubeflowAdoptionCase{"SUBMITTED", true}},
+	"failing":           {kubeflowAdoptionCase{"SUBMITTED", true}, kubeflowAdoptionCase{"SUBMITTED", true}},
+	"failing-last":      {kubeflowAdoptionCase{"FAILED", false}, kubeflowAdoptionCase{"FAILED", false}},
+	"submission-failed": {kubeflowAdoptionCase{"SUBMITTED", true}, kubeflowAdoptionCase{"RUNNING", false}},
+	"pending-rerun":     {kubeflowAdoptionCase{"SUBMITTED", true}, kubeflowAdoptionCase{"SUBMITTED", true}},
+	"invalidating":      {kubeflowAdoptionCase{"SUBMITTED", true}, kubeflowAdoptionCase{"SUBMITTED", true}},
+	"suspending":        {kubeflowAdoptionCase{"SUSPENDED", false}, kubeflowAdoptionCase{"SUSPENDED", false}},
+	"suspended":         {kubeflowAdoptionCase{"SUSPENDED", false}, kubeflowAdoptionCase{"SUSPENDED", false}},
+	"resuming":          {kubeflowAdoptionCase{"SUBMITTED", true}, kubeflowAdoptionCase{"SUBMITTED", true}},
+	"completed":         {kubeflowAdoptionCase{"COMPLETED", false}, kubeflowAdoptionCase{"COMPLETED", false}},
+	"failed":            {kubeflowAdoptionCase{"FAILED", false}, kubeflowAdoptionCase{"FAILED", false}},
 }
 
 // leftByKubeflowOperator puts an application into the env as it was left, under a name of its own.
@@ -100,10 +100,10 @@ func TestAdoptionOfApplicationsOfTheKubeflowOperator(t *testing.T) {
 	type left struct {
 		app    *v1beta2.SparkApplication
 		driver *driver
-		fate   kubeflowFate
+		fate   kubeflowAdoptionCase
 	}
 	all := map[string]left{}
-	for recorded, fates := range kubeflowFates {
+	for recorded, fates := range kubeflowAdoptionCases {
 		alone := s.leftByKubeflowOperator(recorded, fmt.Sprintf("%s-a", recorded))
 		all[recorded+" without a driver"] = left{alone, nil, fates.alone}
 		with := s.leftByKubeflowOperator(recorded, fmt.Sprintf("%s-d", recorded))

@@ -153,7 +153,7 @@ func TestBadInputThatTheKubeflowOperatorCouldNotRunIsRefused(t *testing.T) {
 	}
 }
 
-// A value that stands for none of its choices does what the default does, and the application says so.
+// An unknown value of an enum acts as the default, and the application reports it.
 func TestBadInputOfAnUnknownValueIsReported(t *testing.T) {
 	t.Parallel()
 	s := newEnv(t).sharesController()
@@ -172,7 +172,7 @@ func TestBadInputOfAnUnknownValueIsReported(t *testing.T) {
 	s.untilShown("spark-pi", v1beta2.CompletedState)
 }
 
-// A template that is none is told on the object, which begins once it is mended.
+// An invalid template is reported on the object. The application starts once it is corrected.
 func TestBadInputOfAKubeflowTemplateWaitsForItsCorrection(t *testing.T) {
 	t.Parallel()
 	s := newEnv(t).sharesController()

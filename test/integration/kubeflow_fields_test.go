@@ -336,10 +336,10 @@ func (s *env) comesOf(name string) map[string]any {
 			}
 			comes[object.GetKind()+" "+object.GetName()] = object.Object
 			data, _ := object.Object["data"].(map[string]any)
-			if text, is := data["spark.properties"].(string); is {
+			if text, ok := data["spark.properties"].(string); ok {
 				comes["properties"] = propertiesIn(text)
 			}
-			if text, is := data["podspec-configmap-key"].(string); is {
+			if text, ok := data["podspec-configmap-key"].(string); ok {
 				var template any
 				s.must(yaml.Unmarshal([]byte(text), &template))
 				comes["executor"] = template
@@ -392,8 +392,8 @@ func generic(s *env, object *corev1.Pod) map[string]any {
 func lacking(got, want any, at string) string {
 	switch want := want.(type) {
 	case map[string]any:
-		got, is := got.(map[string]any)
-		if !is {
+		got, ok := got.(map[string]any)
+		if !ok {
 			return "there is no " + at
 		}
 		for key, part := range want {
@@ -411,7 +411,7 @@ func lacking(got, want any, at string) string {
 		}
 		return ""
 	case string:
-		if text, is := got.(string); at == "warning" && is && strings.Contains(text, want) {
+		if text, ok := got.(string); at == "warning" && ok && strings.Contains(text, want) {
 			return ""
 		}
 	}

@@ -44,12 +44,12 @@ var lifecycleFields = map[string]func(*env){
 	"restartPolicy.type": func(s *env) {
 		s.kubelet.Fail(s.ns)
 		s.kubeflowApplication(withSpec(s, sparkPi("4.1.1"), "restartPolicy: {type: Never, onFailureRetries: 3}"))
-		s.attempted(s.untilShown("spark-pi", v1beta2.FailedState), 1, 1)
+		s.untilAttempted(s.untilShown("spark-pi", v1beta2.FailedState), 1, 1)
 	},
 	"restartPolicy.onFailureRetries": func(s *env) {
 		s.kubelet.Fail(s.ns)
 		s.kubeflowApplication(withSpec(s, sparkPi("4.1.1"), "restartPolicy: {type: OnFailure, onFailureRetries: 2, onFailureRetryInterval: 1}"))
-		s.attempted(s.untilShown("spark-pi", v1beta2.FailedState), 3, 1)
+		s.untilAttempted(s.untilShown("spark-pi", v1beta2.FailedState), 3, 1)
 	},
 	"restartPolicy.onFailureRetryInterval": func(s *env) {
 		s.kubelet.Fail(s.ns)
@@ -62,7 +62,7 @@ var lifecycleFields = map[string]func(*env){
 		s.limit("pods", "0")
 		s.kubeflowApplication(withSpec(s, sparkPi("4.1.1"),
 			"restartPolicy: {type: OnFailure, onSubmissionFailureRetries: 2, onSubmissionFailureRetryInterval: 1}"))
-		s.attempted(s.untilShown("spark-pi", v1beta2.FailedState), 0, 3)
+		s.untilAttempted(s.untilShown("spark-pi", v1beta2.FailedState), 0, 3)
 	},
 	"restartPolicy.onSubmissionFailureRetryInterval": func(s *env) {
 		s.limit("pods", "0")
@@ -77,12 +77,12 @@ var lifecycleFields = map[string]func(*env){
 		s.kubelet.Fail(s.ns)
 		s.kubeflowApplication(withSpec(s, sparkPi("4.1.1"), "timeToLiveSeconds: 1"))
 		untilGone(s, s.kubeflowApps(), "spark-pi")
-		s.empty()
+		s.untilNothingIsLeft()
 	},
 }
 
-// attempted checks how often an application was run, and how often the last run was submitted.
-func (s *env) attempted(app *v1beta2.SparkApplication, executions, submissions int32) {
+// untilAttempted checks how often an application was run, and how often the last run was submitted.
+func (s *env) untilAttempted(app *v1beta2.SparkApplication, executions, submissions int32) {
 	s.Helper()
 	if status := app.Status; status.ExecutionAttempts != executions || status.SubmissionAttempts != submissions || status.TerminationTime.IsZero() {
 		s.Errorf("it ran %d times and was submitted %d times, want %d and %d; it ended at %s",

@@ -51,7 +51,7 @@ func kubeflowSamples(page string) map[string]string {
 func (s *env) untilMeasured(what string, r *replica, want map[string]string) {
 	s.Helper()
 	var page, diff string
-	err := wait.PollUntilContextTimeout(s.Context(), poll, patience, true, func(context.Context) (bool, error) {
+	err := wait.PollUntilContextTimeout(s.Context(), pollInterval, timeout, true, func(context.Context) (bool, error) {
 		_, page = s.fetch(r.metrics)
 		diff = cmp.Diff(want, kubeflowSamples(page))
 		return diff == "", nil

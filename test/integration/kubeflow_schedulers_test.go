@@ -87,7 +87,7 @@ func (s *env) withBatchSchedulers() {
 			s.Error(err)
 		}
 	})
-	s.must(wait.PollUntilContextTimeout(s.Context(), poll, patience, true, func(ctx context.Context) (bool, error) {
+	s.must(wait.PollUntilContextTimeout(s.Context(), pollInterval, timeout, true, func(ctx context.Context) (bool, error) {
 		for _, kind := range []schema.GroupVersionResource{volcanoGroups, coschedulingGroups} {
 			if _, err := s.Dynamic.Resource(kind).Namespace(s.ns).List(ctx, metav1.ListOptions{}); apierrors.IsNotFound(err) {
 				return false, nil
@@ -181,7 +181,7 @@ func TestBatchSchedulerYuniKornGetsTaskGroups(t *testing.T) {
 	}
 }
 
-// Without its kind of pod group a scheduler cannot be told, and an application that would never start says so.
+// A scheduler without its kind of pod group is not used. An application that would never start reports it.
 func TestBatchSchedulerThatIsNotInstalledIsReported(t *testing.T) {
 	alone(t)
 	s := newEnv(t)

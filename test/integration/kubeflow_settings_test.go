@@ -159,6 +159,6 @@ func TestInstallationsShareTheKubeflowKind(t *testing.T) {
 		if shown := app.Status.DriverInfo.WebUIServiceName != ""; shown != (s == a) {
 			t.Errorf("%s: has a UI: %t", s.ns, shown)
 		}
-		s.toldAll(app)
+		s.untilAllPublished(app)
 	}
 }

@@ -20,7 +20,7 @@ import (
 	"github.com/firesteel-dev/firesteel/test/harness/eventlog"
 )
 
-// kubeflowApplication makes an application of the Kubeflow operator's. It returns it as it was before anybody looked at it.
+// kubeflowApplication creates an application of the Kubeflow kind. It returns it as it was before any reconcile.
 func (s *env) kubeflowApplication(manifest string) *v1beta2.SparkApplication {
 	s.Helper()
 	created, err := s.kubectl(manifest, "create", "--output=json", "--filename=-")
@@ -74,7 +74,7 @@ func (s *env) runPi() *driver {
 func (s *env) statesSince(app *v1beta2.SparkApplication, last v1beta2.ApplicationStateType) []v1beta2.ApplicationStateType {
 	s.Helper()
 	s.untilShown(app.Name, last)
-	ctx, cancel := context.WithTimeout(s.Context(), patience)
+	ctx, cancel := context.WithTimeout(s.Context(), timeout)
 	defer cancel()
 	end, err := s.kubeflowApps().Get(ctx, app.Name, metav1.GetOptions{})
 	s.must(err)
@@ -85,8 +85,8 @@ func (s *env) statesSince(app *v1beta2.SparkApplication, last v1beta2.Applicatio
 	defer w.Stop()
 	states := []v1beta2.ApplicationStateType{app.Status.AppState.State}
 	for event := range w.ResultChan() {
-		shown, is := event.Object.(*v1beta2.SparkApplication)
-		if !is {
+		shown, ok := event.Object.(*v1beta2.SparkApplication)
+		if !ok {
 			s.Fatalf("the watch answers %v", event.Object)
 		}
 		if state := shown.Status.AppState.State; state != states[len(states)-1] {
@@ -100,7 +100,7 @@ func (s *env) statesSince(app *v1beta2.SparkApplication, last v1beta2.Applicatio
 	return nil
 }
 
-// An application goes through the Kubeflow operator's states in its order, and the sink is told each transition once.
+// An application has the Kubeflow operator's states in its order, and the sink acknowledges each transition once.
 func TestKubeflowStatesComeInUpstreamsOrder(t *testing.T) {
 	t.Parallel()
 	for name, story := range map[string]struct {
@@ -241,25 +241,25 @@ func TestKubeflowStatesComeInUpstreamsOrder(t *testing.T) {
 			if message := end.Status.AppState.ErrorMessage; !contains(message, story.says) || story.last == v1beta2.CompletedState && message != "" {
 				t.Errorf("the error message is %q, and not %q", message, story.says)
 			}
-			s.toldAll(end)
+			s.untilAllPublished(end)
 			s.must(s.kubeflowApps().Delete(t.Context(), app.Name, metav1.DeleteOptions{}))
 			untilGone(s, s.kubeflowApps(), app.Name)
-			s.empty()
+			s.untilNothingIsLeft()
 		})
 	}
 }
 
-// toldAll waits until the sink was told all transitions of an application, in order.
-func (s *env) toldAll(app *v1beta2.SparkApplication) {
+// untilAllPublished waits until the sink has acknowledged all transitions of an application, in order.
+func (s *env) untilAllPublished(app *v1beta2.SparkApplication) {
 	s.Helper()
 	as := &sparkv1.SparkApplication{ObjectMeta: app.ObjectMeta}
 	heard := s.untilDelivered("all transitions", func(heard []eventlog.Entry) bool {
-		return int64(len(firstTaken(heard, as))) >= app.Status.Firesteel.Sequence
+		return int64(len(firstAccepted(heard, as))) >= app.Status.Firesteel.Sequence
 	})
-	s.check(consistent(heard, as))
+	s.check(checkEvents(heard, as))
 }
 
-// Whatever an application is at, it can be deleted, and nothing of it stays.
+// An application can be deleted in each state, and nothing is left of it.
 func TestDeletionOfAKubeflowApplicationInEachState(t *testing.T) {
 	t.Parallel()
 	for state, at := range map[v1beta2.ApplicationStateType]struct {
@@ -303,12 +303,12 @@ func TestDeletionOfAKubeflowApplicationInEachState(t *testing.T) {
 			s.must(s.kubeflowApps().Delete(t.Context(), app.Name, metav1.DeleteOptions{}))
 			s.kubelet.Resume(t.Context(), s.ns)
 			untilGone(s, s.kubeflowApps(), app.Name)
-			s.empty()
+			s.untilNothingIsLeft()
 		})
 	}
 }
 
-// waited is the time between two attempts.
+// waited returns the time between two attempts.
 func waited(app *v1beta2.SparkApplication) time.Duration {
 	var ended time.Time
 	for _, t := range app.Status.Firesteel.Transitions {

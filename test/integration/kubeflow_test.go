@@ -120,14 +120,14 @@ func TestWriteBudgetOfAKubeflowApplication(t *testing.T) {
 			life := s.requestsAtRest()
 			s.must(s.kubeflowApps().Delete(t.Context(), "spark-pi", metav1.DeleteOptions{}))
 			untilGone(s, s.kubeflowApps(), "spark-pi")
-			s.costsNothing(life)
+			s.wantNoRequestsSince(life)
 			allowed := kubeflowBudget()
 			if policies > 0 {
 				allowed["create networkpolicies"] = policies
 			}
 			// On a slow machine the executors are told of more than once, and a cursor.
 			allowed["update sparkapplications/status"] += int(changing/time.Second) + int(time.Since(began)/(30*time.Second))
-			s.within(allowed, s.requestsAtRest())
+			s.wantWithinBudget(allowed, s.requestsAtRest())
 		})
 	}
 }

@@ -58,14 +58,14 @@ func TestWriteBudgetOfExecutorsAndATimeToLive(t *testing.T) {
 	s.untilKubeEvent("spark-pi", corev1.EventTypeNormal, "SparkApplicationCompleted") // Events come late where there is much to do
 	allowed := kubeflowBudget()
 	allowed["update sparkapplications/status"] += perSecond(changing) + int(time.Since(began)/(30*time.Second))
-	allowed["get sparkapplications"], allowed["delete sparkapplications"] = 1+askedAgain(overdue), 1 // the handler's
-	allowed["create events"]++                                                                       // an executor failed
-	allowed["delete pods"] = 1                                                                       // the driver's, which is kept as long as the application
+	allowed["get sparkapplications"], allowed["delete sparkapplications"] = 1+expectedRepeats(overdue), 1 // the handler's
+	allowed["create events"]++                                                                            // an executor failed
+	allowed["delete pods"] = 1                                                                            // the driver's, which is kept as long as the application
 	// Where the handler is asked again, it may find that all is done.
-	s.within(allowed, slices.DeleteFunc(s.requestsAtRest(), func(r controlplane.Request) bool {
+	s.wantWithinBudget(allowed, slices.DeleteFunc(s.requestsAtRest(), func(r controlplane.Request) bool {
 		return r.Kind() == "get sparkapplications" && r.Code == http.StatusNotFound
 	}))
-	s.empty()
+	s.untilNothingIsLeft()
 }
 
 // perSecond is the number of writes that one a second comes to.

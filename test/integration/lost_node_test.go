@@ -11,8 +11,8 @@ import (
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 )
 
-// A node is lost: its Pod is deleted, as the taint manager does, and does not go. Who has no bound waits, and says so;
-// the bound takes effect as soon as it is set.
+// A node is lost: its Pod is deleted, as by the taint manager, and stays. An application without a limit waits and reports it.
+// The limit takes effect as soon as it is set.
 func TestForcedDeletionOfADriverOnALostNode(t *testing.T) {
 	t.Parallel()
 	s := newEnv(t).sharesController()
@@ -41,11 +41,11 @@ func TestForcedDeletionOfADriverOnALostNode(t *testing.T) {
 	s.kubelet.Resume(t.Context(), s.ns)
 	s.run("pi", 1).succeed()
 	s.untilState("pi", "ResourceReleased")
-	s.told(app, words(`Submitted DriverRequested DriverStarted DriverReady RunningHealthy Failed
+	s.untilPublished(app, words(`Submitted DriverRequested DriverStarted DriverReady RunningHealthy Failed
 		ScheduledToRestart DriverRequested DriverStarted DriverReady RunningHealthy Succeeded ResourceReleased`)...)
 	heard, _ := s.sink.Events(s.ns)
 	for _, part := range []string{`"class":"infrastructure"`, `"reason":"NodeLost"`, "Taint manager", `"pod":"pi-0-driver"`, `"attempt":0`} {
-		if body := firstTaken(heard, app)[5].Body; !strings.Contains(body, part) {
+		if body := firstAccepted(heard, app)[5].Body; !strings.Contains(body, part) {
 			t.Errorf("the end of the first attempt does not say %s: %s", part, body)
 		}
 	}
@@ -65,7 +65,7 @@ func TestDriverThatEndsAtOnceSkipsStates(t *testing.T) {
 			s := newEnv(t).sharesController()
 			app := s.create(App("pi"))
 			s.driver("pi", 0).exit(c.code)
-			s.told(app, words(c.want)...)
+			s.untilPublished(app, words(c.want)...)
 		})
 	}
 }

@@ -34,7 +34,7 @@ type suite struct {
 	common        common
 }
 
-var controlPlanes *planes
+var controlPlanes *controlPlanePool
 
 func TestMain(m *testing.M) {
 	// Each test waits until it has a control plane or a place on the shared one, and that limits them.
@@ -58,14 +58,14 @@ func run(m *testing.M) (code int) {
 		}
 		fmt.Fprintln(os.Stderr, "logs are in", dir)
 	}()
-	controlPlanes = newPlanes(dir)
+	controlPlanes = newControlPlanePool(dir)
 	defer controlPlanes.stop()
 	if err := firesteel.Build(context.Background(), repository, dir, "cmd/controller", "cmd/handler"); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	code = m.Run()
-	if err := controlPlanes.withinRoles(); err != nil {
+	if err := controlPlanes.checkRoles(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		code = 1
 	}
@@ -82,7 +82,7 @@ func (s *suite) start(ctx context.Context) error {
 	if err := s.Configure(ctx, "config-events", map[string]string{"deletion-grace": deletionGrace.String()}); err != nil {
 		return err
 	}
-	if err := s.letAskMasters(ctx); err != nil {
+	if err := s.allowProxyToMasters(ctx); err != nil {
 		return err
 	}
 	s.audit = s.Plane.Audit(userOf("controller"))

@@ -30,8 +30,8 @@ func TestNamespaceSelectorOfTheController(t *testing.T) {
 	app, later, other := before.create(App("pi")), after.create(App("pi")), listed.create(App("pi"))
 	late := after.kubeflowApplication(sparkPi("4.1.1"))
 	d := before.run("pi", 0)
-	after.untouched(later)
-	listed.untouched(other)
+	after.wantUnchanged(later)
+	listed.wantUnchanged(other)
 	if now, err := after.kubeflowApps().Get(t.Context(), late.Name, metav1.GetOptions{}); err != nil || now.ResourceVersion != late.ResourceVersion {
 		t.Errorf("%s was touched (%v)", late.Name, err)
 	}
@@ -39,7 +39,7 @@ func TestNamespaceSelectorOfTheController(t *testing.T) {
 	after.enabled(`"enabled"`) // takes up what was there before
 	running := after.run("pi", 0)
 	kubeflow := after.runPi()
-	listed.untouched(other)
+	listed.wantUnchanged(other)
 
 	before.configured("config-scope", "watched-namespaces", listed.ns)
 	before.untilLogged(process, "Updating operator namespaces to ["+listed.ns+"]")
@@ -53,16 +53,16 @@ func TestNamespaceSelectorOfTheController(t *testing.T) {
 	third.succeed()
 	after.untilState("pi", "ResourceReleased")
 	listed.untilState("pi", "ResourceReleased")
-	after.toldAll(after.untilShown("spark-pi", v1beta2.CompletedState))
-	before.untouched(left)
+	after.untilAllPublished(after.untilShown("spark-pi", v1beta2.CompletedState))
+	before.wantUnchanged(left)
 
 	before.must(before.Configure(context.Background(), "config-scope", map[string]string{"namespace-selector": "spark in"}))
 	before.untilLogged(process, `namespace-selector is \"spark in\"`)
 	before.enabled(`"enabled"`) // as what was before stays
 	before.untilState("pi", "ResourceReleased")
-	before.told(app, plainLife...)
-	after.told(later, plainLife...)
-	listed.told(other, plainLife...)
+	before.untilPublished(app, plainLife...)
+	after.untilPublished(later, plainLife...)
+	listed.untilPublished(other, plainLife...)
 }
 
 // Handlers that run as processes of their own ask for the labels themselves.

@@ -110,7 +110,7 @@ func TestPodTemplatesAreReadFromAllowedURLs(t *testing.T) {
 	s.warned("pi", "In "+ofExecutor+` unknown field "specs" is dropped`)
 	d.succeed()
 	s.untilState("pi", "ResourceReleased")
-	s.told(app, plainLife...)
+	s.untilPublished(app, plainLife...)
 	for _, path := range []string{"/templates/driver.yaml", "/templates/executor.yaml"} {
 		if times := l.times(path); times != 1 {
 			t.Errorf("%s was read %d times, want once", path, times)
@@ -171,8 +171,8 @@ func TestPodTemplatesThatChangeWhileTheControllerIsDown(t *testing.T) {
 		"and are gone":     {http.StatusNotFound, 1, words("Submitted SchedulingFailure ResourceReleased")},
 	} {
 		t.Run(name, func(t *testing.T) {
-			m := newMortal(t, l.environment...)
-			m.proxy.set(m.name, trap{at: podCreate, answered: true, spring: func() { m.die() }})
+			m := newCrashEnv(t, l.environment...)
+			m.apiServer.setTrap(m.name, trap{at: podCreate, answered: true, spring: func() { m.killController() }})
 			url := l.put("/templates/pi.yaml", http.StatusOK, templateOf("before"))
 			app := m.create(App(m.name).DriverTemplate(url))
 			<-m.dead
@@ -181,7 +181,7 @@ func TestPodTemplatesThatChangeWhileTheControllerIsDown(t *testing.T) {
 				last = "after"
 				l.put("/templates/pi.yaml", c.status, templateOf("after"))
 			}
-			m.revive()
+			m.startAgain()
 			if c.status == http.StatusNotFound {
 				m.untilCondition(m.name, "Succeeded", metav1.ConditionFalse, "InvalidSpec")
 				untilGone(m.env, m.Kube.CoreV1().Pods(m.ns), m.name+"-0-driver")
@@ -193,7 +193,7 @@ func TestPodTemplatesThatChangeWhileTheControllerIsDown(t *testing.T) {
 				d.succeed()
 			}
 			m.untilState(m.name, "ResourceReleased")
-			m.told(app, c.states...)
+			m.untilPublished(app, c.states...)
 			if drivers := m.driverHistory.driversOf(m.ns, m.name); len(drivers) != c.drivers {
 				t.Errorf("it had %d drivers, want %d", len(drivers), c.drivers)
 			}

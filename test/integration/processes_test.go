@@ -105,8 +105,8 @@ type common struct {
 	process *process.Process
 }
 
-// join counts a test in.
-func (c *common) join(start func() (*process.Process, error)) (process *process.Process, err error) {
+// acquire counts a test that uses the controller.
+func (c *common) acquire(start func() (*process.Process, error)) (process *process.Process, err error) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
 	if c.tests == 0 {
@@ -118,8 +118,8 @@ func (c *common) join(start func() (*process.Process, error)) (process *process.
 	return c.process, nil
 }
 
-// leave counts a test out.
-func (c *common) leave() {
+// release counts a test that is done with the controller.
+func (c *common) release() {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
 	if c.tests--; c.tests == 0 {

@@ -15,8 +15,8 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 )
 
-// Where another operator's CRD drops the record, nothing is launched, and everybody is told what to apply. With
-// Firesteel's CRD the application begins.
+// If another operator's CRD prunes the record, nothing is launched, and log and Event name the CRD to apply. With Firesteel's CRD
+// the application starts.
 func TestLaunchWaitsIfTheCRDPrunesTheRecord(t *testing.T) {
 	alone(t)
 	s := newEnv(t)
@@ -41,7 +41,7 @@ func TestLaunchWaitsIfTheCRDPrunesTheRecord(t *testing.T) {
 
 var crds = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
 
-// withoutRecord has the CRD prune status.firesteel until the end of the test.
+// withoutRecord makes the CRD prune status.firesteel until the end of the test.
 func (s *env) withoutRecord() {
 	s.Helper()
 	const name = "sparkapplications.spark.apache.org"
@@ -57,13 +57,13 @@ func (s *env) withoutRecord() {
 	_, err = s.Dynamic.Resource(crds).Update(s.Context(), crd, metav1.UpdateOptions{})
 	s.must(err)
 	s.Cleanup(func() { s.installCRD(context.Background()) })
-	s.untilRecordIsKept(false)
+	s.untilRecordIsStored(false)
 }
 
 func (s *env) withRecord() {
 	s.Helper()
 	s.installCRD(s.Context())
-	s.untilRecordIsKept(true)
+	s.untilRecordIsStored(true)
 }
 
 func (s *env) installCRD(ctx context.Context) {
@@ -72,14 +72,14 @@ func (s *env) installCRD(ctx context.Context) {
 	}
 }
 
-// untilRecordIsKept waits until the API server works with the CRD that it has.
-func (s *env) untilRecordIsKept(kept bool) {
+// untilRecordIsStored waits until the API server uses its current CRD.
+func (s *env) untilRecordIsStored(kept bool) {
 	s.Helper()
 	probe := s.create(App("probe"))
 	record := v1alpha1.Record{Attempt: v1alpha1.Attempt{Since: metav1.NowMicro()}}
 	patch, err := json.Marshal(map[string]any{"status": map[string]any{"firesteel": record}})
 	s.must(err)
-	s.must(wait.PollUntilContextTimeout(s.Context(), poll, patience, true, func(ctx context.Context) (bool, error) {
+	s.must(wait.PollUntilContextTimeout(s.Context(), pollInterval, timeout, true, func(ctx context.Context) (bool, error) {
 		stored, err := s.apps().Patch(ctx, probe.Name, types.MergePatchType, patch, metav1.PatchOptions{DryRun: []string{metav1.DryRunAll}}, "status")
 		if err != nil {
 			return false, err

@@ -11,20 +11,19 @@ import (
 	"github.com/firesteel-dev/firesteel/test/invariants"
 )
 
-// told waits until the sink has taken the transition that says the application's true end, or that came after it, and
-// checks the whole story up to there.
-func (s *env) told(app *sparkv1.SparkApplication, states ...string) {
+// untilPublished waits until the sink has acknowledged the application's final transition, and checks all transitions before it.
+func (s *env) untilPublished(app *sparkv1.SparkApplication, states ...string) {
 	s.Helper()
 	heard := s.untilDelivered("the end of "+app.Name, func(heard []eventlog.Entry) bool {
-		return len(firstTaken(heard, app)) >= len(states)
+		return len(firstAccepted(heard, app)) >= len(states)
 	})
-	if got := statesOf(firstTaken(heard, app)); !slices.Equal(got, states) {
+	if got := statesOf(firstAccepted(heard, app)); !slices.Equal(got, states) {
 		s.Errorf("the sink was told %v, want %v", got, states)
 	}
-	s.check(consistent(heard, app))
+	s.check(checkEvents(heard, app))
 }
 
-// check reports an error, where there is one.
+// check reports an error, if there is one.
 func (s *env) check(err error) {
 	s.Helper()
 	if err != nil {
@@ -32,11 +31,11 @@ func (s *env) check(err error) {
 	}
 }
 
-// firstTaken are the first deliveries of an application's transitions that the sink took.
-func firstTaken(heard []eventlog.Entry, app *sparkv1.SparkApplication) []eventlog.Entry {
+// firstAccepted returns the first acknowledged delivery of each transition of an application.
+func firstAccepted(heard []eventlog.Entry, app *sparkv1.SparkApplication) []eventlog.Entry {
 	var first []eventlog.Entry
 	seen := map[int64]bool{}
-	for _, d := range about(heard, app) {
+	for _, d := range eventsOf(heard, app) {
 		if d.Sequence() > 0 && d.Taken && !seen[d.Sequence()] {
 			seen[d.Sequence()] = true
 			first = append(first, d)
@@ -45,8 +44,8 @@ func firstTaken(heard []eventlog.Entry, app *sparkv1.SparkApplication) []eventlo
 	return first
 }
 
-// about are the deliveries of one incarnation of an application.
-func about(heard []eventlog.Entry, app *sparkv1.SparkApplication) []eventlog.Entry {
+// eventsOf returns the deliveries about one application, by its UID.
+func eventsOf(heard []eventlog.Entry, app *sparkv1.SparkApplication) []eventlog.Entry {
 	var its []eventlog.Entry
 	for _, d := range heard {
 		if strings.HasSuffix(d.Attributes["source"], "/"+string(app.UID)) {
@@ -64,11 +63,11 @@ func statesOf(heard []eventlog.Entry) []string {
 	return states
 }
 
-// consistent checks what holds for any story: the same id has the same bytes, the first deliveries are in order, and
+// checkEvents checks what holds for any story: the same id has the same bytes, the first deliveries are in order, and
 // no transition is missing among them.
-func consistent(heard []eventlog.Entry, app *sparkv1.SparkApplication) error {
+func checkEvents(heard []eventlog.Entry, app *sparkv1.SparkApplication) error {
 	bytes := map[string]string{}
-	for _, d := range about(heard, app) {
+	for _, d := range eventsOf(heard, app) {
 		before, ok := bytes[d.ID()]
 		if err := invariants.SameBytes(!ok || before == d.Bytes(), d); err != nil {
 			return err
@@ -76,7 +75,7 @@ func consistent(heard []eventlog.Entry, app *sparkv1.SparkApplication) error {
 		bytes[d.ID()] = d.Bytes()
 	}
 	var taken int64
-	for _, d := range firstTaken(heard, app) {
+	for _, d := range firstAccepted(heard, app) {
 		if err := invariants.InOrder(taken, d.Sequence()); err != nil {
 			return fmt.Errorf("%w:\n%s", err, listed(heard))
 		}

@@ -51,7 +51,7 @@ func (s *env) patchRecord(resource, name string, operations ...string) {
 func (s *env) untilRecord(resource, name, what string, holds func(*unstructured.Unstructured) bool) *unstructured.Unstructured {
 	s.Helper()
 	var object *unstructured.Unstructured
-	err := wait.PollUntilContextTimeout(s.Context(), poll, patience, true, func(context.Context) (bool, error) {
+	err := wait.PollUntilContextTimeout(s.Context(), pollInterval, timeout, true, func(context.Context) (bool, error) {
 		object = s.raw(resource, name)
 		return holds(object), nil
 	})
@@ -70,8 +70,8 @@ func (s *env) wantUntouched(resource string, before *unstructured.Unstructured) 
 	}
 }
 
-// neighbour lives beside an application and goes.
-func (s *env) neighbour() {
+// runNeighbour runs another application to its end and deletes it.
+func (s *env) runNeighbour() {
 	s.Helper()
 	s.create(App("neighbour"))
 	s.run("neighbour", 0).succeed()
@@ -111,9 +111,9 @@ func TestRecordOfANewerFormatIsLeftAlone(t *testing.T) {
 		before := s.raw(resource, name)
 		_, err := s.kubectl("", "patch", resource, name, "--type=merge", `--patch={"spec":{"sparkConf":{"spark.a":"b"}}}`)
 		s.must(err)
-		s.neighbour()
+		s.runNeighbour()
 		d.exit(1)
-		s.neighbour()
+		s.runNeighbour()
 		s.wantUntouched(resource, before)
 		if pod := s.pod(d.Name); pod.UID != d.UID || pod.DeletionTimestamp != nil {
 			s.Errorf("the driver is not left alone: %+v", pod.ObjectMeta)
@@ -122,7 +122,7 @@ func TestRecordOfANewerFormatIsLeftAlone(t *testing.T) {
 		_, err = s.kubectl("", "delete", resource, name, "--wait=false")
 		s.must(err)
 		untilGone(s, s.Kube.CoreV1().Pods(s.ns), d.Name)
-		s.neighbour()
+		s.runNeighbour()
 		s.wantUntouched(resource, before) // the version that wrote it may come to conclude it
 		s.patchRecord(resource, name, `{"op":"remove","path":"/format"}`)
 		_, err = s.kubectl("", "wait", "--for=delete", resource+"/"+name, "--timeout=120s")
@@ -150,8 +150,8 @@ func TestRecordOfANewerFormatInAnUndecodableObjectIsLeftAlone(t *testing.T) {
 		s.untilKubeEvent(name, corev1.EventTypeWarning, "RecordNotUnderstood")
 		before := s.raw(resource, name)
 		s.makeUndecodable(resource, name)
-		s.neighbour()
-		s.neighbour()
+		s.runNeighbour()
+		s.runNeighbour()
 		s.wantUntouched(resource, before)
 		if pod := s.pod(d.Name); pod.UID != d.UID || pod.DeletionTimestamp != nil {
 			s.Errorf("the driver is not left alone: %+v", pod.ObjectMeta)
@@ -159,7 +159,7 @@ func TestRecordOfANewerFormatInAnUndecodableObjectIsLeftAlone(t *testing.T) {
 		_, err := s.kubectl("", "delete", resource, name, "--wait=false")
 		s.must(err)
 		untilGone(s, s.Kube.CoreV1().Pods(s.ns), d.Name)
-		s.neighbour()
+		s.runNeighbour()
 		s.wantUntouched(resource, before)
 		s.patchRecord(resource, name, `{"op":"remove","path":"/format"}`)
 		_, err = s.kubectl("", "wait", "--for=delete", resource+"/"+name, "--timeout=120s")
@@ -174,7 +174,7 @@ func TestDeletionOfAnUndecodableApplicationStopsTheDriverOfItsRecord(t *testing.
 		s.makeUndecodable(resource, name)
 		s.untilKubeEvent(name, corev1.EventTypeWarning, "Undecodable")
 		s.relabel(d.Name, `{"labels":null,"ownerReferences":null}`)
-		s.neighbour()
+		s.runNeighbour()
 		if pod := s.pod(d.Name); pod.UID != d.UID || pod.DeletionTimestamp != nil {
 			s.Errorf("the driver is not left alone: %+v", pod.ObjectMeta)
 		}
@@ -185,7 +185,7 @@ func TestDeletionOfAnUndecodableApplicationStopsTheDriverOfItsRecord(t *testing.
 		if held := s.raw(resource, name).GetFinalizers(); len(held) == 0 {
 			s.Error("nothing holds the application while its driver lives")
 		}
-		s.vanish(d.Name)
+		s.deletePodNow(d.Name)
 		_, err = s.kubectl("", "wait", "--for=delete", resource+"/"+name, "--timeout=120s")
 		s.must(err)
 	})
@@ -200,7 +200,7 @@ func TestRecordWithAStateOfANewerVersionIsLeftAlone(t *testing.T) {
 		}
 		before := s.raw(resource, name)
 		d.exit(1)
-		s.neighbour()
+		s.runNeighbour()
 		s.wantUntouched(resource, before)
 		if pod := s.pod(d.Name); pod.UID != d.UID || pod.DeletionTimestamp != nil {
 			s.Errorf("the driver is not left alone: %+v", pod.ObjectMeta)
@@ -211,7 +211,7 @@ func TestRecordWithAStateOfANewerVersionIsLeftAlone(t *testing.T) {
 	})
 }
 
-// Unknown fields survive each write of a life: the controller's, the restart handler's, and what they begin anew.
+// Unknown fields survive each write of the controller and of the restart handler, also in the next attempt.
 func TestRecordKeepsUnknownFieldsUntilTheEnd(t *testing.T) {
 	ofBothKinds(t, func(s *env, resource, name string, d *driver) {
 		transitions := at(s.raw(resource, name), "transitions").([]any)
@@ -297,7 +297,7 @@ func TestRecordKeepsUnknownFieldsAfterSuspensionAndEdit(t *testing.T) {
 	anew(2, `{"spec":{"arguments":["7"]}}`)
 }
 
-// Whoever may write a verdict must not fill the record.
+// A handler that writes verdicts must not fill the record.
 func TestRecordBoundsUnknownFields(t *testing.T) {
 	ofBothKinds(t, func(s *env, resource, name string, d *driver) {
 		s.patchRecord(resource, name, fmt.Sprintf(`{"op":"add","path":"/verdict","value":{"attempt":-1,"restart":true,"newer":%q}}`,
@@ -333,7 +333,7 @@ func TestEditAloneRunsAnApplicationAgain(t *testing.T) {
 	}
 	stays := func(what string) {
 		t.Helper()
-		s.neighbour()
+		s.runNeighbour()
 		if app, err := s.kubeflowApps().Get(t.Context(), name, metav1.GetOptions{}); err != nil ||
 			app.Status.AppState.State != v1beta2.CompletedState || app.Status.ExecutionAttempts != 1 {
 			t.Fatalf("%s: it is not left as it was: %v\n%s", what, err, described(app))
@@ -415,7 +415,7 @@ func TestRecordOfAClusterKeepsUnknownFields(t *testing.T) {
 	s.untilKubeEvent("c", corev1.EventTypeWarning, "RecordNotUnderstood")
 	before, worker := s.raw(sparkClusters, "c"), s.statefulSet("c-worker")
 	s.editCluster("c", func(c *sparkv1.SparkCluster) { property(c, "spark.a", "b") })
-	s.neighbour()
+	s.runNeighbour()
 	s.wantUntouched(sparkClusters, before)
 	if is := s.statefulSet("c-worker"); is.UID != worker.UID || is.Generation != worker.Generation {
 		t.Error("the workers are rolled out")
@@ -434,8 +434,8 @@ func TestRecordOfANewerFormatInAnUndecodableClusterIsLeftAlone(t *testing.T) {
 	s.untilKubeEvent("c", corev1.EventTypeWarning, "RecordNotUnderstood")
 	before, owned := s.raw(sparkClusters, "c"), s.owned()
 	s.makeUndecodable(sparkClusters, "c")
-	s.neighbour()
-	s.neighbour()
+	s.runNeighbour()
+	s.runNeighbour()
 	s.wantUntouched(sparkClusters, before)
 	s.untilOwned(owned...)
 	s.patchRecord(sparkClusters, "c", `{"op":"remove","path":"/format"}`)
@@ -448,7 +448,7 @@ func TestRecordOfANewerFormatInAnUndecodableClusterIsLeftAlone(t *testing.T) {
 	untilGone(s, s.clusters(), "c")
 }
 
-// Another version of Firesteel builds other StatefulSets from the same. What runs is rolled out by an edit only.
+// Another version of Firesteel builds other StatefulSets from the same spec. Only an edit rolls out an existing one.
 func TestClusterIsNotRolledOutByAnUpgrade(t *testing.T) {
 	t.Parallel()
 	s, _, _ := runningCluster(t, Cluster("c"))
@@ -458,7 +458,7 @@ func TestClusterIsNotRolledOutByAnUpgrade(t *testing.T) {
 		`"spec":{"template":{"spec":{"terminationGracePeriodSeconds":7}}}}`
 	_, err := s.kubectl("", "patch", "statefulset", "c-worker", "--type=merge", "--patch", patch)
 	s.must(err)
-	s.neighbour()
+	s.runNeighbour()
 	s.editCluster("c", func(c *sparkv1.SparkCluster) { c.Spec.ClusterTolerations.InstanceConfig.InitWorkers = 3 })
 	scaled := s.untilSet("c-worker", "be scaled", func(set *appsv1.StatefulSet) bool { return *set.Spec.Replicas == 3 })
 	if *scaled.Spec.Template.Spec.TerminationGracePeriodSeconds != 7 {
@@ -484,8 +484,8 @@ func TestRecordOfAScheduleKeepsUnknownFields(t *testing.T) {
 		s.patchRecord(resource, "pi", `{"op":"add","path":"/format","value":7}`)
 		s.untilKubeEvent("pi", corev1.EventTypeWarning, "RecordNotUnderstood")
 		before, count := s.raw(resource, "pi"), len(pi.runs())
-		s.neighbour()
-		s.neighbour()
+		s.runNeighbour()
+		s.runNeighbour()
 		s.wantUntouched(resource, before)
 		if got := len(pi.runs()); got != count {
 			t.Errorf("%d runs were started", got-count)

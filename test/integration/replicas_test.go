@@ -27,7 +27,7 @@ import (
 // replica is a controller that takes part in elections, and is probed and measured.
 type replica struct {
 	*process.Process
-	proxy           *proxy
+	proxy           *faultyServer
 	probes, metrics string
 }
 
@@ -36,7 +36,7 @@ func (s *env) replica(without ...string) *replica {
 	s.Helper()
 	config, err := s.ConfigOf(s.Context(), firesteel.SystemNamespace, "controller")
 	s.must(err)
-	p, err := newProxy(config, s.ns)
+	p, err := newFaultyServer(config, s.ns)
 	s.must(err)
 	s.Cleanup(p.close)
 	p.refuse(without...)
@@ -68,7 +68,7 @@ func (s *env) fetch(url string) (status int, text string) {
 func (s *env) untilAnswered(url string, want int) {
 	s.Helper()
 	status := 0
-	err := wait.PollUntilContextTimeout(s.Context(), poll, patience, true, func(context.Context) (bool, error) {
+	err := wait.PollUntilContextTimeout(s.Context(), pollInterval, timeout, true, func(context.Context) (bool, error) {
 		status, _ = s.fetch(url)
 		return status == want, nil
 	})
@@ -82,7 +82,7 @@ func (s *env) untilAnswered(url string, want int) {
 func (s *env) untilLed(buckets, replicas int) map[string]int {
 	s.Helper()
 	var led map[string]int
-	err := wait.PollUntilContextTimeout(s.Context(), poll, patience, true, func(ctx context.Context) (bool, error) {
+	err := wait.PollUntilContextTimeout(s.Context(), pollInterval, timeout, true, func(ctx context.Context) (bool, error) {
 		leases, err := s.Kube.CoordinationV1().Leases(firesteel.SystemNamespace).List(ctx, metav1.ListOptions{})
 		if err != nil {
 			return false, err
@@ -152,7 +152,7 @@ func TestReplicasShareTheApplications(t *testing.T) {
 			s.run(name, 0).succeed()
 		}
 		s.untilState(name, "ResourceReleased")
-		s.told(app, plainLife...)
+		s.untilPublished(app, plainLife...)
 		if all := s.driverHistory.driversOf(s.ns, name); len(all) != 1 {
 			t.Errorf("%s had %d drivers", name, len(all))
 		}
@@ -205,7 +205,7 @@ func TestReplicaServesProbesMetricsAndTraces(t *testing.T) {
 	s.run("lasting", 0)
 	s.createCluster(Cluster("c"))
 	s.untilClusterState("c", "Submitted")
-	s.live(restarted, "pi")
+	s.runThrough(restarted, "pi")
 	t.Logf("%s", residentMemory(t, r.Pid()))
 
 	s.untilAnswered(r.metrics, http.StatusOK)
@@ -287,7 +287,7 @@ func TestReplicaWithoutItsLeasePublishesNothing(t *testing.T) {
 	d := s.run("pi", 0)
 
 	held, release := make(chan struct{}), make(chan struct{})
-	former.proxy.set("pi", trap{at: len(former.proxy.written("pi")) + 1, answered: true, late: true, spring: func() {
+	former.proxy.setTrap("pi", trap{at: len(former.proxy.written("pi")) + 1, answered: true, late: true, spring: func() {
 		close(held)
 		<-release
 	}})
@@ -304,7 +304,7 @@ func TestReplicaWithoutItsLeasePublishesNothing(t *testing.T) {
 	s.untilMetric(former, pending, func(count float64) bool { return count == 0 })
 }
 
-// A reconcile is in flight when its object is deleted by force. Nobody is asked about it for ever.
+// A reconcile is in flight when its object is deleted by force. Requests about the object end.
 func TestDeliveryEndsWithTheObject(t *testing.T) {
 	alone(t)
 	s := newEnv(t)
@@ -314,7 +314,7 @@ func TestDeliveryEndsWithTheObject(t *testing.T) {
 	s.create(App("pi").Restart(sparkv1.RestartOnFailure, 3, 0))
 	d := s.run("pi", 0)
 	held, release := make(chan struct{}), make(chan struct{})
-	r.proxy.set("pi", trap{at: len(r.proxy.written("pi")) + 1, answered: true, late: true, spring: func() {
+	r.proxy.setTrap("pi", trap{at: len(r.proxy.written("pi")) + 1, answered: true, late: true, spring: func() {
 		close(held)
 		<-release
 	}})
@@ -378,7 +378,7 @@ const (
 func (s *env) untilMetric(r *replica, pattern string, holds func(sum float64) bool) {
 	s.Helper()
 	var page string
-	err := wait.PollUntilContextTimeout(s.Context(), poll, time.Minute, true, func(context.Context) (bool, error) {
+	err := wait.PollUntilContextTimeout(s.Context(), pollInterval, time.Minute, true, func(context.Context) (bool, error) {
 		status, text := s.fetch(r.metrics)
 		page = text
 		sum := 0.0

@@ -39,7 +39,7 @@ func TestRestartsAsOftenAsTheSpecAllows(t *testing.T) {
 	if previous := released.Status.PreviousAttemptSummary; previous == nil || previous.AttemptInfo.ID != 1 {
 		t.Errorf("previous attempt: %+v", previous)
 	}
-	s.told(app, words("Submitted DriverRequested DriverStarted DriverReady RunningHealthy Failed "+attempt+" "+attempt+" ResourceReleased")...)
+	s.untilPublished(app, words("Submitted DriverRequested DriverStarted DriverReady RunningHealthy Failed "+attempt+" "+attempt+" ResourceReleased")...)
 	if drivers := s.driverHistory.driversOf(s.ns, "pi"); len(drivers) != 3 {
 		t.Errorf("three attempts had %d drivers", len(drivers))
 	}
@@ -153,8 +153,8 @@ func TestTimeToLiveDeletesAnApplication(t *testing.T) {
 	if lived := time.Since(ended); lived < ttl || lived > ttl+late {
 		t.Errorf("it was deleted %s after its end, want %s", lived, ttl)
 	}
-	s.empty()
-	s.told(app, plainLife...)
+	s.untilNothingIsLeft()
+	s.untilPublished(app, plainLife...)
 	s.untilDelivered("the clock event", func(heard []eventlog.Entry) bool {
 		return len(heard) > 0 && heard[len(heard)-1].Type() == "dev.firesteel.application.expired.v1"
 	})

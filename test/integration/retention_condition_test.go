@@ -13,7 +13,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 )
 
-// Where no driver is left, no condition says that one is kept.
+// If no driver is left, no condition reports a retained one.
 func TestRetentionConditionNamesNoDriverThatIsGone(t *testing.T) {
 	t.Parallel()
 	untilNothingIsKept := func(s *env) {
@@ -64,7 +64,7 @@ func TestRetentionConditionNamesNoDriverThatIsGone(t *testing.T) {
 	}
 }
 
-// The look that an executor's news asks for may be merged with an earlier one, which comes too early for it.
+// The work queue may merge the request of an executor's change with an earlier one, which is reconciled too early for it.
 func TestExecutorsChangeIsShownWithoutAnotherChange(t *testing.T) {
 	t.Parallel()
 	s := newEnv(t).sharesController()

@@ -15,7 +15,7 @@ func TestSuspendHoldsTheLaunchAndNothingElse(t *testing.T) {
 	s := newEnv(t).sharesController()
 	app := s.create(App("pi").Suspended())
 	s.untilCondition("pi", "Succeeded", metav1.ConditionUnknown, "Suspended")
-	s.told(app, "Submitted")
+	s.untilPublished(app, "Submitted")
 	if drivers := s.driverHistory.driversOf(s.ns, "pi"); len(drivers) != 0 {
 		t.Errorf("suspended it had %d drivers", len(drivers))
 	}
@@ -24,7 +24,7 @@ func TestSuspendHoldsTheLaunchAndNothingElse(t *testing.T) {
 	s.edit("pi", func(app *sparkv1.SparkApplication) { app.Spec.Suspend = true })
 	d.succeed()
 	s.untilState("pi", "ResourceReleased")
-	s.told(app, plainLife...)
+	s.untilPublished(app, plainLife...)
 }
 
 func TestRetentionKeepsResourcesForItsDuration(t *testing.T) {
@@ -58,7 +58,7 @@ func TestRetentionKeepsResourcesForItsDuration(t *testing.T) {
 				t.Errorf("states after the end (-want +got):\n%s", diff)
 			}
 			untilGone(s, s.Kube.CoreV1().Pods(s.ns), d.Name)
-			s.told(app, states...)
+			s.untilPublished(app, states...)
 		})
 	}
 }
@@ -73,8 +73,8 @@ func TestDeletionOfARetainedApplicationLeavesNothing(t *testing.T) {
 	s.untilState("pi", "TerminatedWithoutReleaseResources")
 	s.delete("pi")
 	untilGone(s, s.apps(), "pi")
-	s.empty()
-	s.told(app, append(append([]string{}, plainLife[:6]...), "TerminatedWithoutReleaseResources", "ResourceReleased")...)
+	s.untilNothingIsLeft()
+	s.untilPublished(app, append(append([]string{}, plainLife[:6]...), "TerminatedWithoutReleaseResources", "ResourceReleased")...)
 }
 
 func TestEditAfterTheLaunchIsForTheNextAttempt(t *testing.T) {

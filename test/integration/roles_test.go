@@ -44,9 +44,9 @@ var unseen = map[string]string{
 	"watch customresourcedefinitions":              "while a kind is absent, in a control plane of its own",
 }
 
-// withinRoles checks all requests against the roles: none was refused for want of a rule, and, where all tests ran, no
+// checkRoles checks all requests against the roles: none was refused because a rule is missing, and, if all tests ran, no
 // role has a rule that it does not need.
-func (p *planes) withinRoles() error {
+func (p *controlPlanePool) checkRoles() error {
 	var errs []error
 	for account, file := range roles {
 		var requests []controlplane.Request

@@ -109,7 +109,7 @@ func TestRoutesCostTwoWritesEach(t *testing.T) {
 	app := s.create(App("pi").Ingress("web", nil))
 	s.run("pi", 0).succeed()
 	s.untilState("pi", "ResourceReleased")
-	s.told(app, plainLife...)
+	s.untilPublished(app, plainLife...)
 	creates := map[string]int{}
 	for _, request := range s.requestsAtRest() {
 		if request.Verb == "create" && request.Resource != "events" {

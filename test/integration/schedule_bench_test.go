@@ -117,8 +117,8 @@ func (s *env) untilAdded(name string, count int) {
 	s.must(err)
 	defer w.Stop()
 	for event := range w.ResultChan() {
-		run, is := event.Object.(metav1.Object)
-		if is && event.Type == watch.Added && strings.HasPrefix(run.GetName(), name) {
+		run, ok := event.Object.(metav1.Object)
+		if ok && event.Type == watch.Added && strings.HasPrefix(run.GetName(), name) {
 			count--
 		}
 		if count == 0 {

@@ -24,9 +24,9 @@ import (
 const (
 	// chaosPeriod is the time from one instant to the next: longer than whoever is killed is away.
 	chaosPeriod = 15 * time.Second
-	// aroundInstant is how long before and after an instant somebody is killed.
+	// aroundInstant is how long before and after an instant a process is killed.
 	aroundInstant = 400 * time.Millisecond
-	// instantsEach is how many instants a schedule has; somebody is killed at each.
+	// instantsEach is how many instants a schedule has. A process is killed at each.
 	instantsEach = 20
 )
 
@@ -37,8 +37,8 @@ type register struct {
 }
 
 func (r *register) see(event watch.Event) {
-	run, is := event.Object.(metav1.Object)
-	if !is {
+	run, ok := event.Object.(metav1.Object)
+	if !ok {
 		return // an error of the watch, which goes on
 	}
 	owner, owned := variant.Apache.Owner(run)
@@ -101,10 +101,10 @@ func TestScheduleMissesAndDoublesNoRun(t *testing.T) {
 	answer()
 
 	s.populate("pi", count, "@every "+chaosPeriod.String(), heldRun)
-	var schedules []*timetable
+	var schedules []*scheduleEnv
 	created := map[string]time.Time{}
 	for i := range count {
-		schedule := &timetable{env: s, kind: variant.Apache, name: fmt.Sprintf("pi-%d", i)}
+		schedule := &scheduleEnv{env: s, kind: variant.Apache, name: fmt.Sprintf("pi-%d", i)}
 		schedules, created[schedule.name] = append(schedules, schedule), schedule.now().GetCreationTimestamp().Time
 	}
 	for n := range each {
@@ -127,7 +127,7 @@ func TestScheduleMissesAndDoublesNoRun(t *testing.T) {
 		if status.MissedRuns > 0 {
 			t.Errorf("%s missed %d", schedule.name, status.MissedRuns)
 		}
-		s.must(wait.PollUntilContextTimeout(s.Context(), poll, patience, true, func(context.Context) (bool, error) {
+		s.must(wait.PollUntilContextTimeout(s.Context(), pollInterval, timeout, true, func(context.Context) (bool, error) {
 			return seen.count(schedule.name, last) > 0, nil // another watch may be ahead
 		}))
 		for at := created[schedule.name].Add(chaosPeriod); !at.After(last); at = at.Add(chaosPeriod) {

@@ -12,14 +12,14 @@ import (
 )
 
 // detach patches the metadata of a run.
-func (t *timetable) detach(run, metadata string) {
+func (t *scheduleEnv) detach(run, metadata string) {
 	t.Helper()
 	_, err := t.Dynamic.Resource(t.kind.RunsResource()).Namespace(t.ns).
 		Patch(t.Context(), run, types.MergePatchType, []byte(`{"metadata":`+metadata+`}`), metav1.PatchOptions{})
 	t.must(err)
 }
 
-// detachments are what somebody does to a run, by whether it is in the history all the same.
+// detachments are changes of a run's metadata, and whether the run is still in the history.
 func detachments(k *variant.Kind) map[string]string {
 	return map[string]string{
 		"its label":           `{"labels":{"` + k.LabelSchedule + `":null}}`,

@@ -19,8 +19,8 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/schedule/variant"
 )
 
-// timetable is a schedule of one of the kinds, and its runs.
-type timetable struct {
+// scheduleEnv is a schedule of one of the kinds, with its runs.
+type scheduleEnv struct {
 	*env
 	kind *variant.Kind
 	name string
@@ -40,9 +40,9 @@ var templates = map[*variant.Kind]string{
 }
 
 // schedules makes a schedule. change may change what it is made from.
-func (s *env) schedules(k *variant.Kind, name, text string, change func(spec map[string]any)) *timetable {
+func (s *env) schedules(k *variant.Kind, name, text string, change func(spec map[string]any)) *scheduleEnv {
 	s.Helper()
-	t := &timetable{env: s, kind: k, name: name}
+	t := &scheduleEnv{env: s, kind: k, name: name}
 	var template map[string]any
 	s.must(json.Unmarshal([]byte(templates[k]), &template))
 	spec := map[string]any{"schedule": text, "template": template}
@@ -54,7 +54,7 @@ func (s *env) schedules(k *variant.Kind, name, text string, change func(spec map
 }
 
 // apply creates the schedule, or changes its spec, as kubectl does.
-func (t *timetable) apply(labels, spec map[string]any) {
+func (t *scheduleEnv) apply(labels, spec map[string]any) {
 	t.Helper()
 	manifest, err := json.Marshal(map[string]any{
 		"apiVersion": t.kind.GroupVersion.String(), "kind": "ScheduledSparkApplication",
@@ -66,14 +66,14 @@ func (t *timetable) apply(labels, spec map[string]any) {
 }
 
 // patch changes fields of the spec.
-func (t *timetable) patch(spec string) {
+func (t *scheduleEnv) patch(spec string) {
 	t.Helper()
 	_, err := t.kubectl("", "patch", t.kind.String(), t.name, "--type=merge", "--patch", `{"spec": `+spec+`}`)
 	t.must(err)
 }
 
 // now is the schedule as it is.
-func (t *timetable) now() variant.Schedule {
+func (t *scheduleEnv) now() variant.Schedule {
 	t.Helper()
 	s, err := t.kind.Schedules(t.Spark, t.ns).Get(t.Context(), t.name)
 	t.must(err)
@@ -81,7 +81,7 @@ func (t *timetable) now() variant.Schedule {
 }
 
 // until waits for the schedule to be as it should be.
-func (t *timetable) until(what string, holds func(*firesteelv1alpha1.ScheduleStatus) bool) variant.Schedule {
+func (t *scheduleEnv) until(what string, holds func(*firesteelv1alpha1.ScheduleStatus) bool) variant.Schedule {
 	t.Helper()
 	is := func(s variant.Schedule) bool { return holds(s.GetScheduleStatus()) }
 	if t.kind == variant.Apache {
@@ -93,7 +93,7 @@ func (t *timetable) until(what string, holds func(*firesteelv1alpha1.ScheduleSta
 }
 
 // untilCondition waits for a condition of the schedule.
-func (t *timetable) untilCondition(kind string, status metav1.ConditionStatus, reason string) metav1.Condition {
+func (t *scheduleEnv) untilCondition(kind string, status metav1.ConditionStatus, reason string) metav1.Condition {
 	t.Helper()
 	var found metav1.Condition
 	t.until(fmt.Sprintf("have the condition %s=%s/%s", kind, status, reason), func(s *firesteelv1alpha1.ScheduleStatus) bool {
@@ -108,7 +108,7 @@ func (t *timetable) untilCondition(kind string, status metav1.ConditionStatus, r
 }
 
 // runs are the applications of the schedule that exist, the oldest first.
-func (t *timetable) runs() []metav1.Object {
+func (t *scheduleEnv) runs() []metav1.Object {
 	t.Helper()
 	list, err := t.Dynamic.Resource(t.kind.RunsResource()).Namespace(t.ns).List(t.Context(),
 		metav1.ListOptions{LabelSelector: t.kind.LabelSchedule + "=" + schedule.LabelValue(t.name)})
@@ -121,10 +121,10 @@ func (t *timetable) runs() []metav1.Object {
 }
 
 // untilRuns waits for a number of runs, and returns those that exist then.
-func (t *timetable) untilRuns(count int) []metav1.Object {
+func (t *scheduleEnv) untilRuns(count int) []metav1.Object {
 	t.Helper()
 	var runs []metav1.Object
-	err := wait.PollUntilContextTimeout(t.Context(), poll, patience, true, func(context.Context) (bool, error) {
+	err := wait.PollUntilContextTimeout(t.Context(), pollInterval, timeout, true, func(context.Context) (bool, error) {
 		runs = t.runs()
 		return len(runs) >= count, nil
 	})
@@ -135,7 +135,7 @@ func (t *timetable) untilRuns(count int) []metav1.Object {
 }
 
 // untilStarted waits for a run that is recorded, other than one.
-func (t *timetable) untilStarted(after string) string {
+func (t *scheduleEnv) untilStarted(after string) string {
 	t.Helper()
 	s := t.until("have started a run after "+after, func(s *firesteelv1alpha1.ScheduleStatus) bool {
 		return s.LastRunName != "" && s.LastRunName != after
@@ -144,7 +144,7 @@ func (t *timetable) untilStarted(after string) string {
 }
 
 // end has a run end, by its driver.
-func (t *timetable) end(run string, succeeds bool) {
+func (t *scheduleEnv) end(run string, succeeds bool) {
 	t.Helper()
 	var d *driver
 	if t.kind == variant.Apache {
@@ -172,7 +172,7 @@ func hourly() string {
 }
 
 // leave a status as the Kubeflow operator did.
-func (t *timetable) left(status firesteelv1alpha1.ScheduleStatus) {
+func (t *scheduleEnv) wantStatus(status firesteelv1alpha1.ScheduleStatus) {
 	t.Helper()
 	patch, err := json.Marshal(map[string]any{"status": status})
 	t.must(err)
@@ -181,9 +181,9 @@ func (t *timetable) left(status firesteelv1alpha1.ScheduleStatus) {
 }
 
 // untilNoRun waits until a run exists no more.
-func (t *timetable) untilNoRun(name string) {
+func (t *scheduleEnv) untilNoRun(name string) {
 	t.Helper()
-	err := wait.PollUntilContextTimeout(t.Context(), poll, patience, true, func(ctx context.Context) (bool, error) {
+	err := wait.PollUntilContextTimeout(t.Context(), pollInterval, timeout, true, func(ctx context.Context) (bool, error) {
 		_, err := t.kind.Run(ctx, t.Spark, types.NamespacedName{Namespace: t.ns, Name: name})
 		return apierrors.IsNotFound(err), nil
 	})

@@ -14,7 +14,7 @@ import (
 
 // owned creates an application that names the schedule as its owner and claims to be for an instant, if not zero. Nobody
 // but the test made it a run.
-func (t *timetable) owned(name string, controller bool, instant time.Time) {
+func (t *scheduleEnv) owned(name string, controller bool, instant time.Time) {
 	t.Helper()
 	var template, spec map[string]any
 	t.must(json.Unmarshal([]byte(templates[t.kind]), &template))

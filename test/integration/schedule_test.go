@@ -81,16 +81,16 @@ func TestScheduleRunCostsThreeRequests(t *testing.T) {
 	run := until(s, s.apps(), name, "be held", func(run *sparkv1.SparkApplication) bool { return run.Status.Firesteel != nil })
 	requests := s.requestsAtRest()
 	runs := len(pi.runs())
-	s.within(budget{
-		"get scheduledsparkapplications":           runs + askedAgain(started.Sub(variant.InstantOf(run))),
+	s.wantWithinBudget(budget{
+		"get scheduledsparkapplications":           runs + expectedRepeats(started.Sub(variant.InstantOf(run))),
 		"create sparkapplications":                 runs,
 		"update scheduledsparkapplications/status": runs + 1,
 		"update sparkapplications/status":          runs,
 	}, requests)
 }
 
-// askedAgain is how often a handler may be asked once more, which it is about once a second until what it did is seen.
-func askedAgain(unseen time.Duration) int { return int(unseen / (750 * time.Millisecond)) }
+// expectedRepeats returns how often a request may be repeated: about once a second, until its effect is visible.
+func expectedRepeats(unseen time.Duration) int { return int(unseen / (750 * time.Millisecond)) }
 
 // due are the deliveries that say that a run is due.
 func due(heard []eventlog.Entry) []eventlog.Entry {
@@ -290,7 +290,7 @@ func TestAdoptionOfAScheduleOfTheKubeflowOperator(t *testing.T) {
 	s := newEnv(t)
 	pi := s.schedules(variant.Kubeflow, "pi", "@every 5m", nil)
 	last, next := metav1.Now().Rfc3339Copy(), metav1.NewTime(time.Now().Add(10*time.Second)).Rfc3339Copy()
-	pi.left(firesteelv1alpha1.ScheduleStatus{ScheduleState: "Scheduled", LastRun: &last, NextRun: &next, LastRunName: "pi-1700000000000000000"})
+	pi.wantStatus(firesteelv1alpha1.ScheduleStatus{ScheduleState: "Scheduled", LastRun: &last, NextRun: &next, LastRunName: "pi-1700000000000000000"})
 	s.ownController(controllerOf(s))
 	if run := pi.untilStarted("pi-1700000000000000000"); run != schedule.RunName("pi", next.Time) {
 		t.Errorf("it went on with %s, want its run of %s", run, next)

@@ -113,7 +113,7 @@ spec:
 `, "create", "-f", "-")
 	s.must(err)
 	s.untilMessage("scheduledsparkapplications.v1alpha1.firesteel.dev", "schedule", "Scheduled", "InvalidSchedule", []string{"spec.schedule", "redacted"})
-	s.tellsNoSecret(process)
+	s.wantNoSecretInLog(process)
 }
 
 // untilMessage waits for a condition, and holds that its message has all parts.
@@ -134,8 +134,8 @@ func (s *env) untilMessage(resource, name, kind, reason string, says []string) {
 	}
 }
 
-// tellsNoSecret holds that nothing that was told in an env has the beginning of a secret.
-func (s *env) tellsNoSecret(process *process.Process) {
+// wantNoSecretInLog checks that no log, event or message of an env contains the beginning of a secret.
+func (s *env) wantNoSecretInLog(process *process.Process) {
 	s.Helper()
 	told := map[string]string{}
 	for _, resource := range []string{

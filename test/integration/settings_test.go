@@ -19,7 +19,7 @@ import (
 // untilLogged waits until a process has logged something.
 func (s *env) untilLogged(process *process.Process, text string) {
 	s.Helper()
-	err := wait.PollUntilContextTimeout(s.Context(), poll, patience, true, func(context.Context) (bool, error) {
+	err := wait.PollUntilContextTimeout(s.Context(), pollInterval, timeout, true, func(context.Context) (bool, error) {
 		log, err := os.ReadFile(process.Log)
 		return strings.Contains(string(log), text), err
 	})
@@ -28,8 +28,8 @@ func (s *env) untilLogged(process *process.Process, text string) {
 	}
 }
 
-// untouched checks that nobody has touched an application since it was as it is given.
-func (s *env) untouched(app *sparkv1.SparkApplication) {
+// wantUnchanged checks that an application was not written since it was read.
+func (s *env) wantUnchanged(app *sparkv1.SparkApplication) {
 	s.Helper()
 	if now := s.get(app.Name); now.ResourceVersion != app.ResourceVersion {
 		s.Errorf("%s was touched:\n%s", app.Name, described(now))
@@ -43,7 +43,7 @@ func TestSettingOfWatchedNamespacesIsFollowed(t *testing.T) {
 	process := a.ownController(controller{sink: a.sink.URL()})
 	app, other := a.create(App("pi")), b.create(App("pi"))
 	d := a.run("pi", 0)
-	b.untouched(other)
+	b.wantUnchanged(other)
 	if len(other.Finalizers) != 0 || other.Status.CurrentState != nil {
 		t.Errorf("what is not served is\n%s", described(other))
 	}
@@ -58,12 +58,12 @@ func TestSettingOfWatchedNamespacesIsFollowed(t *testing.T) {
 	d.succeed()
 	running.succeed() // and is heard of later than the other
 	b.untilState("pi", "ResourceReleased")
-	a.untouched(left)
+	a.wantUnchanged(left)
 
 	a.configured("config-scope", "watched-namespaces", "*")
 	a.untilState("pi", "ResourceReleased")
-	a.told(app, plainLife...)
-	b.told(other, plainLife...)
+	a.untilPublished(app, plainLife...)
+	b.untilPublished(other, plainLife...)
 }
 
 func TestSettingOfTheLabelSelectorIsFollowed(t *testing.T) {
@@ -76,7 +76,7 @@ func TestSettingOfTheLabelSelectorIsFollowed(t *testing.T) {
 	app := s.create(App("pi").Label("stage", "production"))
 	leaving := s.create(App("leaving").Label("stage", "production"))
 	d, left := s.run("pi", 0), s.run("leaving", 0)
-	s.untouched(bystander)
+	s.wantUnchanged(bystander)
 	s.delete("passer-by")
 	untilGone(s, s.apps(), "passer-by")
 
@@ -85,14 +85,14 @@ func TestSettingOfTheLabelSelectorIsFollowed(t *testing.T) {
 	left.succeed()
 	d.succeed() // and is heard of later than the other
 	s.untilState("pi", "ResourceReleased")
-	s.untouched(outside)
+	s.wantUnchanged(outside)
 
 	s.configured("config-scope", "label-selector", "")
 	s.untilState("leaving", "ResourceReleased")
 	s.run("bystander", 0).succeed()
 	s.untilState("bystander", "ResourceReleased")
 	for _, each := range []*sparkv1.SparkApplication{app, leaving, bystander} {
-		s.told(each, plainLife...)
+		s.untilPublished(each, plainLife...)
 	}
 }
 
@@ -142,7 +142,7 @@ func (s *env) confMap(name string) *corev1.ConfigMap {
 	return configMap
 }
 
-// The controller dies between the launch and the word of it, and finds other defaults when it is back.
+// The controller is killed after the launch and before the status write. It starts again with other defaults.
 func TestLaunchIsResumedWithOtherDefaults(t *testing.T) {
 	alone(t)
 	// Its writes are: the fence with the finalizer, the Pod, the Service and the config map, the status.
@@ -156,16 +156,16 @@ func TestLaunchIsResumedWithOtherDefaults(t *testing.T) {
 		"where all was, it stays as it is":               {5, 1, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			m := newMortal(t)
+			m := newCrashEnv(t)
 			t.Cleanup(func() {
 				m.must(m.Configure(context.Background(), "config-defaults", map[string]string{"spark-defaults.conf": ""}))
 			})
-			m.proxy.set(m.name, trap{at: c.dies, spring: func() {
-				m.die()
+			m.apiServer.setTrap(m.name, trap{at: c.dies, spring: func() {
+				m.killController()
 				if err := m.Configure(t.Context(), "config-defaults", map[string]string{"spark-defaults.conf": "spark.eventLog.enabled true"}); err != nil {
 					t.Error(err)
 				}
-				m.revive()
+				m.startAgain()
 			}})
 			app := m.create(App(m.name))
 			d := m.run(m.name, 0)
@@ -176,12 +176,12 @@ func TestLaunchIsResumedWithOtherDefaults(t *testing.T) {
 			if renewed := strings.Contains(properties.Data["spark.properties"], "spark.eventLog.enabled"); renewed != c.renewed {
 				t.Errorf("it has the new defaults: %t, want %t", renewed, c.renewed)
 			}
-			if !metav1.IsControlledBy(properties, d.Pod) || !m.died() {
-				t.Errorf("died: %t; its config map belongs to %v", m.died(), properties.OwnerReferences)
+			if !metav1.IsControlledBy(properties, d.Pod) || !m.isDead() {
+				t.Errorf("died: %t; its config map belongs to %v", m.isDead(), properties.OwnerReferences)
 			}
 			d.succeed()
 			m.untilState(m.name, "ResourceReleased")
-			m.told(app, plainLife...)
+			m.untilPublished(app, plainLife...)
 		})
 	}
 }
@@ -211,7 +211,7 @@ func TestSettingThatIsInvalidIsRefused(t *testing.T) {
 	another := s.ownController(controller{sink: s.sink.URL()})
 	select {
 	case <-another.Done():
-	case <-time.After(patience):
+	case <-time.After(timeout):
 		t.Fatal("a controller starts with a setting that cannot be used")
 	}
 	s.untilLogged(another, "invalid configuration: correct the ConfigMap and start again")

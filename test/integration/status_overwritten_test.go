@@ -12,8 +12,8 @@ import (
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 )
 
-// Whoever else writes the status of a running application, it has one driver, which is followed to its end as soon as
-// Firesteel is alone.
+// If another operator writes the status of a running application, the application still has one driver. Firesteel follows it to
+// its end once no other operator writes.
 func TestDriverSurvivesAnOverwrittenStatus(t *testing.T) {
 	alone(t)
 	s := newEnv(t)
@@ -22,12 +22,12 @@ func TestDriverSurvivesAnOverwrittenStatus(t *testing.T) {
 	d := s.run("pi", 0)
 
 	// Another operator, which does not know of the record, writes the whole status. Nobody fights it.
-	s.overwrite("pi")
+	s.overwriteStatus("pi")
 	s.untilCondition("pi", "Succeeded", metav1.ConditionUnknown, "AnotherOperatorActive")
 	s.untilKubeEvent("pi", corev1.EventTypeWarning, "AnotherOperatorActive")
 	before := len(s.requestsAtRest())
 	for range 5 {
-		s.overwrite("pi")
+		s.overwriteStatus("pi")
 	}
 	d.set(func(status *corev1.PodStatus) { status.Message = "something new" })
 	if after := s.requestsAtRest()[before:]; len(after) > 0 {
@@ -50,8 +50,8 @@ func TestDriverSurvivesAnOverwrittenStatus(t *testing.T) {
 	}
 }
 
-// overwrite writes a status as an operator does that does not know Firesteel's fields.
-func (s *env) overwrite(name string) {
+// overwriteStatus writes a status as an operator that does not know Firesteel's fields.
+func (s *env) overwriteStatus(name string) {
 	s.Helper()
 	s.must(retry.RetryOnConflict(retry.DefaultRetry, func() error {
 		app, err := s.apps().Get(s.Context(), name, metav1.GetOptions{})
@@ -76,7 +76,7 @@ func (s *env) patchStatus(name, status string) {
 	s.must(err)
 }
 
-// A status that somebody removes is restored: what it says has happened, and what runs is not run again.
+// A status that another client removes is restored. What it shows has happened, and a running driver is not started again.
 func TestStatusThatIsRemovedIsRestored(t *testing.T) {
 	t.Parallel()
 	for name, status := range map[string]string{"all of it": `null`, "the record": `{"firesteel":null}`} {
@@ -91,7 +91,7 @@ func TestStatusThatIsRemovedIsRestored(t *testing.T) {
 			s.untilState("pi", "RunningHealthy")
 			d.succeed()
 			s.untilState("pi", "ResourceReleased")
-			s.told(app, restarted.states...)
+			s.untilPublished(app, restarted.states...)
 			if drivers := s.driverHistory.driversOf(s.ns, "pi"); len(drivers) != 2 {
 				t.Errorf("it had %d drivers", len(drivers))
 			}
@@ -99,7 +99,7 @@ func TestStatusThatIsRemovedIsRestored(t *testing.T) {
 	}
 }
 
-// What cannot be decoded has its driver deleted with it, even where it is to leave its dependents behind.
+// The driver of an undecodable application is deleted with it, even with orphan propagation.
 func TestDeletionOfAnUndecodableApplicationDeletesItsDriver(t *testing.T) {
 	t.Parallel()
 	s := newEnv(t).sharesController()

@@ -17,15 +17,15 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 )
 
-// held gives a Pod a finalizer, as another controller may.
-func (d *driver) held() *driver {
+// addFinalizer adds a finalizer to a Pod, as another controller may.
+func (d *driver) addFinalizer() *driver {
 	d.env.Helper()
 	d.patch(fmt.Sprintf(`{"metadata":{"finalizers":[%q]}}`, heldBack))
 	return d
 }
 
-// letGo takes the finalizers off a Pod.
-func (d *driver) letGo() {
+// removeFinalizers removes the finalizers of a Pod.
+func (d *driver) removeFinalizers() {
 	d.env.Helper()
 	d.patch(`{"metadata":{"finalizers":null}}`)
 }
@@ -38,8 +38,8 @@ func (d *driver) patch(patch string) {
 	}
 }
 
-// taken is what becomes of a Pod whose Node object is deleted, or tainted as out of service.
-func (d *driver) taken() {
+// deleteByForce deletes a Pod as if its Node was deleted or tainted as out of service.
+func (d *driver) deleteByForce() {
 	d.env.Helper()
 	now := int64(0)
 	d.env.must(d.env.Kube.CoreV1().Pods(d.env.ns).Delete(d.env.Context(), d.Name, metav1.DeleteOptions{
@@ -47,16 +47,16 @@ func (d *driver) taken() {
 	}))
 }
 
-// lost deletes a Pod whose node does not answer any more, with some seconds of grace.
-func (d *driver) lost(grace int64) {
+// deleteOnLostNode deletes a Pod whose node does not respond, with a grace period in seconds.
+func (d *driver) deleteOnLostNode(grace int64) {
 	d.env.Helper()
 	d.env.kubelet.Pause(d.env.ns)
 	d.env.must(d.env.Kube.CoreV1().Pods(d.env.ns).Delete(d.env.Context(), d.Name, metav1.DeleteOptions{GracePeriodSeconds: &grace}))
 }
 
-// restsBeside checks that nothing is asked about the env while other applications go through their lives. A cursor may be
+// wantNoRequests checks that nothing is asked about the env while other applications go through their lives. A cursor may be
 // written at rest.
-func (s *env) restsBeside(most int, others ...string) {
+func (s *env) wantNoRequests(most int, others ...string) {
 	s.Helper()
 	other := newEnv(s.TB).sharesController()
 	before := len(withoutEvents(s.requestsAtRest()))
@@ -70,7 +70,7 @@ func (s *env) restsBeside(most int, others ...string) {
 	}
 }
 
-// untilWaiting waits for the reason for which an application of the Kubeflow kind waits.
+// untilWaiting waits until an application of the Kubeflow kind reports why it waits.
 func (s *env) untilWaiting(name, reason string, parts ...string) {
 	s.Helper()
 	until(s, s.kubeflowApps(), name, fmt.Sprintf("wait for %s and name %v", reason, parts), func(app *v1beta2.SparkApplication) bool {
@@ -99,11 +99,11 @@ func TestRestartWaitsForATerminatingDriver(t *testing.T) {
 		t.Parallel()
 		s := newEnv(t).sharesController()
 		s.kubeflowApplication(withSpec(s, sparkPi("4.1.1"), retriesOnce))
-		d := s.runPi().held()
+		d := s.runPi().addFinalizer()
 		d.exit(1)
 		s.untilWaiting("spark-pi", "DriverPodFinalizers", "spark-pi-driver on node node", heldBack)
-		s.restsBeside(1, "one", "two", "three")
-		d.letGo()
+		s.wantNoRequests(1, "one", "two", "three")
+		d.removeFinalizers()
 		s.runPi().succeed()
 		s.untilShown("spark-pi", v1beta2.CompletedState)
 		if drivers := s.driverHistory.driversOf(s.ns, "spark-pi"); len(drivers) != 2 {
@@ -115,18 +115,18 @@ func TestRestartWaitsForATerminatingDriver(t *testing.T) {
 		s := newEnv(t).sharesController()
 		s.kubeflowApplication(withSpec(s, sparkPi("4.1.1"), retriesOnce))
 		d := s.runPi()
-		d.lost(1)
+		d.deleteOnLostNode(1)
 		s.untilWaiting("spark-pi", "", "spark-pi-driver on node node", "node.kubernetes.io/out-of-service", "force-termination-grace")
 		s.untilShown("spark-pi", v1beta2.UnknownState)
-		s.restsBeside(1, "one", "two")
-		d.taken()
+		s.wantNoRequests(1, "one", "two")
+		d.deleteByForce()
 		s.kubelet.Resume(t.Context(), s.ns)
 		s.runPi().succeed()
 		s.untilShown("spark-pi", v1beta2.CompletedState)
 	})
 }
 
-// A deletion waits for a driver that does not go, though not for ever: its Pod is left terminating.
+// A deletion waits for a terminating driver for a bounded time. Then its Pod is left terminating.
 func TestDeletionWaitsForATerminatingDriverForABoundedTime(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -189,8 +189,8 @@ func TestDeletionWaitsForATerminatingDriverForABoundedTime(t *testing.T) {
 		untilGone(s, s.kubeflowApps(), "spark-pi")
 		s.kubeflowApplication(sparkPi("4.1.1"))
 		s.untilWaiting("spark-pi", "DriverPodTerminating", "spark-pi-driver on node node", "node.kubernetes.io/out-of-service")
-		s.restsBeside(1, "one", "two")
-		d.taken()
+		s.wantNoRequests(1, "one", "two")
+		d.deleteByForce()
 		s.kubelet.Resume(t.Context(), s.ns)
 		s.runPi().succeed()
 		s.untilShown("spark-pi", v1beta2.CompletedState)
@@ -222,7 +222,7 @@ func TestForcedDeletionOfTheKubeflowKindIsASetting(t *testing.T) {
 	}
 }
 
-// What a driver owns may have a name that does not become free. Each driver that is made meanwhile would be for nothing.
+// The name of an object that a driver owns may not become free. Each driver that is created meanwhile would be useless.
 func TestLaunchWaitsForANameThatIsNotFree(t *testing.T) {
 	t.Parallel()
 	labels := map[string]string{"firesteel.dev/launch-id": "an-earlier-one", "spark.operator/spark-app-name": "pi"}
@@ -269,7 +269,7 @@ func TestLaunchWaitsForANameThatIsNotFree(t *testing.T) {
 			until(s, s.apps(), "pi", "say what it waits for", func(app *sparkv1.SparkApplication) bool {
 				return waitsFor(app.Status.Conditions, "NameNotFree", test.names+" "+s.ns, heldBack)
 			})
-			s.restsBeside(4, "one", "two", "three")
+			s.wantNoRequests(4, "one", "two", "three")
 			if drivers := s.driverHistory.driversOf(s.ns, "pi"); len(drivers) != 1 {
 				t.Errorf("drivers were made and abandoned: %v", drivers)
 			}
@@ -280,7 +280,7 @@ func TestLaunchWaitsForANameThatIsNotFree(t *testing.T) {
 	}
 }
 
-// A Pod of a cluster that does not go holds the deletion of the cluster as long as a driver holds that of an application.
+// A terminating Pod of a cluster holds the deletion of the cluster as long as a driver holds that of an application.
 func TestClusterDeletionWaitsForATerminatingPodForABoundedTime(t *testing.T) {
 	t.Parallel()
 	s := newEnv(t).sharesController()
@@ -308,5 +308,5 @@ func TestClusterDeletionWaitsForATerminatingPodForABoundedTime(t *testing.T) {
 	if left.UID != pod.UID {
 		t.Errorf("another Pod is left:\n%s", described(left.Pod))
 	}
-	left.letGo()
+	left.removeFinalizers()
 }

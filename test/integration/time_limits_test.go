@@ -61,8 +61,8 @@ func (s *env) endedOnTime(record *v1alpha1.Record, state, reason string, says ..
 	s.Error("no attempt has ended")
 }
 
-// heardOf waits until the sink was told of an end with a class of failure.
-func (s *env) heardOf(state, class string) {
+// untilEndPublished waits until the sink has the end of an attempt with a class of failure.
+func (s *env) untilEndPublished(state, class string) {
 	s.Helper()
 	s.untilDelivered(state+" of class "+class, func(heard []eventlog.Entry) bool {
 		return slices.ContainsFunc(heard, func(d eventlog.Entry) bool {
@@ -94,14 +94,14 @@ func TestTimeLimitOfAKubeflowDriverThatDoesNotStart(t *testing.T) {
 		t.Errorf("it shows %v, want %v", shown, want)
 	}
 	end := s.untilShown("spark-pi", v1beta2.FailedState)
-	s.attempted(end, 2, 1)
+	s.untilAttempted(end, 2, 1)
 	s.endedOnTime(end.Status.Firesteel, "DriverStartTimedOut", "DriverStartTimedOut", "The limit is 2s, from the annotation firesteel.dev/driver-start-timeout.")
 	if message := end.Status.AppState.ErrorMessage; !strings.Contains(message, "allotted start-up time") {
 		t.Errorf("the error message is %q", message)
 	}
 	s.untilKubeflowCondition("spark-pi", dialect.ConditionSucceeded, metav1.ConditionFalse, "DriverStartTimedOut")
 	s.untilKubeEvent("spark-pi", corev1.EventTypeWarning, "SparkDriverFailed")
-	s.heardOf("DriverStartTimedOut", "timeout")
+	s.untilEndPublished("DriverStartTimedOut", "timeout")
 	s.noDrivers()
 	first := end.Status.Firesteel.Transitions[slices.IndexFunc(end.Status.Firesteel.Transitions, func(t v1alpha1.Transition) bool { return t.End != nil })]
 	if first.End.Reason != "Unschedulable" || !first.End.RestartAllowed || !strings.Contains(first.End.Message, "Insufficient memory") {
@@ -109,7 +109,7 @@ func TestTimeLimitOfAKubeflowDriverThatDoesNotStart(t *testing.T) {
 	}
 	s.must(s.kubeflowApps().Delete(t.Context(), "spark-pi", metav1.DeleteOptions{}))
 	untilGone(s, s.kubeflowApps(), "spark-pi")
-	s.empty()
+	s.untilNothingIsLeft()
 }
 
 // A driver without its executors fails its run, and one that has them is left alone.
@@ -132,7 +132,7 @@ func TestTimeLimitOfAKubeflowDriverWithoutExecutors(t *testing.T) {
 	end := s.untilShown("spark-pi", v1beta2.FailedState)
 	s.endedOnTime(end.Status.Firesteel, "ExecutorsStartTimedOut", "ExecutorsStartTimedOut", "1 of 2 were ready.",
 		"The limit is 3s, from the annotation firesteel.dev/executors-start-timeout.")
-	s.heardOf("ExecutorsStartTimedOut", "timeout")
+	s.untilEndPublished("ExecutorsStartTimedOut", "timeout")
 	untilGone(s, s.Kube.CoreV1().Pods(s.ns), "spark-pi-driver")
 	if app := s.untilShown("complete", v1beta2.RunningState); app.Status.Firesteel.Attempt.ID != 0 {
 		t.Errorf("the other is\n%s", described(app))
@@ -169,7 +169,7 @@ func TestTimeLimitOfExecutorsEndsWhenTheyStarted(t *testing.T) {
 	s.must(s.Kube.CoreV1().Pods(s.ns).Delete(t.Context(), kubeflowExecutorName(1), metav1.DeleteOptions{GracePeriodSeconds: new(int64)}))
 	untilGone(s, s.Kube.CoreV1().Pods(s.ns), kubeflowExecutorName(1))
 	driver.succeed()
-	s.attempted(s.untilShown("spark-pi", v1beta2.CompletedState), 1, 1)
+	s.untilAttempted(s.untilShown("spark-pi", v1beta2.CompletedState), 1, 1)
 }
 
 // The active deadline counts over all runs, without back-offs and suspensions, and a restart of the controller forgets
@@ -203,7 +203,7 @@ func TestTimeLimitActiveDeadlineCountsRunningTime(t *testing.T) {
 	end := s.untilShown("spark-pi", v1beta2.FailedState)
 	s.endedOnTime(end.Status.Firesteel, "Failed", "ActiveDeadlineExceeded", "The limit is 8s, from the annotation firesteel.dev/active-deadline.")
 	s.untilKubeflowCondition("spark-pi", dialect.ConditionSucceeded, metav1.ConditionFalse, "ActiveDeadlineExceeded")
-	s.heardOf("Failed", "timeout")
+	s.untilEndPublished("Failed", "timeout")
 	if spent := time.Duration(end.Status.Firesteel.Attempt.ActiveMillis) * time.Millisecond; spent < limit-time.Millisecond {
 		t.Errorf("it was active for %s, less than its deadline", spent)
 	}
@@ -214,7 +214,7 @@ func TestTimeLimitActiveDeadlineCountsRunningTime(t *testing.T) {
 	if drivers := s.driverHistory.driversOf(s.ns, "spark-pi"); len(drivers) != 3 {
 		t.Errorf("it had %d drivers, want three", len(drivers))
 	}
-	s.toldAll(end)
+	s.untilAllPublished(end)
 }
 
 // The application's annotation wins over the setting, and one that is none is named and leaves it to the setting.
@@ -314,7 +314,7 @@ func TestTimeLimitsOfTheApacheKind(t *testing.T) {
 				t.Errorf("it had %d attempts, want %d", attempts, c.attempts)
 			}
 			s.untilKubeEvent("pi", corev1.EventTypeWarning, c.state)
-			s.heardOf(c.state, "timeout")
+			s.untilEndPublished(c.state, "timeout")
 			s.noDrivers()
 		})
 	}

@@ -78,8 +78,8 @@ const atMost = 30
 func TestEarlierVersionBesideThisOneChangesNothing(t *testing.T) {
 	ofBothKinds(t, func(s *env, resource, name string, d *driver) {
 		stop := s.earlierVersion(resource, name, "DriverReady")
-		s.neighbour()
-		s.neighbour()
+		s.runNeighbour()
+		s.runNeighbour()
 		if writes := stop(); writes == 0 || writes > atMost {
 			s.Errorf("the earlier version wrote %d times", writes)
 		}
@@ -88,7 +88,7 @@ func TestEarlierVersionBesideThisOneChangesNothing(t *testing.T) {
 			all := at(o, "transitions").([]any)
 			return all[len(all)-1].(map[string]any)["outcome"] == "Succeeded"
 		})
-		s.neighbour()
+		s.runNeighbour()
 		after := s.raw(resource, name)
 		if at(after, "sequence") != at(over, "sequence") || at(after, "attempt", "id") != int64(0) || at(after, "launch", "driverUID") != string(d.UID) {
 			s.Errorf("it ran again:\n%s", described(at(after)))
@@ -107,8 +107,8 @@ func TestEarlierVersionBesideThisOneChangesNoCluster(t *testing.T) {
 	before := s.raw(sparkClusters, "c")
 	conditions, _, _ := unstructured.NestedSlice(before.Object, "status", "conditions")
 	stop := s.earlierVersion(sparkClusters, "c", conditions[0].(map[string]any)["type"].(string))
-	s.neighbour()
-	s.neighbour()
+	s.runNeighbour()
+	s.runNeighbour()
 	if writes := stop(); writes == 0 || writes > atMost {
 		t.Errorf("the earlier version wrote %d times", writes)
 	}

@@ -50,17 +50,17 @@ func TestWriteBudgetOfAnApplication(t *testing.T) {
 			app := s.create(App("pi").Spark(version))
 			s.run("pi", 0).succeed()
 			s.untilState("pi", "ResourceReleased")
-			s.told(app, plainLife...)
+			s.untilPublished(app, plainLife...)
 			until(s, s.apps(), "pi", "hold no finalizer", func(app *sparkv1.SparkApplication) bool { return len(app.Finalizers) == 0 })
 			rests := int(time.Since(app.CreationTimestamp.Time) / (30 * time.Second)) // on a slow machine: each is a cursor written
 			s.untilKubeEvent("pi", corev1.EventTypeNormal, "Succeeded")               // Events come late where there is much to do
 			life := s.requestsAtRest()
 			s.delete("pi")
 			untilGone(s, s.apps(), "pi")
-			s.costsNothing(life)
+			s.wantNoRequestsSince(life)
 			allowed := plainBudget(objects...)
 			allowed["update sparkapplications/status"] += rests
-			s.within(allowed, s.requestsAtRest())
+			s.wantWithinBudget(allowed, s.requestsAtRest())
 		})
 	}
 }
@@ -82,21 +82,21 @@ func (s *env) storesKubeflowRecords() {
 	s.untilShown("spark-pi", v1beta2.CompletedState)
 }
 
-// costsNothing checks that the controller asked for nothing since.
-func (s *env) costsNothing(before []controlplane.Request) {
+// wantNoRequestsSince checks that the controller sent no request since.
+func (s *env) wantNoRequestsSince(before []controlplane.Request) {
 	s.Helper()
 	if since := s.requestsAtRest()[len(before):]; len(since) > 0 {
 		s.Errorf("the deletion of a finished application cost %v", since)
 	}
 }
 
-// An application at rest has its cursor written once, and costs nothing from then on.
+// The cursor of an application at rest is written once. Then the application costs nothing.
 func TestWriteBudgetOfTheCursorAtRest(t *testing.T) {
 	t.Parallel()
 	s := newEnv(t).sharesController()
 	app := s.create(App("pi"))
 	s.run("pi", 0)
-	s.told(app, plainLife[:5]...)
+	s.untilPublished(app, plainLife[:5]...)
 	s.untilKubeEvent("pi", corev1.EventTypeNormal, "DriverRequested")
 	before := len(s.requestsAtRest())
 	if c := s.condition("pi", "EventsDelivered"); c.Reason != "Pending" {
@@ -144,7 +144,7 @@ func (s *env) requestsAtRest() []controlplane.Request {
 	s.Helper()
 	var requests []controlplane.Request
 	quietSince := time.Now()
-	s.must(wait.PollUntilContextTimeout(s.Context(), poll, patience, true, func(context.Context) (bool, error) {
+	s.must(wait.PollUntilContextTimeout(s.Context(), pollInterval, timeout, true, func(context.Context) (bool, error) {
 		now := s.requests()
 		if len(now) != len(requests) {
 			requests, quietSince = now, time.Now()
@@ -162,9 +162,9 @@ func (s *env) requests() []controlplane.Request {
 	return slices.DeleteFunc(slices.Clone(all), func(r controlplane.Request) bool { return r.Namespace != s.ns })
 }
 
-// within checks requests against a budget, and prints the account. What the budget does not name, costs nothing, or
+// wantWithinBudget checks requests against a budget, and prints both. What the budget does not name, costs nothing, or
 // was refused, is beyond it.
-func (s *env) within(allowed budget, requests []controlplane.Request) {
+func (s *env) wantWithinBudget(allowed budget, requests []controlplane.Request) {
 	s.Helper()
 	spent := map[string]int{}
 	for _, request := range requests {

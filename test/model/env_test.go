@@ -152,7 +152,7 @@ func (w *env) check() {
 	}
 	seen, applications := len(history.Applications()), 0
 	for k, stored := range w.server.objects {
-		if app, is := stored.(dialect.Application); is {
+		if app, ok := stored.(dialect.Application); ok {
 			applications++
 			if app.GetDeletionTimestamp() != nil || !atRest(app) {
 				w.t.Errorf("%s %s/%s (%s) has not ended: deleted %v, record %+v",

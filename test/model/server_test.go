@@ -104,7 +104,7 @@ func (s *server) create(k key, given object) (object, error) {
 	made.SetUID(types.UID(fmt.Sprintf("uid-%d", s.births)))
 	made.SetCreationTimestamp(metav1.Now())
 	made.SetGeneration(1)
-	if pod, is := made.(*corev1.Pod); is {
+	if pod, ok := made.(*corev1.Pod); ok {
 		pod.Status.Phase = corev1.PodPending
 	}
 	s.store(k, made, watch.Added)
@@ -263,7 +263,7 @@ func (s *server) delete(k key, options metav1.DeleteOptions) error {
 func (s *server) end(k key, stored object, grace *int64) {
 	going := clone(stored)
 	held := len(going.GetFinalizers()) > 0
-	if pod, is := going.(*corev1.Pod); is {
+	if pod, ok := going.(*corev1.Pod); ok {
 		seconds := int64(30)
 		if grace != nil {
 			seconds = *grace
@@ -277,7 +277,7 @@ func (s *server) end(k key, stored object, grace *int64) {
 	}
 	if going.GetDeletionTimestamp() == nil {
 		now := metav1.Now()
-		if pod, is := going.(*corev1.Pod); is {
+		if pod, ok := going.(*corev1.Pod); ok {
 			now = metav1.NewTime(now.Add(time.Duration(*pod.DeletionGracePeriodSeconds) * time.Second))
 		}
 		going.SetDeletionTimestamp(&now)

@@ -52,7 +52,7 @@ func (w *env) await(k key, state string) *sparkv1.SparkApplication {
 	w.t.Helper()
 	for range 600 {
 		stored, err := w.server.get(k)
-		if app, is := stored.(*sparkv1.SparkApplication); err == nil && is &&
+		if app, ok := stored.(*sparkv1.SparkApplication); err == nil && ok &&
 			app.Status.CurrentState != nil && app.Status.CurrentState.CurrentStateSummary == state {
 			return app
 		}

@@ -74,7 +74,7 @@ func (w *env) delete(k key) {
 
 // letEnd has an application come to an end that would run for ever.
 func letEnd(stored object) error {
-	if app, is := stored.(*v1beta2.SparkApplication); is && app.Spec.RestartPolicy.Type == v1beta2.RestartAlways {
+	if app, ok := stored.(*v1beta2.SparkApplication); ok && app.Spec.RestartPolicy.Type == v1beta2.RestartAlways {
 		app.Spec.RestartPolicy.Type = v1beta2.RestartNever
 		app.Generation++
 	}

@@ -102,7 +102,7 @@ func roleScope(m *move) {
 
 func namespacesMustExist(m *move) {
 	if list, _ := m.there("workloadResources/namespaces/data").([]any); m.value == true && len(list) > 0 {
-		m.say("create the namespaces first")
+		m.note("create the namespaces first")
 	}
 }
 
@@ -138,7 +138,7 @@ var (
 func propertiesFile(m *move) {
 	loaded, err := (&properties.Loader{Encoding: properties.UTF8, DisableExpansion: true}).LoadBytes([]byte(fmt.Sprint(m.value)))
 	if err != nil {
-		m.say("it is no properties file: %v", err)
+		m.note("it is no properties file: %v", err)
 		return
 	}
 	m.setProperties(loaded.Map())
@@ -163,11 +163,11 @@ func (m *move) setProperties(conf map[string]string) {
 		case seconds[name] != "":
 			m.set(seconds[name], value+"s")
 		case name == "watchedNamespaces" && m.watched():
-			m.say("%s is left out: spark.jobNamespaces lists the namespaces", key)
+			m.note("%s is left out: spark.jobNamespaces lists the namespaces", key)
 		case texts[name] != "":
 			m.set(texts[name], value)
 		default:
-			m.say("%s has no counterpart: docs/operators/configuration.md says why", key)
+			m.note("%s has no counterpart: docs/operators/configuration.md says why", key)
 		}
 	}
 }

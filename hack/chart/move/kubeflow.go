@@ -131,7 +131,7 @@ func gate(m *move, name string) bool {
 func featureGates(m *move) {
 	for _, name := range []string{"PartialRestart", "LoadSparkDefaults", "RestSubmitter"} {
 		if gate(m, name) {
-			m.say("the gate %s has no counterpart: docs/operators/configuration.md says what takes its place", name)
+			m.note("the gate %s has no counterpart: docs/operators/configuration.md says what takes its place", name)
 		}
 	}
 }
@@ -139,7 +139,7 @@ func featureGates(m *move) {
 func trackedExecutors(m *move) {
 	const most = 5000
 	if number(m.value) > most {
-		m.say("%v is more than a status has room for, and became %d", m.value, most)
+		m.note("%v is more than a status has room for, and became %d", m.value, most)
 	}
 	m.set(m.row.ours, min(number(m.value), most))
 }
@@ -167,7 +167,7 @@ func namespaceSelector(m *move) {
 	if !slices.Contains(namespaces, any("")) {
 		m.set(m.row.ours, m.value)
 	} else if m.value != "" {
-		m.say("left out: all namespaces are watched, since spark.jobNamespaces has \"\"")
+		m.note("left out: all namespaces are watched, since spark.jobNamespaces has \"\"")
 	}
 }
 
@@ -179,7 +179,7 @@ func metricsEndpoint(m *move) {
 	switch port := number(m.value); {
 	case !m.on("prometheus/metrics/enable"):
 	case port == metricsPort:
-		m.say("%d is the port of the probes here: metrics are at 9090", port)
+		m.note("%d is the port of the probes here: metrics are at 9090", port)
 	default:
 		m.set(m.row.ours, fmt.Sprintf(":%d", port))
 	}

@@ -68,7 +68,7 @@ func (c Chart) Convert(file []byte) (values Values, notes []string, err error) {
 		case m.row.ours != "":
 			m.set(m.row.ours, m.value)
 		case !empty(m.value):
-			m.say("%s", m.row.note)
+			m.note("%s", m.row.note)
 		}
 	}
 	return m.out, m.notes, nil
@@ -93,8 +93,8 @@ func Text(values Values, notes []string) ([]byte, error) {
 	return append([]byte(out.String()), text...), err
 }
 
-// say adds a note on the value.
-func (m *move) say(format string, arguments ...any) {
+// note adds a note on the value.
+func (m *move) note(format string, arguments ...any) {
 	m.notes = append(m.notes, dotted(m.row.theirs)+": "+fmt.Sprintf(format, arguments...))
 }
 

@@ -53,8 +53,8 @@ func (m *masters) news(key types.NamespacedName) {
 	m.changed = append(m.changed, key)
 }
 
-// say sets the masters' answer from now on.
-func (m *masters) say(page Page, err error) {
+// setAnswer sets the masters' answer from now on.
+func (m *masters) setAnswer(page Page, err error) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
 	m.page, m.err = page, err
@@ -100,16 +100,16 @@ func TestAMasterIsPolledInItsIntervalAndChangesAreReported(t *testing.T) {
 		}
 		time.Sleep(time.Minute)
 		m.expect(t, "nothing new", 6, 0)
-		m.say(Page{Status: "ALIVE", AliveWorkers: 2}, nil)
+		m.setAnswer(Page{Status: "ALIVE", AliveWorkers: 2}, nil)
 		time.Sleep(10 * time.Second)
 		m.expect(t, "another worker", 1, 1)
-		m.say(Page{Status: "RECOVERING"}, nil)
+		m.setAnswer(Page{Status: "RECOVERING"}, nil)
 		time.Sleep(10 * time.Second)
 		m.expect(t, "it recovers", 1, 1)
 		if seen := w.Seen(uid); seen.Alive || seen.Workers != 0 {
 			t.Errorf("seen %+v", seen)
 		}
-		m.say(Page{}, &Closed{Answer: "it answers 403 Forbidden"})
+		m.setAnswer(Page{}, &Closed{Answer: "it answers 403 Forbidden"})
 		time.Sleep(10 * time.Second)
 		m.expect(t, "it is closed", 1, 1)
 		if diff := cmp.Diff(&cluster.Master{Closed: true, Problem: "it answers 403 Forbidden"}, w.Seen(uid)); diff != "" {
@@ -121,7 +121,7 @@ func TestAMasterIsPolledInItsIntervalAndChangesAreReported(t *testing.T) {
 func TestAMasterThatDoesNotAnswerIsPolledLessAndLessOften(t *testing.T) {
 	watching(t, func(t *testing.T, w *Watch, m *masters) {
 		began := time.Now()
-		m.say(Page{}, errors.New("connection refused"))
+		m.setAnswer(Page{}, errors.New("connection refused"))
 		w.Follow(uid, key, pi, 2*time.Second)
 		time.Sleep(20 * time.Second)
 		m.expect(t, "at first", 11, 1)
@@ -132,7 +132,7 @@ func TestAMasterThatDoesNotAnswerIsPolledLessAndLessOften(t *testing.T) {
 		if seen := w.Seen(uid); !seen.FailingSince.Equal(began) || seen.Problem != "connection refused" {
 			t.Errorf("seen %+v, since %s", seen, seen.FailingSince.Sub(began))
 		}
-		m.say(Page{Status: "ALIVE"}, nil)
+		m.setAnswer(Page{Status: "ALIVE"}, nil)
 		time.Sleep(30 * time.Second)
 		m.counts()
 		time.Sleep(10 * time.Second)

@@ -62,7 +62,7 @@ func reaches(t *testing.T, conf map[string]string) bool {
 		// A name cannot contain an equals sign: the JVM would read a shorter name.
 		key := name
 		for known := range want {
-			if value, is := strings.CutPrefix(name, known+"="); is && value == want[known] {
+			if value, ok := strings.CutPrefix(name, known+"="); ok && value == want[known] {
 				key = known
 			}
 		}

@@ -23,7 +23,7 @@ const (
 // Policy returns what a spec asks of the lifecycle.
 func Policy(c *sparkv1.SparkCluster, masterStartTimeout, deletionGrace time.Duration) cluster.Policy {
 	return cluster.Policy{
-		NeededWorkers:      cluster.Needed(c.Spec.ClusterTolerations.InstanceConfig.MinWorkers, asked(c)),
+		NeededWorkers:      cluster.Needed(c.Spec.ClusterTolerations.InstanceConfig.MinWorkers, maxWorkers(c)),
 		MasterStartTimeout: masterStartTimeout,
 		DeletionGrace:      max(deletionGrace, 1), // zero would mean no bound
 		Suspend:            c.Spec.Suspend,
@@ -31,8 +31,8 @@ func Policy(c *sparkv1.SparkCluster, masterStartTimeout, deletionGrace time.Dura
 	}
 }
 
-// asked returns the largest number of workers that the spec asks for.
-func asked(c *sparkv1.SparkCluster) int32 {
+// maxWorkers returns the largest number of workers that the spec asks for.
+func maxWorkers(c *sparkv1.SparkCluster) int32 {
 	instances := c.Spec.ClusterTolerations.InstanceConfig
 	if resources.Autoscaled(c) {
 		return instances.MaxWorkers

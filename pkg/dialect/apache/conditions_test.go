@@ -21,8 +21,8 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 )
 
-// tell puts conditions into words, one line each.
-func tell(conditions []metav1.Condition) []string {
+// lines returns a line for each condition.
+func lines(conditions []metav1.Condition) []string {
 	var lines []string
 	for _, c := range conditions {
 		lines = append(lines, fmt.Sprintf("%s=%s %s: %s", c.Type, c.Status, c.Reason, c.Message))
@@ -170,7 +170,7 @@ func TestConditionSucceeded(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := concluded(pi().Obj(), test.record.Obj(), test.facts)
-			if diff := cmp.Diff("Succeeded="+test.want, tell(got)[0]); diff != "" {
+			if diff := cmp.Diff("Succeeded="+test.want, lines(got)[0]); diff != "" {
 				t.Errorf("condition (-want +got):\n%s", diff)
 			}
 			wantAcceptable(t, got)
@@ -204,7 +204,7 @@ func TestConditionShowsAnObstacleOnce(t *testing.T) {
 		{obstacle("Unschedulable", "Insufficient memory."), "Unschedulable: Insufficient memory."},
 		{dialect.Facts{}, "DriverRequested: Requested driver from resource scheduler."},
 	} {
-		if got := tell(concluded(app, record, test.facts))[0]; got != "Succeeded=Unknown "+test.want {
+		if got := lines(concluded(app, record, test.facts))[0]; got != "Succeeded=Unknown "+test.want {
 			t.Errorf("after %d changes it is %q, want %q", i, got, test.want)
 		}
 	}
@@ -240,14 +240,14 @@ func TestConditionsAreSetAndRemoved(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			app, always := pi().Obj(), tell(concluded(pi().Obj(), submitted().Obj(), dialect.Facts{}))
+			app, always := pi().Obj(), lines(concluded(pi().Obj(), submitted().Obj(), dialect.Facts{}))
 			got := concluded(app, test.record.Obj(), test.facts)
-			if diff := cmp.Diff(append(slices.Clone(always), test.want), tell(got)); diff != "" {
+			if diff := cmp.Diff(append(slices.Clone(always), test.want), lines(got)); diff != "" {
 				t.Errorf("conditions (-want +got):\n%s", diff)
 			}
 			wantAcceptable(t, got)
 			got = concluded(app, submitted().Obj(), dialect.Facts{})
-			if diff := cmp.Diff(always, tell(got)); diff != "" {
+			if diff := cmp.Diff(always, lines(got)); diff != "" {
 				t.Errorf("conditions when all is well again (-want +got):\n%s", diff)
 			}
 		})
@@ -259,7 +259,7 @@ func TestConditionsOfOtherWritersStay(t *testing.T) {
 	app := pi().With(func(app *sparkv1.SparkApplication) { app.Status.Conditions = []metav1.Condition{others} }).Obj()
 	got := concluded(app, submitted().Obj(), dialect.Facts{})
 	if !slices.Contains(got, others) {
-		t.Errorf("conditions are %v", tell(got))
+		t.Errorf("conditions are %v", lines(got))
 	}
 }
 

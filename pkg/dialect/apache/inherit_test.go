@@ -20,8 +20,8 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/outbox"
 )
 
-// left are applications as the Apache operator leaves them behind, by their names.
-func left(t *testing.T) map[string]*sparkv1.SparkApplication {
+// leftStatuses returns applications with statuses of the Apache operator, by name.
+func leftStatuses(t *testing.T) map[string]*sparkv1.SparkApplication {
 	t.Helper()
 	text, err := os.ReadFile("testdata/left-by-apache-operator.yaml")
 	if err != nil {
@@ -41,7 +41,7 @@ func left(t *testing.T) map[string]*sparkv1.SparkApplication {
 
 func leftIn(t *testing.T, name string) *application {
 	t.Helper()
-	app, known := left(t)[name]
+	app, known := leftStatuses(t)[name]
 	if !known {
 		t.Fatalf("no application is called %s", name)
 	}
@@ -59,7 +59,7 @@ func inherited(t *testing.T, app *sparkv1.SparkApplication) *v1alpha1.Record {
 
 func TestInheritEachState(t *testing.T) {
 	seen := map[string]bool{}
-	for _, app := range left(t) {
+	for _, app := range leftStatuses(t) {
 		seen[app.Status.CurrentState.CurrentStateSummary] = true
 	}
 	for _, state := range lifecycle.States[:18] {
@@ -72,7 +72,7 @@ func TestInheritEachState(t *testing.T) {
 // What the Apache operator's clients read is the same before and after the adoption, but for what is finer than a
 // microsecond.
 func TestInheritedStatusIsShownUnchanged(t *testing.T) {
-	for name, app := range left(t) {
+	for name, app := range leftStatuses(t) {
 		t.Run(name, func(t *testing.T) {
 			want := app.Status.DeepCopy()
 			if name == "untrimmed" {
@@ -113,7 +113,7 @@ func sameInstant(a, b string) bool {
 
 // The history was told, if at all, before Firesteel's time. What comes is told, and its keys count on.
 func TestInheritedHistoryIsPublished(t *testing.T) {
-	for name, app := range left(t) {
+	for name, app := range leftStatuses(t) {
 		t.Run(name, func(t *testing.T) {
 			record := inherited(t, app)
 			last := outbox.Current(record).Sequence

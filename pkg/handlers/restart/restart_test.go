@@ -93,8 +93,8 @@ func writes(t *testing.T, client *fake.Clientset) []patch {
 		if action.GetVerb() == "get" {
 			continue
 		}
-		did, is := action.(clienttesting.PatchAction)
-		if !is || did.GetPatchType() != types.MergePatchType || did.GetSubresource() != "status" {
+		did, ok := action.(clienttesting.PatchAction)
+		if !ok || did.GetPatchType() != types.MergePatchType || did.GetSubresource() != "status" {
 			t.Fatalf("the API server was asked to %s %s/%s", action.GetVerb(), action.GetResource().Resource, action.GetSubresource())
 		}
 		var p patch

@@ -122,7 +122,7 @@ func (s *server) writes() string {
 			continue
 		}
 		text := action.GetVerb() + " " + action.GetResource().Resource
-		if named, is := action.(clienttesting.DeleteActionImpl); is {
+		if named, ok := action.(clienttesting.DeleteActionImpl); ok {
 			text += " " + named.GetName()
 			if is := named.DeleteOptions.Preconditions; is == nil || is.UID == nil || *is.UID == "" {
 				text += " whatever its uid"

@@ -82,7 +82,7 @@ func handle(t *testing.T, client *fake.Clientset, now time.Time, about events.Ob
 func deletions(client *fake.Clientset) []metav1.Preconditions {
 	var sent []metav1.Preconditions
 	for _, action := range client.Actions() {
-		if deletion, is := action.(clienttesting.DeleteActionImpl); is {
+		if deletion, ok := action.(clienttesting.DeleteActionImpl); ok {
 			sent = append(sent, *deletion.DeleteOptions.Preconditions)
 		}
 	}

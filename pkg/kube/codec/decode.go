@@ -58,8 +58,8 @@ func Decode[Plain any](data []byte, templates ...string) (Plain, Findings, error
 // reasonOf is why an object cannot be decoded, without what may be a secret. All kinds' objects wait for it, so that it looks for
 // secrets in what is told alone.
 func reasonOf(data []byte, err error) string {
-	said := embedded.ReplaceAllString(text.Clip(err.Error(), maxRead), ".")
-	return text.Clip(redact.Text(redactRepeated(data, said)), maxReason)
+	reason := embedded.ReplaceAllString(text.Clip(err.Error(), maxRead), ".")
+	return text.Clip(redact.Text(redactRepeated(data, reason)), maxReason)
 }
 
 // maxReason is how many bytes of a text are told: decoders quote what they cannot read, however long it is.
@@ -80,7 +80,7 @@ func decodeStrict[Plain any](data []byte) (object Plain, unknown []error, err er
 	if err := CheckWeight(data, reflect.TypeFor[Plain]()); err != nil {
 		return object, nil, err
 	}
-	if object, is := decodeFast[Plain](data); is {
+	if object, ok := decodeFast[Plain](data); ok {
 		return object, nil, nil
 	}
 	unknown, err = json.UnmarshalStrict(data, &object)
@@ -138,8 +138,8 @@ func withRecord[Plain any](data []byte) (object Plain, ok bool) {
 func unknownInSpec(errs []error, templates []string) []string {
 	var texts []string
 	for _, err := range errs {
-		if said := err.Error(); strings.Contains(said, `"spec.`) && !isPodHeader(said, templates) {
-			texts = append(texts, text.Clip(said, maxReason))
+		if message := err.Error(); strings.Contains(message, `"spec.`) && !isPodHeader(message, templates) {
+			texts = append(texts, text.Clip(message, maxReason))
 		}
 	}
 	return texts

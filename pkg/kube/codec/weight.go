@@ -120,8 +120,8 @@ func fieldsOf(t reflect.Type) map[string]reflect.Type {
 		switch {
 		case !field.IsExported(), name == "-":
 		case name == "" && field.Anonymous && field.Type.Kind() == reflect.Struct:
-			for name, its := range fieldsOf(field.Type) {
-				found[name] = its
+			for name, fieldType := range fieldsOf(field.Type) {
+				found[name] = fieldType
 			}
 		default:
 			found[name] = field.Type

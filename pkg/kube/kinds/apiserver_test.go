@@ -59,8 +59,8 @@ func (a *apiserver) set(change func(*apiserver)) {
 	a.changed = make(chan struct{})
 }
 
-// asked is the number of requests for a path.
-func (a *apiserver) asked(path string) int {
+// requests is the number of requests for a path.
+func (a *apiserver) countRequests(path string) int {
 	a.mutex.Lock()
 	defer a.mutex.Unlock()
 	return a.requests[path]

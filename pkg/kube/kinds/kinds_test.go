@@ -60,10 +60,10 @@ func TestAnInformerSyncsWithoutItsKindAndListsItWhenItAppears(t *testing.T) {
 				informer := server.informer(t, lists)
 				after(soon)
 				expect(t, "without the kind", informer, true, 0)
-				resting := server.asked(clustersPath)
+				resting := server.countRequests(clustersPath)
 				after(muchTime)
-				if asked := server.asked(clustersPath); asked != resting {
-					t.Errorf("%d requests were made for a kind that is absent", asked-resting)
+				if requests := server.countRequests(clustersPath); requests != resting {
+					t.Errorf("%d requests were made for a kind that is absent", requests-resting)
 				}
 				server.set(install)
 				after(soon)
@@ -84,8 +84,8 @@ func TestObjectsDisappearAndReturnWithTheirKind(t *testing.T) {
 				informer := server.informer(t, lists)
 				after(soon)
 				expect(t, "with the kind", informer, true, 1)
-				if asked := server.asked(groupsPath) + server.asked(crdsPath); asked > 0 {
-					t.Errorf("%d requests were made to find a kind that is there", asked)
+				if requests := server.countRequests(groupsPath) + server.countRequests(crdsPath); requests > 0 {
+					t.Errorf("%d requests were made to find a kind that is there", requests)
 				}
 				// The informer misses that the object is deleted.
 				server.set(func(a *apiserver) { a.crd, a.served, a.cluster = 0, false, false })
@@ -125,8 +125,8 @@ func TestA404OfAKindThatIsThereDeletesNothingFromTheCache(t *testing.T) {
 				if deleted > 0 {
 					t.Errorf("the informer reports %d deletions", deleted)
 				}
-				if server.asked(clustersPath) < 5 {
-					t.Errorf("the watch was not begun again after %d requests", server.asked(clustersPath))
+				if server.countRequests(clustersPath) < 5 {
+					t.Errorf("the watch was not begun again after %d requests", server.countRequests(clustersPath))
 				}
 			})
 		})
@@ -148,8 +148,8 @@ func TestAKindThatDiscoveryMissesOnceKeepsItsObjectsInTheCache(t *testing.T) {
 			after(soon)
 			expect(t, "after a 404", informer, true, 1)
 		}
-		if asked := server.asked(groupsPath); asked < 2 {
-			t.Errorf("discovery was asked %d times", asked)
+		if requests := server.countRequests(groupsPath); requests < 2 {
+			t.Errorf("discovery was asked %d times", requests)
 		}
 	})
 }
@@ -184,8 +184,8 @@ func TestAKindIsAbsentIfDiscoverySaysSoTwice(t *testing.T) {
 		after(confirmAfter / 2)
 		server.set(install)
 		after(confirmAfter / 2)
-		if server.asked(groupsPath) < 2 || server.asked(crdsPath) > 0 {
-			t.Errorf("discovery was asked %d times, and the CRD %d times", server.asked(groupsPath), server.asked(crdsPath))
+		if server.countRequests(groupsPath) < 2 || server.countRequests(crdsPath) > 0 {
+			t.Errorf("discovery was asked %d times, and the CRD %d times", server.countRequests(groupsPath), server.countRequests(crdsPath))
 		}
 		after(soon)
 		expect(t, "after discovery took it back", informer, true, 1)
@@ -199,21 +199,21 @@ func TestAKindIsFoundByDiscoveryIfItsCRDCannotBeWatched(t *testing.T) {
 		informer := server.informer(t, false)
 		after(soon)
 		expect(t, "without the kind", informer, true, 0)
-		crds, groups := server.asked(crdsPath), server.asked(groupsPath)
+		crds, groups := server.countRequests(crdsPath), server.countRequests(groupsPath)
 		after(10 * DiscoveryPeriod)
-		if asked := server.asked(crdsPath); asked != crds {
-			t.Errorf("CRDs were asked for %d times more", asked-crds)
+		if requests := server.countRequests(crdsPath); requests != crds {
+			t.Errorf("CRDs were asked for %d times more", requests-crds)
 		}
-		if asked := server.asked(groupsPath) - groups; asked != 10 {
-			t.Errorf("discovery was asked %d times in 10 periods", asked)
+		if requests := server.countRequests(groupsPath) - groups; requests != 10 {
+			t.Errorf("discovery was asked %d times in 10 periods", requests)
 		}
 		server.set(func(a *apiserver) { a.crd, a.served, a.cluster = 1, true, true })
 		after(DiscoveryPeriod + soon)
 		expect(t, "with the kind", informer, true, 1)
-		groups = server.asked(groupsPath)
+		groups = server.countRequests(groupsPath)
 		after(10 * DiscoveryPeriod)
-		if asked := server.asked(groupsPath) - groups; asked != 0 {
-			t.Errorf("discovery was asked %d times for a kind that is there", asked)
+		if requests := server.countRequests(groupsPath) - groups; requests != 0 {
+			t.Errorf("discovery was asked %d times for a kind that is there", requests)
 		}
 	})
 }
@@ -235,10 +235,10 @@ func TestAKindIsServedSomeTimeAfterItsCRDIsThere(t *testing.T) {
 		server.set(func(a *apiserver) { a.crd = 1 })
 		informer := server.informer(t, false)
 		after(2 * time.Minute)
-		groups := server.asked(groupsPath)
+		groups := server.countRequests(groupsPath)
 		after(muchTime)
-		if asked := server.asked(groupsPath); asked != groups {
-			t.Errorf("discovery was asked %d times while nothing changed", asked-groups)
+		if requests := server.countRequests(groupsPath); requests != groups {
+			t.Errorf("discovery was asked %d times while nothing changed", requests-groups)
 		}
 		server.set(func(a *apiserver) { a.crd, a.served, a.cluster = 2, true, true })
 		after(soon)

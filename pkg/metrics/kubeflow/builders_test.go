@@ -118,8 +118,8 @@ func newClusterWith(t *testing.T, settings kubeflowmetrics.Settings) *cluster {
 	return c
 }
 
-// live has an application written as it was, and then as it became, one second after the other.
-func (c *cluster) live(became ...*application) {
+// runThrough writes the states of an application, one second after the other.
+func (c *cluster) runThrough(became ...*application) {
 	for i := range became[1:] {
 		c.Changed(became[i].Obj(), became[i+1].Obj(), start.Add(time.Duration(i+1)*time.Second))
 	}

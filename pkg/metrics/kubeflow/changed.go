@@ -104,8 +104,8 @@ func seconds(d time.Duration) float64 { return max(d, 0).Seconds() }
 // executorsChanged counts the executors that ended, each once.
 func (i *instruments) executorsChanged(before, after *v1beta2.SparkApplication) {
 	for name, state := range after.Status.ExecutorState {
-		was := before.Status.ExecutorState[name]
-		if was == v1beta2.ExecutorCompletedState || was == v1beta2.ExecutorFailedState {
+		previous := before.Status.ExecutorState[name]
+		if previous == v1beta2.ExecutorCompletedState || previous == v1beta2.ExecutorFailedState {
 			continue
 		}
 		switch state {

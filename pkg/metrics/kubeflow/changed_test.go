@@ -74,7 +74,7 @@ func TestTransitionsAreCounted(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newCluster(t)
-			c.live(test.became...)
+			c.runThrough(test.became...)
 			if diff := cmp.Diff(test.want, c.samples("spark_application_"), cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("samples (-want +got):\n%s", diff)
 			}
@@ -84,7 +84,7 @@ func TestTransitionsAreCounted(t *testing.T) {
 
 func TestTransitionsOfOneWriteAreCounted(t *testing.T) {
 	c := newCluster(t)
-	c.live(pi(), submitted().Went(lifecycle.DriverStarted, lifecycle.Succeeded, lifecycle.ResourceReleased).
+	c.runThrough(pi(), submitted().Went(lifecycle.DriverStarted, lifecycle.Succeeded, lifecycle.ResourceReleased).
 		Submitted(0, 1).Terminated(time.Second))
 	got := c.samples("spark_application_")
 	for _, name := range []string{
@@ -181,7 +181,7 @@ func TestExecutorsAreCountedOnce(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := newCluster(t)
 			for i := range test.became[1:] {
-				c.live(submitted().Executors(test.became[i]), submitted().Executors(test.became[i+1]))
+				c.runThrough(submitted().Executors(test.became[i]), submitted().Executors(test.became[i+1]))
 			}
 			if diff := cmp.Diff(test.want, c.samples("spark_executor_"), cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("samples (-want +got):\n%s", diff)

@@ -37,22 +37,22 @@ func (g *gauges) Describe(into chan<- *prometheus.Desc) {
 func (g *gauges) Collect(into chan<- prometheus.Metric) {
 	g.mutex.Lock()
 	defer g.mutex.Unlock()
-	for _, its := range g.counts {
-		its.applications, its.executors = 0, 0
+	for _, count := range g.counts {
+		count.applications, count.executors = 0, 0
 	}
 	for app := range g.applications {
 		g.count(app)
 	}
-	for _, its := range g.counts {
-		into <- prometheus.MustNewConstMetric(g.runningApplications, prometheus.GaugeValue, float64(its.applications), its.values...)
-		into <- prometheus.MustNewConstMetric(g.runningExecutors, prometheus.GaugeValue, float64(its.executors), its.values...)
+	for _, count := range g.counts {
+		into <- prometheus.MustNewConstMetric(g.runningApplications, prometheus.GaugeValue, float64(count.applications), count.values...)
+		into <- prometheus.MustNewConstMetric(g.runningExecutors, prometheus.GaugeValue, float64(count.executors), count.values...)
 	}
 }
 
 func (g *gauges) count(app *v1beta2.SparkApplication) {
-	its := g.with(g.labels.ofApplication(app))
+	counted := g.with(g.labels.ofApplication(app))
 	if app.Status.AppState.State == v1beta2.RunningState {
-		its.applications++
+		counted.applications++
 	}
 	if ended(app.Status.AppState.State) {
 		return // its executors do not run either, whatever the status shows

@@ -68,9 +68,9 @@ func (l labels) values(namespace string, object map[string]string) []string {
 // alphabetical order counts.
 func alike(object map[string]string, name string) (value string, found bool) {
 	first := ""
-	for key, its := range object {
+	for key, labelValue := range object {
 		if valid(key) == name && (!found || key < first) {
-			first, value, found = key, its, true
+			first, value, found = key, labelValue, true
 		}
 	}
 	return value, found

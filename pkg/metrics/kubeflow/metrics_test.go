@@ -26,16 +26,16 @@ func lives(c *cluster) {
 	succeeded := func() *application {
 		return started().Went(lifecycle.Succeeded).Terminated(5 * time.Second).Executors(executors(completed, failed))
 	}
-	c.live(
+	c.runThrough(
 		pi(), submitted(), started(), started().Executors(executors(running, running)), succeeded(),
 		succeeded().Went(lifecycle.ResourceReleased),
 	)
 	ended := func() *application {
 		return submitted().Went(lifecycle.Failed).Submitted(time.Second, 1).Terminated(3 * time.Second)
 	}
-	c.live(pi(), submitted(), ended(), ended().Went(lifecycle.ResourceReleased))
+	c.runThrough(pi(), submitted(), ended(), ended().Went(lifecycle.ResourceReleased))
 	refused := func() *application { return pi().Went(lifecycle.Submitted, lifecycle.SchedulingFailure) }
-	c.live(pi(), refused(), refused().Went(lifecycle.ScheduledToRestart, lifecycle.DriverRequested).Submitted(0, 1))
+	c.runThrough(pi(), refused(), refused().Went(lifecycle.ScheduledToRestart, lifecycle.DriverRequested).Submitted(0, 1))
 	c.cache = []*v1beta2.SparkApplication{
 		started().Executors(executors(unseen, running)).Obj(),
 		succeeded().Went(lifecycle.ResourceReleased).Executors(executors(running, running)).Obj(),
@@ -111,7 +111,7 @@ spark_executor_success_count{app_type="Unknown"} 1
 
 func TestSettingsChangeWhileServed(t *testing.T) {
 	c := newCluster(t)
-	submit := func() { c.live(pi(), pi().Went(lifecycle.DriverRequested).Submitted(0, 1)) }
+	submit := func() { c.runThrough(pi(), pi().Went(lifecycle.DriverRequested).Submitted(0, 1)) }
 	submit()
 	same := kubeflowmetrics.Settings{SubmitLatencyBuckets: []float64{1}, StartLatencyBuckets: []float64{30}}
 	if changed, err := c.Configure(same); changed || err != nil {

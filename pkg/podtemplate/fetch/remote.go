@@ -54,7 +54,7 @@ func (r *Reader) Fetch(ctx context.Context, location podtemplate.Location) ([]by
 		return nil, classified(err)
 	}
 	defer response.Body.Close()
-	if err := answered(response.StatusCode); err != nil {
+	if err := statusError(response.StatusCode); err != nil {
 		return nil, err
 	}
 	text, err := io.ReadAll(io.LimitReader(response.Body, maxSize+1))
@@ -121,17 +121,17 @@ func classified(err error) error {
 	}
 }
 
-func answered(status int) error {
-	said := fmt.Sprintf("%d %s", status, http.StatusText(status))
+func statusError(status int) error {
+	response := fmt.Sprintf("%d %s", status, http.StatusText(status))
 	switch {
 	case status == http.StatusOK:
 		return nil
 	case status == http.StatusNotFound, status == http.StatusGone:
-		return &finding.Finding{Message: "is not there (" + said + ")", Remedy: "put a template there"}
+		return &finding.Finding{Message: "is not there (" + response + ")", Remedy: "put a template there"}
 	case status == http.StatusRequestTimeout, status == http.StatusTooEarly, status == http.StatusTooManyRequests, status >= 500:
-		return errors.New("the answer is " + said)
+		return errors.New("the answer is " + response)
 	default:
-		return &finding.Finding{Message: "cannot be read (" + said + ")", Remedy: remedy}
+		return &finding.Finding{Message: "cannot be read (" + response + ")", Remedy: remedy}
 	}
 }
 

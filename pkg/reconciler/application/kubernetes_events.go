@@ -15,8 +15,8 @@ import (
 // emitEvents emits the Kubernetes Events for the changes of a status write.
 func emitEvents(ctx context.Context, d dialect.Dialect, before, after dialect.Application) {
 	recorder := controller.GetEventRecorder(ctx)
-	for _, told := range d.Announcements(before, after) {
-		recorder.Event(after, told.Type, told.Reason, told.Message)
+	for _, announcement := range d.Announcements(before, after) {
+		recorder.Event(after, announcement.Type, announcement.Reason, announcement.Message)
 	}
 }
 

@@ -27,7 +27,7 @@ func newNamespaces(
 	Must(ctx, n.informer.SetTransform(stripNamespace))
 	AddHandler(ctx, n.informer, cache.ResourceEventHandlerFuncs{
 		AddFunc: func(object any) {
-			if namespace, is := object.(*corev1.Namespace); is && selected(namespace.Labels) {
+			if namespace, ok := object.(*corev1.Namespace); ok && selected(namespace.Labels) {
 				changed(namespace.Name)
 			}
 		},
@@ -55,8 +55,8 @@ func (n *namespaces) labels(name string) (labels.Set, bool) {
 	if err != nil || !known {
 		return nil, false
 	}
-	namespace, is := object.(*corev1.Namespace)
-	if !is {
+	namespace, ok := object.(*corev1.Namespace)
+	if !ok {
 		return nil, false
 	}
 	return namespace.Labels, true

@@ -34,9 +34,9 @@ func (s Redactors) For(object metav1.Object) *redact.Redactor {
 	if last, known := s.cache.Get(object.GetUID()); known && last.(cachedRedactor).generation == object.GetGeneration() {
 		return last.(cachedRedactor).redactor
 	}
-	made := cachedRedactor{object.GetGeneration(), redactorOf(object)}
-	s.cache.Add(object.GetUID(), made)
-	return made.redactor
+	entry := cachedRedactor{object.GetGeneration(), redactorOf(object)}
+	s.cache.Add(object.GetUID(), entry)
+	return entry.redactor
 }
 
 func redactorOf(object metav1.Object) *redact.Redactor {

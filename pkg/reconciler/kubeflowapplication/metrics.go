@@ -62,8 +62,8 @@ func (m *kubeflowMetrics) led(yield func(*v1beta2.SparkApplication) bool) {
 		return
 	}
 	for _, object := range m.cache.List() {
-		app, is := object.(*v1beta2.SparkApplication)
-		if is && scope.Serves(app, m.namespaces) && (*leads)(types.NamespacedName{Namespace: app.Namespace, Name: app.Name}) && !yield(app) {
+		app, ok := object.(*v1beta2.SparkApplication)
+		if ok && scope.Serves(app, m.namespaces) && (*leads)(types.NamespacedName{Namespace: app.Namespace, Name: app.Name}) && !yield(app) {
 			return
 		}
 	}
@@ -77,13 +77,13 @@ func (m *kubeflowMetrics) wrote(before, after dialect.Application) {
 // follow has the metrics follow the settings.
 func (m *kubeflowMetrics) follow(settings *config.Config) {
 	m.scope.Store(settings.Scope)
-	its := settings.Kubeflow.Metrics
-	changed, err := m.metrics.Configure(its)
+	metrics := settings.Kubeflow.Metrics
+	changed, err := m.metrics.Configure(metrics)
 	switch {
 	case err != nil: // config-kubeflow was checked
 		m.logger.Errorw("The settings of the Kubeflow operator's metrics cannot be used, so the previous ones stay in effect", "error", err)
 	case changed:
-		m.logger.Infow("The Kubeflow operator's metrics begin at zero, as the settings say", "prefix", its.Prefix, "labels", its.Labels,
-			"submitLatencyBuckets", its.SubmitLatencyBuckets, "startLatencyBuckets", its.StartLatencyBuckets)
+		m.logger.Infow("The Kubeflow operator's metrics begin at zero, as the settings say", "prefix", metrics.Prefix, "labels", metrics.Labels,
+			"submitLatencyBuckets", metrics.SubmitLatencyBuckets, "startLatencyBuckets", metrics.StartLatencyBuckets)
 	}
 }

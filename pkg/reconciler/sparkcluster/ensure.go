@@ -214,11 +214,11 @@ func (r *Reconciler) replace(ctx context.Context, client objectclient.Client, ex
 	if err := r.remove(ctx, existing); err != nil {
 		return err
 	}
-	made, err := client.Create(ctx)
+	created, err := client.Create(ctx)
 	if apierrors.IsAlreadyExists(err) {
 		return &nameNotFreeError{object: describe(wanted)}
 	}
-	return r.recordWrite(made, wanted, err)
+	return r.recordWrite(created, wanted, err)
 }
 
 // checkNotDeleted returns a conflict if a cluster was deleted and the cache is stale. That deletion may have orphaned the object

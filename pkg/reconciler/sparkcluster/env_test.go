@@ -78,8 +78,8 @@ func newEnv(t *testing.T, c *sparkv1.SparkCluster) *env {
 func identities() clienttesting.ReactionFunc {
 	var last atomic.Int64
 	return func(action clienttesting.Action) (bool, runtime.Object, error) {
-		carrier, is := action.(interface{ GetObject() runtime.Object })
-		if !is {
+		carrier, ok := action.(interface{ GetObject() runtime.Object })
+		if !ok {
 			return false, nil, nil
 		}
 		o := carrier.GetObject().(metav1.Object)

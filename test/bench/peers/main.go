@@ -120,7 +120,7 @@ func (c *comparison) atRest() int { return max(c.applications/10, 20) }
 // compare builds both operators in a folder, and measures them by turns.
 func (c *comparison) compare(ctx context.Context, dir, operatorClone, sdkClone string) (*result.Result, error) {
 	described := machine.Describe() // before the build, which is a load itself
-	c.say("building Firesteel and the Apache operator")
+	c.logf("building Firesteel and the Apache operator")
 	ours, err := buildFiresteel(ctx, c.root, dir)
 	if err != nil {
 		return nil, err
@@ -160,7 +160,7 @@ func (c *comparison) round(ctx context.Context, order []*operator, number int, d
 	defer cancel()
 	round := result.Round{First: order[0].name}
 	for _, o := range order {
-		c.say("round %d of %d: %s", number, c.rounds, o.name)
+		c.logf("round %d of %d: %s", number, c.rounds, o.name)
 		folder := filepath.Join(dir, "run")
 		figures, err := c.measure(ctx, o, folder)
 		if err != nil {
@@ -178,7 +178,7 @@ func (c *comparison) round(ctx context.Context, order []*operator, number int, d
 	return round, nil
 }
 
-// say prints how far the run is.
-func (c *comparison) say(format string, arguments ...any) {
+// logf prints the progress of the run.
+func (c *comparison) logf(format string, arguments ...any) {
 	log.Printf("%7.1fs  %s", time.Since(c.began).Seconds(), fmt.Sprintf(format, arguments...))
 }

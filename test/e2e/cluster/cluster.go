@@ -72,7 +72,7 @@ func repository(t *testing.T) string {
 func (c *Cluster) remove(t *testing.T) {
 	ctx := context.WithoutCancel(t.Context())
 	if t.Failed() {
-		c.tell(ctx, t)
+		c.logState(ctx, t)
 	}
 	if err := c.Kube.CoreV1().Namespaces().Delete(ctx, c.Namespace, metav1.DeleteOptions{}); err != nil {
 		t.Errorf("delete namespace: %v", err)
@@ -86,8 +86,8 @@ func (c *Cluster) remove(t *testing.T) {
 	}
 }
 
-// tell logs all that may say why the test failed.
-func (c *Cluster) tell(ctx context.Context, t *testing.T) {
+// logState logs what may explain a failed test.
+func (c *Cluster) logState(ctx context.Context, t *testing.T) {
 	show := func(args ...string) {
 		args = append([]string{"-n", c.Namespace}, args...)
 		output, _ := exec.CommandContext(ctx, "kubectl", args...).CombinedOutput()

@@ -287,8 +287,8 @@ func (s *env) untilWhole(key, app string) []delivery {
 func gap(its []delivery) string {
 	sequences, last := map[int]bool{}, 0
 	for _, d := range its {
-		text, is := d.Event.Extensions()["sequence"].(string)
-		if !is {
+		text, ok := d.Event.Extensions()["sequence"].(string)
+		if !ok {
 			continue
 		}
 		sequence, err := strconv.Atoi(text)

@@ -60,11 +60,11 @@ const mostReferred = 1 << 20
 // sets these variables in any order.
 func (p properties) withValues(value string, left *int) string {
 	return variableReference.ReplaceAllStringFunc(value, func(found string) string {
-		its, set := p[names.Executor.EnvironmentPrefix()+referred(found)]
-		if *left -= len(its.value); !set || *left < 0 {
+		property, set := p[names.Executor.EnvironmentPrefix()+referred(found)]
+		if *left -= len(property.value); !set || *left < 0 {
 			return found
 		}
-		return its.value
+		return property.value
 	})
 }
 

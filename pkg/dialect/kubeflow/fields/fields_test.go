@@ -167,21 +167,21 @@ func hasPart(got, want any) bool {
 	case nil:
 		return true
 	case map[string]any:
-		got, is := got.(map[string]any)
+		got, ok := got.(map[string]any)
 		for key, part := range want {
-			if _, has := got[key]; !is || !has || !hasPart(got[key], part) {
+			if _, has := got[key]; !ok || !has || !hasPart(got[key], part) {
 				return false
 			}
 		}
-		return is
+		return ok
 	case []any:
-		got, is := got.([]any)
+		got, ok := got.([]any)
 		for _, part := range want {
 			if !slices.ContainsFunc(got, func(entry any) bool { return hasPart(entry, part) }) {
 				return false
 			}
 		}
-		return is
+		return ok
 	default:
 		return reflect.DeepEqual(got, want)
 	}

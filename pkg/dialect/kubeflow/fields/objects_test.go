@@ -280,7 +280,7 @@ func TestMonitoring(t *testing.T) {
 			}
 			objects := built(t, app, settings.NewDefaults())
 			var keys []string
-			if configMap, is := object(objects, "ConfigMap", "pi-prom-conf").(*corev1.ConfigMap); is {
+			if configMap, ok := object(objects, "ConfigMap", "pi-prom-conf").(*corev1.ConfigMap); ok {
 				for _, key := range []string{"metrics.properties", "prometheus.yaml"} {
 					if configMap.Data[key] != "" {
 						keys = append(keys, key)
@@ -320,7 +320,7 @@ func TestADriverWithoutServiceHasTheUIsService(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			objects, services := built(t, test.app.Obj(), test.settings), 0
 			for _, object := range objects.Owned {
-				if _, is := object.(*corev1.Service); is {
+				if _, ok := object.(*corev1.Service); ok {
 					services++
 				}
 			}

@@ -55,10 +55,10 @@ func mainResource(spec v1beta2.SparkApplicationSpec) submission.Resource {
 // besideRemoteTemplates refuses templates that properties name by a URL if fields need a template of their own.
 func besideRemoteTemplates(app *v1beta2.SparkApplication, plan submission.Plan) finding.List {
 	var found finding.List
-	made := map[names.Role]*corev1.PodTemplateSpec{names.Driver: plan.DriverTemplate, names.Executor: plan.ExecutorTemplate}
+	templates := map[names.Role]*corev1.PodTemplateSpec{names.Driver: plan.DriverTemplate, names.Executor: plan.ExecutorTemplate}
 	for _, r := range []names.Role{names.Driver, names.Executor} {
 		key := r.KubernetesProperty("podTemplateFile")
-		if location, named := plan.Properties[key]; named && r.Pods(&app.Spec).Template == nil && made[r] != nil {
+		if location, named := plan.Properties[key]; named && r.Pods(&app.Spec).Template == nil && templates[r] != nil {
 			found.Refuse(finding.Entry(confField, key), location, "cannot go with fields of spec."+string(r)+" that no Spark property stands for",
 				"write the template into "+r.Field("template"))
 		}

@@ -71,8 +71,8 @@ func (p properties) setAll(prefix string, values map[string]string, field string
 // values returns the properties without their sources.
 func (p properties) values() map[string]string {
 	values := make(map[string]string, len(p))
-	for key, its := range p {
-		values[key] = its.value
+	for key, property := range p {
+		values[key] = property.value
 	}
 	return values
 }

@@ -36,9 +36,9 @@ var planSources = map[string]string{"ingressURLFormat": "the operator's setting 
 // value of a property may come from several fields, so the finding has the property's name, too.
 func (p properties) place(found *finding.Finding) {
 	field := found.Field
-	if its, set := p[field]; set {
-		found.Field, found.Source = its.field, its.source
-		if its.field != "" && its.field != finding.Entry(confField, field) {
+	if property, ok := p[field]; ok {
+		found.Field, found.Source = property.field, property.source
+		if property.field != "" && property.field != finding.Entry(confField, field) {
 			found.Property = field
 		}
 		return

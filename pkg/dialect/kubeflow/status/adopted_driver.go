@@ -31,36 +31,36 @@ func PickDriver(app *v1beta2.SparkApplication, pods []corev1.Pod) (driver *corev
 // claim returns how likely a Pod is the driver of the run that a status shows; 0 means that it is not.
 func claim(status v1beta2.SparkApplicationStatus, pod *corev1.Pod) int {
 	id := pod.Labels[names.LabelSubmission]
-	its := id == "" || status.SubmissionID == "" || id == status.SubmissionID
-	going := pod.DeletionTimestamp != nil
-	stays := 2
+	ofRun := id == "" || status.SubmissionID == "" || id == status.SubmissionID
+	terminating := pod.DeletionTimestamp != nil
+	rank := 2
 	if lifecycle.PodEnded(pod) {
-		stays = 1
+		rank = 1
 	}
 	switch status.AppState.State {
 	case v1beta2.NewState: // a Pod belongs to the first submission
-		if going {
+		if terminating {
 			return 0
 		}
-		return stays
+		return rank
 	case v1beta2.PendingRerunState, v1beta2.ResumingState: // a Pod of the previous submission must be deleted
-		if going || its {
+		if terminating || ofRun {
 			return 0
 		}
-		return stays
+		return rank
 	case v1beta2.FailedSubmissionState: // its driver never starts without the objects that could not be created
-		if going || its && pod.Status.Phase == corev1.PodPending {
+		if terminating || ofRun && pod.Status.Phase == corev1.PodPending {
 			return 0
 		}
-		return stays
+		return rank
 	case v1beta2.SuspendedState:
 		return 0
 	}
 	switch {
-	case its:
-		return 2 + stays
+	case ofRun:
+		return 2 + rank
 	case pod.Name == status.DriverInfo.PodName: // the Kubeflow operator looks at this Pod
-		return stays
+		return rank
 	default:
 		return 0
 	}

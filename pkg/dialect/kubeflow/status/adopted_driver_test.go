@@ -41,7 +41,7 @@ func in(phase corev1.PodPhase, pod *corev1.Pod) *corev1.Pod {
 	return pod
 }
 
-func going(pod *corev1.Pod) *corev1.Pod {
+func terminating(pod *corev1.Pod) *corev1.Pod {
 	pod.DeletionTimestamp = &metav1.Time{Time: beginning}
 	return pod
 }
@@ -157,7 +157,7 @@ func TestAdoptPicksTheDriverAndDeletesTheOthers(t *testing.T) {
 			return []*corev1.Pod{renamed(lostDriver(a), "other"), ownDriver(a)}
 		}, 1},
 		"that, even where it is going": {"running", func(a *v1beta2.SparkApplication) []*corev1.Pod {
-			return []*corev1.Pod{going(ownDriver(a))}
+			return []*corev1.Pod{terminating(ownDriver(a))}
 		}, 0},
 		"the one that the operator looks at": {"running", func(a *v1beta2.SparkApplication) []*corev1.Pod {
 			return []*corev1.Pod{lostDriver(a)}
@@ -169,7 +169,7 @@ func TestAdoptPicksTheDriverAndDeletesTheOthers(t *testing.T) {
 			return []*corev1.Pod{lostDriver(a)}
 		}, 0},
 		"none that is going, before any status": {"new", func(a *v1beta2.SparkApplication) []*corev1.Pod {
-			return []*corev1.Pod{going(lostDriver(a))}
+			return []*corev1.Pod{terminating(lostDriver(a))}
 		}, -1},
 		"not the one of the run before": {"pending-rerun", func(a *v1beta2.SparkApplication) []*corev1.Pod {
 			return []*corev1.Pod{ownDriver(a)}

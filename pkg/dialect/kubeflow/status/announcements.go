@@ -19,12 +19,12 @@ const maxAnnouncements = 4
 // Announcements returns the Kubernetes Events, with the Kubeflow operator's reasons, for what the status after shows and the
 // status before does not. A failed executor is reported once an attempt.
 func Announcements(before, after *v1beta2.SparkApplication) []dialect.Announcement {
-	var told int64
+	var announced int64
 	if record := before.Status.Firesteel; record != nil {
-		told = record.Sequence
+		announced = record.Sequence
 	}
 	record, failed := after.Status.Firesteel, failedExecutors(before.Status)
-	made, spent := []dialect.Announcement(nil), 0
+	announcements, spent := []dialect.Announcement(nil), 0
 	for i, t := range record.Transitions {
 		if i == 0 || t.Attempt != record.Transitions[i-1].Attempt {
 			spent = 0
@@ -32,7 +32,7 @@ func Announcements(before, after *v1beta2.SparkApplication) []dialect.Announceme
 				spent = 1
 			}
 		}
-		announcement := announced(after, t)
+		announcement := announcementOf(after, t)
 		if i > 0 && resubmits(record.Transitions[i-1], t) {
 			announcement = dialect.Announcement{}
 		}
@@ -43,18 +43,18 @@ func Announcements(before, after *v1beta2.SparkApplication) []dialect.Announceme
 		if announcement.Reason == "" || spent >= room {
 			continue
 		}
-		if spent++; t.Sequence > told {
-			made = append(made, announcement)
+		if spent++; t.Sequence > announced {
+			announcements = append(announcements, announcement)
 		}
 	}
 	names := failedExecutors(after.Status)
 	runs := after.Status.AppState.State == v1beta2.RunningState // an executor that ends with its driver is part of the driver's end
 	if runs && len(failed) == 0 && len(names) > 0 && spent < maxAnnouncements-1 {
-		made = append(made, dialect.Announcement{
+		announcements = append(announcements, dialect.Announcement{
 			Type: corev1.EventTypeWarning, Reason: "SparkExecutorFailed", Message: executorsFailed(names),
 		})
 	}
-	return made
+	return announcements
 }
 
 // closes reports whether no announcements of an attempt follow, or few.
@@ -67,9 +67,9 @@ func resubmits(before, t v1alpha1.Transition) bool {
 	return before.State == string(lifecycle.SchedulingFailure) && t.State == string(lifecycle.ScheduledToRestart)
 }
 
-// announced returns the announcement of a transition; the zero value for none. Each Event is a write, so a life without
+// announcementOf returns the announcement of a transition; the zero value for none. Each Event is a write, so a life without
 // failures has two. The Kubeflow operator's SparkDriverRunning and SparkDriverCompleted are in the status only.
-func announced(app *v1beta2.SparkApplication, t v1alpha1.Transition) dialect.Announcement {
+func announcementOf(app *v1beta2.SparkApplication, t v1alpha1.Transition) dialect.Announcement {
 	name := app.Name
 	normal := func(reason, format string, args ...any) dialect.Announcement {
 		return dialect.Announcement{Type: corev1.EventTypeNormal, Reason: reason, Message: fmt.Sprintf(format, args...)}
@@ -121,9 +121,9 @@ func failedExecutors(status v1beta2.SparkApplicationStatus) []string {
 
 func executorsFailed(names []string) string {
 	const named = 3
-	told, more := strings.Join(names[:min(len(names), named)], ", "), ""
+	listed, more := strings.Join(names[:min(len(names), named)], ", "), ""
 	if len(names) > named {
 		more = fmt.Sprintf(" and %d more", len(names)-named)
 	}
-	return fmt.Sprintf("Executor %s%s failed; status.executorState shows the next ones", told, more)
+	return fmt.Sprintf("Executor %s%s failed; status.executorState shows the next ones", listed, more)
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/status"
 )
 
-// told are the reasons of the Kubernetes Events of a life, in order, and how many each attempt had at most.
-func told(l *life) (reasons []string, most int) {
+// reasonsOf returns the reasons of an application's Kubernetes Events, in order, and the largest number of one attempt.
+func reasonsOf(l *life) (reasons []string, most int) {
 	before, spent := &v1beta2.SparkApplication{}, map[int64]int{}
 	before.Name = "pi"
 	for _, written := range l.statuses {
@@ -76,7 +76,7 @@ func TestEventsHaveUpstreamsReasons(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			l := newborn(t)
 			tt.live(l)
-			reasons, most := told(l)
+			reasons, most := reasonsOf(l)
 			if diff := cmp.Diff(strings.Fields(tt.want), reasons); diff != "" {
 				t.Errorf("reasons (-want +got):\n%s", diff)
 			}

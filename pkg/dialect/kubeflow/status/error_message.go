@@ -45,7 +45,7 @@ func failure(record *v1alpha1.Record, end *v1alpha1.Transition) string {
 		return driverNotFound
 	case terminated != nil && terminated.ExitCode != 0:
 		return fmt.Sprintf(driverFailed, terminated.ExitCode, terminated.Reason)
-	case end.End.ExitCode != nil && !keptContainers(end.DriverStatus):
+	case end.End.ExitCode != nil && !hasContainers(end.DriverStatus):
 		return fmt.Sprintf(driverFailed, *end.End.ExitCode, cmp.Or(end.End.Reason, "Error"))
 	case end.DriverStatus != nil && end.DriverStatus.Phase == corev1.PodFailed:
 		return statusMissing
@@ -54,8 +54,8 @@ func failure(record *v1alpha1.Record, end *v1alpha1.Transition) string {
 	}
 }
 
-// keptContainers reports whether a stored driver Pod status has its containers. One that is too long is stored without them.
-func keptContainers(status *corev1.PodStatus) bool {
+// hasContainers reports whether a stored driver Pod status has its containers. One that is too long is stored without them.
+func hasContainers(status *corev1.PodStatus) bool {
 	return status != nil && len(status.ContainerStatuses) > 0
 }
 

@@ -20,8 +20,8 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/outbox"
 )
 
-// left are applications as the Kubeflow operator leaves them behind, by their names.
-func left(t *testing.T) map[string]*v1beta2.SparkApplication {
+// leftStatuses returns applications with statuses of the Kubeflow operator, by name.
+func leftStatuses(t *testing.T) map[string]*v1beta2.SparkApplication {
 	t.Helper()
 	text, err := os.ReadFile("testdata/left-by-kubeflow-operator.yaml")
 	if err != nil {
@@ -41,7 +41,7 @@ func left(t *testing.T) map[string]*v1beta2.SparkApplication {
 
 func leftIn(t *testing.T, name string) *v1beta2.SparkApplication {
 	t.Helper()
-	app, known := left(t)[name]
+	app, known := leftStatuses(t)[name]
 	if !known {
 		t.Fatalf("no application is called %s", name)
 	}
@@ -86,7 +86,7 @@ func policyOf(app *v1beta2.SparkApplication) lifecycle.Policy {
 
 func TestInheritEachState(t *testing.T) {
 	seen := map[v1beta2.ApplicationStateType]bool{}
-	for _, app := range left(t) {
+	for _, app := range leftStatuses(t) {
 		seen[app.Status.AppState.State] = true
 	}
 	for _, row := range table {
@@ -108,7 +108,7 @@ func knownDriver(app *v1beta2.SparkApplication) *corev1.Pod {
 
 // What clients read is the same before and after the adoption, with a driver and without.
 func TestInheritedStatusIsShownUnchanged(t *testing.T) {
-	for name, app := range left(t) {
+	for name, app := range leftStatuses(t) {
 		if app.Status.AppState.State == v1beta2.NewState {
 			continue
 		}
@@ -134,7 +134,7 @@ func TestInheritedStatusIsShownUnchanged(t *testing.T) {
 
 // What the record alone would be shown as differs from what was left in nothing that clients go by.
 func TestInheritedRecordHasTheStatesOfTheStatus(t *testing.T) {
-	for name, app := range left(t) {
+	for name, app := range leftStatuses(t) {
 		t.Run(name, func(t *testing.T) {
 			record := adopted(t, app, knownDriver(app))
 			var got v1beta2.SparkApplicationStatus
@@ -158,7 +158,7 @@ func TestInheritedRecordHasTheStatesOfTheStatus(t *testing.T) {
 
 // The history was told, if at all, before Firesteel's time.
 func TestInheritedHistoryIsPublished(t *testing.T) {
-	for name, app := range left(t) {
+	for name, app := range leftStatuses(t) {
 		if app.Status.AppState.State == v1beta2.NewState {
 			continue
 		}
@@ -187,7 +187,7 @@ func TestInheritRefusesAnInvalidStatus(t *testing.T) {
 
 func TestFinishedElsewhereIfNoRunFollows(t *testing.T) {
 	var history []string
-	for name, app := range left(t) {
+	for name, app := range leftStatuses(t) {
 		if status.FinishedElsewhere(app, policyOf(app)) {
 			history = append(history, name)
 		}
@@ -208,7 +208,7 @@ func TestFinishedElsewhereIfNoRunFollows(t *testing.T) {
 }
 
 func TestHasForeignStatus(t *testing.T) {
-	for name, app := range left(t) {
+	for name, app := range leftStatuses(t) {
 		if got := status.HasForeignStatus(app.Status); got != (name != "new") {
 			t.Errorf("%s: begun is %t", name, got)
 		}

@@ -26,12 +26,12 @@ type Executors struct {
 // the UI and the conditions. If nothing happened since any operator last wrote the status, it does not change: what another
 // operator left is shown as it was.
 func Project(status *v1beta2.SparkApplicationStatus, record *v1alpha1.Record, executors Executors) {
-	told := shows(status, record)
+	current := shows(status, record)
 	status.Firesteel = record
-	if !told {
+	if !current {
 		projectRecord(status, record)
 	}
-	if !told || executors.Seen != nil {
+	if !current || executors.Seen != nil {
 		projectExecutors(status, executors)
 	}
 }

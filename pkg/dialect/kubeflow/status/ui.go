@@ -15,8 +15,8 @@ import (
 func ProjectUI(app *v1beta2.SparkApplication, defaults settings.Defaults, created []submission.Object) {
 	info := &app.Status.DriverInfo
 	for _, object := range created {
-		service, is := object.(*corev1.Service)
-		if !is || service.Name != names.UIServiceName(app) || len(service.Spec.Ports) == 0 {
+		service, ok := object.(*corev1.Service)
+		if !ok || service.Name != names.UIServiceName(app) || len(service.Spec.Ports) == 0 {
 			continue
 		}
 		info.WebUIServiceName = service.Name

@@ -33,10 +33,10 @@ func (l *Launcher) ensure(ctx context.Context, app dialect.Application, object s
 	if err != nil {
 		return nil, err
 	}
-	made, err := client.Create(ctx)
+	created, err := client.Create(ctx)
 	switch {
 	case err == nil:
-		return made, nil
+		return created, nil
 	case apierrors.IsAlreadyExists(err):
 		return l.reuse(ctx, app, client, object)
 	case apierror.IsTerminal(err), notInstalled(object, err):
@@ -80,21 +80,21 @@ func (l *Launcher) reuse(
 		return nil, fmt.Errorf("look at existing %s: %w", describe(object), err)
 	}
 	asWanted := !ofEarlierDriver(existing, object) && (sameLaunch(existing, object) || sameConfigMap(existing, object))
-	going := existing.GetDeletionTimestamp() != nil
+	terminating := existing.GetDeletionTimestamp() != nil
 	switch {
-	case asWanted && !going:
+	case asWanted && !terminating:
 		return existing, nil
 	case !asWanted && !l.ofEarlierLaunch(existing, object):
 		return nil, l.nameTaken(ctx, existing, object)
-	case going:
+	case terminating:
 		return nil, &nameNotFreeError{object, existing}
 	}
 	if err := l.deleteEarlier(ctx, app, client, existing); err != nil {
 		return nil, fmt.Errorf("delete %s of an earlier launch: %w", describe(object), err)
 	}
 	// Other objects than Pods are deleted at once, unless they have a finalizer.
-	if made, err := client.Create(ctx); err == nil {
-		return made, nil
+	if created, err := client.Create(ctx); err == nil {
+		return created, nil
 	}
 	return nil, &nameNotFreeError{object, existing}
 }
@@ -169,11 +169,11 @@ func (l *Launcher) ofEarlierLaunch(existing, wanted submission.Object) bool {
 func (l *Launcher) nameTaken(ctx context.Context, existing, wanted submission.Object) error {
 	abandoned := len(existing.GetOwnerReferences()) > 0
 	for _, owner := range existing.GetOwnerReferences() {
-		lasts, err := l.ownerExists(ctx, existing.GetNamespace(), owner, metav1.GetControllerOf(wanted))
+		exists, err := l.ownerExists(ctx, existing.GetNamespace(), owner, metav1.GetControllerOf(wanted))
 		if err != nil {
 			return err
 		}
-		abandoned = abandoned && !lasts
+		abandoned = abandoned && !exists
 	}
 	if abandoned {
 		return &nameNotFreeError{wanted, existing}

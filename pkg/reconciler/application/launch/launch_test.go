@@ -114,7 +114,7 @@ func TestLaunchCreatesEachObject(t *testing.T) {
 	var names []string
 	for _, object := range made.objects {
 		names = append(names, object.GetName())
-		if service, is := object.(*corev1.Service); is && service.Spec.ClusterIP != "10.0.0.1" {
+		if service, ok := object.(*corev1.Service); ok && service.Spec.ClusterIP != "10.0.0.1" {
 			t.Errorf("the Service is not what the API server made of it: %+v", service.Spec)
 		}
 	}

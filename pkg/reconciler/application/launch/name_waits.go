@@ -50,18 +50,18 @@ func newNameWaits(clock clock.PassiveClock) *nameWaits {
 
 // stopped records that a launch could not get a name once more. The back-off grows until a launch succeeds, whichever objects have
 // the names.
-func (o *nameWaits) stopped(app types.UID, going nameNotFreeError) nameWait {
+func (o *nameWaits) stopped(app types.UID, reason nameNotFreeError) nameWait {
 	o.mutex.Lock()
 	defer o.mutex.Unlock()
 	now := o.clock.Now()
-	known, ok := o.byApp[app]
+	wait, ok := o.byApp[app]
 	if !ok {
-		known.since = now
+		wait.since = now
 	}
-	known.nameNotFreeError, known.until = going, now.Add(min(base.RetryAfter<<min(known.tries, 16), maxNameBackoff))
-	known.tries++
-	o.byApp[app] = known
-	return known
+	wait.nameNotFreeError, wait.until = reason, now.Add(min(base.RetryAfter<<min(wait.tries, 16), maxNameBackoff))
+	wait.tries++
+	o.byApp[app] = wait
+	return wait
 }
 
 // of returns the last obstacle of an application's launch.
@@ -83,7 +83,7 @@ func (o *nameWaits) forget(app types.UID) {
 func (o *nameWaits) explain(known nameWait, seen *lifecycle.Observation) {
 	seen.LaunchHeld, seen.RetryLaunchAt = nil, known.until
 	lasting := known.existing != nil && len(known.existing.GetFinalizers()) > 0 && known.tries > 1
-	if told := known.since.Add(reportWaitAfter); lasting || !o.clock.Now().Before(told) {
+	if reportAt := known.since.Add(reportWaitAfter); lasting || !o.clock.Now().Before(reportAt) {
 		seen.LaunchHeld = known.cause()
 	}
 }
@@ -130,11 +130,11 @@ func (l *Launcher) waitForNames(
 		l.waits.explain(known, seen)
 		return true, nil
 	}
-	lasts, err := l.stillHasName(ctx, known.existing)
-	if lasts {
+	taken, err := l.stillHasName(ctx, known.existing)
+	if taken {
 		l.waits.explain(l.waits.stopped(app.GetUID(), known.nameNotFreeError), seen)
 	}
-	return lasts, err
+	return taken, err
 }
 
 // stillHasName reports whether an object still has its name.
@@ -170,10 +170,10 @@ func (l *Launcher) waitForEarlierDriver(ctx context.Context, v *view.Application
 			return err
 		}
 	}
-	told := driver.TerminatingSince.Add(reportWaitAfter)
-	if len(driver.Finalizers) == 0 && now.Before(told) {
-		if seen.RetryLaunchAt.IsZero() || told.Before(seen.RetryLaunchAt) {
-			seen.RetryLaunchAt = told
+	reportAt := driver.TerminatingSince.Add(reportWaitAfter)
+	if len(driver.Finalizers) == 0 && now.Before(reportAt) {
+		if seen.RetryLaunchAt.IsZero() || reportAt.Before(seen.RetryLaunchAt) {
+			seen.RetryLaunchAt = reportAt
 		}
 		return nil
 	}

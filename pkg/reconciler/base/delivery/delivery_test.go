@@ -17,8 +17,8 @@ import (
 
 var start = time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC)
 
-// told is a record of so many transitions, the last of them at the start, of which the sink took some.
-func told(transitions, acknowledged int64) *v1alpha1.Record {
+// recordWith returns a record with a number of transitions, of which the sink acknowledged some. The last is at the start.
+func recordWith(transitions, acknowledged int64) *v1alpha1.Record {
 	record := &v1alpha1.Record{}
 	for range transitions {
 		outbox.Append(record, v1alpha1.Transition{State: "ResourceReleased"}, start)
@@ -36,13 +36,13 @@ func TestDeletionWaitsForUndeliveredEvents(t *testing.T) {
 		want     time.Duration
 	}{
 		"not where nobody ever looked at it":                      {},
-		"not where all are taken":                                 {told(4, 2), events.Progress{Acknowledged: 4}, 0, 0},
-		"not where the record says that all are taken":            {told(4, 4), events.Progress{}, 0, 0},
-		"while some are pending":                                  {told(4, 2), events.Progress{Acknowledged: 3, Pending: 1}, time.Minute, grace - time.Minute},
-		"while only a clock event is pending":                     {told(4, 4), events.Progress{Acknowledged: 4, Pending: 1}, 0, grace},
-		"where the relay was shut down and so knows of none":      {told(4, 2), events.Progress{}, time.Minute, grace - time.Minute},
-		"not for longer than its grace, whatever is pending":      {told(4, 2), events.Progress{Pending: 2}, grace, 0},
-		"not for longer than its grace where the relay is silent": {told(4, 2), events.Progress{}, grace, 0},
+		"not where all are taken":                                 {recordWith(4, 2), events.Progress{Acknowledged: 4}, 0, 0},
+		"not where the record says that all are taken":            {recordWith(4, 4), events.Progress{}, 0, 0},
+		"while some are pending":                                  {recordWith(4, 2), events.Progress{Acknowledged: 3, Pending: 1}, time.Minute, grace - time.Minute},
+		"while only a clock event is pending":                     {recordWith(4, 4), events.Progress{Acknowledged: 4, Pending: 1}, 0, grace},
+		"where the relay was shut down and so knows of none":      {recordWith(4, 2), events.Progress{}, time.Minute, grace - time.Minute},
+		"not for longer than its grace, whatever is pending":      {recordWith(4, 2), events.Progress{Pending: 2}, grace, 0},
+		"not for longer than its grace where the relay is silent": {recordWith(4, 2), events.Progress{}, grace, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			ctx := controller.WithEventRecorder(config.ToContext(t.Context(), config.Default()), record.NewFakeRecorder(1))
@@ -54,7 +54,7 @@ func TestDeletionWaitsForUndeliveredEvents(t *testing.T) {
 }
 
 func TestRecordTakesTheCursorOfTheSink(t *testing.T) {
-	record := told(4, 2)
+	record := recordWith(4, 2)
 	if got := CatchUp(record, events.Progress{Acknowledged: 9, Rejected: 3}); got.Acknowledged != 4 || got.Rejected != 3 || record.Acknowledged != 2 {
 		t.Errorf("%d of 4 are taken, of which %d is rejected; before %d", got.Acknowledged, got.Rejected, record.Acknowledged)
 	}
@@ -64,14 +64,14 @@ func TestRecordTakesTheCursorOfTheSink(t *testing.T) {
 }
 
 func TestCursorAloneIsWrittenAtRest(t *testing.T) {
-	if at := CursorDueAt(told(4, 2), events.Progress{Acknowledged: 2}); !at.IsZero() {
+	if at := CursorDueAt(recordWith(4, 2), events.Progress{Acknowledged: 2}); !at.IsZero() {
 		t.Errorf("one that has not moved is written at %s", at)
 	}
-	if at := CursorDueAt(told(4, 2), events.Progress{Acknowledged: 3}); !at.Equal(start.Add(CursorDelay)) {
+	if at := CursorDueAt(recordWith(4, 2), events.Progress{Acknowledged: 3}); !at.Equal(start.Add(CursorDelay)) {
 		t.Errorf("it is written at %s", at)
 	}
 	// A stale cache: the write could not be made, so the object would be requeued again and again.
-	if at := CursorDueAt(told(4, 4), events.Progress{Acknowledged: 5}); !at.IsZero() {
+	if at := CursorDueAt(recordWith(4, 4), events.Progress{Acknowledged: 5}); !at.IsZero() {
 		t.Errorf("a cursor beyond the record is written at %s", at)
 	}
 	for name, test := range map[string]struct {
@@ -79,13 +79,13 @@ func TestCursorAloneIsWrittenAtRest(t *testing.T) {
 		after          time.Duration // the last transition
 		changed, want  bool
 	}{
-		"the first record":      {record: told(1, 0), want: true},
-		"a transition":          {before: told(1, 0), record: told(2, 0), want: true},
-		"a cursor":              {before: told(2, 0), record: told(2, 2)},
-		"a cursor at rest":      {before: told(2, 0), record: told(2, 2), after: CursorDelay, want: true},
-		"nothing at rest":       {before: told(2, 2), record: told(2, 2), after: CursorDelay},
-		"something else":        {before: told(2, 0), record: told(2, 2), changed: true, want: true},
-		"nothing that is known": {before: told(2, 0), record: told(2, 0)},
+		"the first record":      {record: recordWith(1, 0), want: true},
+		"a transition":          {before: recordWith(1, 0), record: recordWith(2, 0), want: true},
+		"a cursor":              {before: recordWith(2, 0), record: recordWith(2, 2)},
+		"a cursor at rest":      {before: recordWith(2, 0), record: recordWith(2, 2), after: CursorDelay, want: true},
+		"nothing at rest":       {before: recordWith(2, 2), record: recordWith(2, 2), after: CursorDelay},
+		"something else":        {before: recordWith(2, 0), record: recordWith(2, 2), changed: true, want: true},
+		"nothing that is known": {before: recordWith(2, 0), record: recordWith(2, 0)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := WorthWriting(test.before, test.record, start.Add(test.after), func(unmoved *v1alpha1.Record) bool {

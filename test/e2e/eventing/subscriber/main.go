@@ -39,7 +39,7 @@ type subscriber struct {
 func main() {
 	s := &subscriber{taken: map[string][]delivery{}}
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /{key}", s.tell)
+	mux.HandleFunc("GET /{key}", s.listEvents)
 	mux.HandleFunc("POST /{key}/ok", s.take(func(http.ResponseWriter, *http.Request, cloudevents.Event) {}))
 	mux.HandleFunc("POST /{key}/status/{status}", s.take(refuse))
 	mux.HandleFunc("POST /{key}/slow/{time}", s.take(wait))
@@ -56,7 +56,7 @@ func main() {
 	}
 }
 
-func (s *subscriber) tell(w http.ResponseWriter, r *http.Request) {
+func (s *subscriber) listEvents(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := json.NewEncoder(w).Encode(s.taken[r.PathValue("key")]); err != nil {
