@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	"github.com/firesteel-dev/firesteel/pkg/diagnosis"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/outbox"
 	"github.com/firesteel-dev/firesteel/pkg/spec"
@@ -120,8 +121,8 @@ func (m *machine) start() bool {
 func (m *machine) run(state State) bool {
 	h := m.examine(state)
 	switch {
-	case h.reason != "" && state == RunningHealthy && outbox.HasRoomForProgress(m.record):
-		return m.enter(Degraded, h.message)
+	case h.wrong.Reason != "" && state == RunningHealthy && outbox.HasRoomForProgress(m.record):
+		return m.enter(Degraded, h.wrong.Message())
 	case h.healthy && state == Degraded && outbox.HasRoomForProgress(m.record):
 		return m.enter(RunningHealthy, "Cluster has recovered.")
 	case !h.due.IsZero():
@@ -167,7 +168,7 @@ func (m *machine) shutDown() bool {
 		if !m.deletionTimedOut() {
 			return false
 		}
-		message = fmt.Sprintf("%s These objects are left terminating: %s.", message, named(m.seen.Left))
+		message = fmt.Sprintf("%s These objects are left terminating: %s.", message, diagnosis.Objects(m.seen.Left))
 	}
 	outcome := v1alpha1.OutcomeDeleted
 	if Current(m.record).AttemptEnded() {

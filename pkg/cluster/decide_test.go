@@ -10,6 +10,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	. "github.com/firesteel-dev/firesteel/pkg/cluster"
+	"github.com/firesteel-dev/firesteel/pkg/diagnosis"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/outbox"
 	"github.com/firesteel-dev/firesteel/pkg/spec"
@@ -138,7 +139,7 @@ func TestDecide(t *testing.T) {
 		},
 		"after a while the missing answer is reported": {
 			record: in(Submitted), seen: withMaster(silentSince(start)), now: at(30 * time.Second),
-			ask: 2 * time.Second, again: at(5 * time.Minute), reason: ReasonMasterNotAnswering,
+			ask: 2 * time.Second, again: at(5 * time.Minute), reason: diagnosis.ReasonMasterNotAnswering,
 		},
 		"a master that never answers fails the cluster": {
 			record: in(Submitted), seen: withMaster(silentSince(start)), now: at(5 * time.Minute),
@@ -146,11 +147,11 @@ func TestDecide(t *testing.T) {
 		},
 		"without a start timeout the master is waited for": {
 			record: in(Submitted), policy: patient, seen: withMaster(silentSince(start)), now: at(time.Hour),
-			ask: 2 * time.Second, reason: ReasonMasterNotAnswering,
+			ask: 2 * time.Second, reason: diagnosis.ReasonMasterNotAnswering,
 		},
 		"a master that stopped answering gets its start timeout again": {
 			record: in(Submitted), seen: withMaster(silentSince(at(4 * time.Minute))), now: at(5 * time.Minute),
-			ask: 2 * time.Second, again: at(9 * time.Minute), reason: ReasonMasterNotAnswering,
+			ask: 2 * time.Second, again: at(9 * time.Minute), reason: diagnosis.ReasonMasterNotAnswering,
 		},
 		"a new leader polls the master before it fails a cluster": {
 			record: in(Submitted), seen: made, now: at(time.Hour),
@@ -158,11 +159,11 @@ func TestDecide(t *testing.T) {
 		},
 		"a master without workers does not fail the cluster": {
 			record: in(Submitted), seen: withMaster(tooFew), now: at(time.Hour),
-			ask: 2 * time.Second, reason: ReasonTooFewWorkers,
+			ask: 2 * time.Second, reason: diagnosis.ReasonTooFewWorkers,
 		},
 		"a master that recovers is not ready": {
 			record: in(Submitted), seen: withMaster(recovering), now: at(time.Minute),
-			ask: 2 * time.Second, reason: ReasonMasterNotAlive,
+			ask: 2 * time.Second, reason: diagnosis.ReasonMasterNotAlive,
 		},
 		"a master with its workers is ready": {
 			record: in(Submitted), seen: withMaster(well),
@@ -174,7 +175,7 @@ func TestDecide(t *testing.T) {
 		},
 		"too few ready Pods count as too few workers": {
 			record: in(Submitted), seen: Observation{Ensured: true, Created: start, Master: closed, ReadyWorkers: 1}, now: at(time.Minute),
-			ask: 2 * time.Second, reason: ReasonTooFewWorkers,
+			ask: 2 * time.Second, reason: diagnosis.ReasonTooFewWorkers,
 		},
 		"a terminating object that blocks a name is waited for": {
 			record: in(Submitted), seen: Observation{Awaited: going, RetryAt: at(time.Second)},
@@ -203,11 +204,11 @@ func TestDecide(t *testing.T) {
 		},
 		"an adopted cluster is not ready before its master was polled": {
 			record: running(), seen: made,
-			ask: 2 * time.Second, reason: ReasonMasterNotAsked,
+			ask: 2 * time.Second, reason: diagnosis.ReasonMasterNotAsked,
 		},
 		"an adopted cluster is not ready while its master has never answered": {
 			record: running(), seen: withMaster(silentSince(start)), now: at(time.Second),
-			entered: []State{Degraded}, ask: 2 * time.Second, reason: ReasonMasterNotAnswering,
+			entered: []State{Degraded}, ask: 2 * time.Second, reason: diagnosis.ReasonMasterNotAnswering,
 		},
 		"an adopted cluster is ready when its master says so": {
 			record: running(), seen: withMaster(well),
@@ -219,19 +220,19 @@ func TestDecide(t *testing.T) {
 		},
 		"a long time without an answer degrades the cluster": {
 			record: running(), seen: toldReady(withMaster(silentSince(start))), now: at(20 * time.Second),
-			entered: []State{Degraded}, ask: 2 * time.Second, reason: ReasonMasterNotAnswering,
+			entered: []State{Degraded}, ask: 2 * time.Second, reason: diagnosis.ReasonMasterNotAnswering,
 		},
 		"too few workers degrade the cluster": {
 			record: running(), seen: withMaster(tooFew),
-			entered: []State{Degraded}, ask: 2 * time.Second, reason: ReasonTooFewWorkers,
+			entered: []State{Degraded}, ask: 2 * time.Second, reason: diagnosis.ReasonTooFewWorkers,
 		},
 		"a degraded cluster stays degraded": {
 			record: degraded(), seen: withMaster(silentSince(start)), now: at(24 * time.Hour),
-			ask: 2 * time.Second, reason: ReasonMasterNotAnswering,
+			ask: 2 * time.Second, reason: diagnosis.ReasonMasterNotAnswering,
 		},
 		"in a degraded cluster any missing answer is reported": {
 			record: degraded(), seen: withMaster(silentSince(start)),
-			ask: 2 * time.Second, reason: ReasonMasterNotAnswering,
+			ask: 2 * time.Second, reason: diagnosis.ReasonMasterNotAnswering,
 		},
 		"a degraded cluster with unknown health stays degraded": {
 			record: degraded(), seen: made,
@@ -286,11 +287,11 @@ func TestDecide(t *testing.T) {
 		},
 		"a deleted cluster names the objects that are left": {
 			record: running(), seen: toldReady(Observation{Deleted: start, ReleaseAccepted: true, Left: []string{"Pod c-worker-0"}}),
-			held: HeldReleasing, again: at(30 * time.Second), reason: ReasonDeleting,
+			held: HeldReleasing, again: at(30 * time.Second), reason: diagnosis.ReasonDeleting,
 		},
 		"the deletion waits within its bound": {
 			record: running(), policy: bounded, seen: toldReady(Observation{Deleted: start, ReleaseAccepted: true, Left: []string{"Pod c-worker-0"}}),
-			now: at(time.Minute - 1), held: HeldReleasing, again: at(time.Minute), reason: ReasonDeleting,
+			now: at(time.Minute - 1), held: HeldReleasing, again: at(time.Minute), reason: diagnosis.ReasonDeleting,
 		},
 		"after the bound the objects are left terminating": {
 			record: running(), policy: bounded, seen: toldReady(Observation{Deleted: start, ReleaseAccepted: true, Left: []string{"Pod c-worker-0"}}),
@@ -302,7 +303,7 @@ func TestDecide(t *testing.T) {
 		},
 		"a cluster that is deleted while it starts is released": {
 			record: in(Submitted), seen: Observation{Deleted: start, ReleaseAccepted: true},
-			held: HeldReleasing, again: at(30 * time.Second), reason: ReasonDeleting,
+			held: HeldReleasing, again: at(30 * time.Second), reason: diagnosis.ReasonDeleting,
 		},
 		"a deleted cluster ends when no object is left": {
 			record: running(), seen: Observation{Deleted: start, Released: true},

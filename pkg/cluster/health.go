@@ -2,10 +2,11 @@ package cluster
 
 import (
 	"cmp"
-	"fmt"
-	"strings"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/firesteel-dev/firesteel/pkg/diagnosis"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/outbox"
 )
@@ -20,31 +21,16 @@ const (
 	ordinaryStart = 30 * time.Second
 )
 
-// The reasons why a cluster is not ready. Its states and the obstacles of its Pods are reasons, too.
-const (
-	// ReasonMasterNotAsked: the cluster was adopted as running, and no controller has read its master's page yet.
-	ReasonMasterNotAsked     = "MasterNotAsked"
-	ReasonMasterNotAnswering = "MasterNotAnswering"
-	ReasonMasterNotAlive     = "MasterNotAlive"
-	ReasonTooFewWorkers      = "TooFewWorkers"
-	// ReasonDeleting: the user deleted the cluster, and some of its objects are left.
-	ReasonDeleting = "Deleting"
-)
-
-// namedLeft bounds the number of objects that are named in the message of a deleted cluster.
-const namedLeft = 10
-
 // health is the result of the master's page: whether it answers and has the needed workers.
 type health struct {
 	healthy bool
-	// reason and message say what is wrong. If the cluster is neither healthy nor has a reason, its health is
-	// unknown.
-	reason, message string
+	// wrong is why the cluster is not healthy. If it is neither healthy nor has a reason, its health is unknown.
+	wrong diagnosis.Explanation
 	// due is when a master that does not answer is reported; zero if it answers.
 	due time.Time
 }
 
-func (h health) known() bool { return h.healthy || h.reason != "" }
+func (h health) known() bool { return h.healthy || h.wrong.Reason != "" }
 
 // examine derives the health of a cluster in a state from an observation.
 func examine(state State, seen Observation, needed int32, now time.Time) health {
@@ -56,11 +42,11 @@ func examine(state State, seen Observation, needed int32, now time.Time) health 
 		if due := master.FailingSince.Add(patience); state == RunningHealthy && seen.Reported.Ready && now.Before(due) {
 			return health{due: due}
 		}
-		return health{reason: ReasonMasterNotAnswering, message: "The master does not answer on its page: " + master.Problem + "."}
+		return health{wrong: diagnosis.MasterNotAnswering(master.Problem)}
 	case master.Closed:
 		return workerHealth(seen.ReadyWorkers, needed)
 	case !master.Alive:
-		return health{reason: ReasonMasterNotAlive, message: "The master answers and does not lead: it is in standby or recovers."}
+		return health{wrong: diagnosis.MasterNotAlive()}
 	default:
 		return workerHealth(master.Workers, needed)
 	}
@@ -68,7 +54,7 @@ func examine(state State, seen Observation, needed int32, now time.Time) health 
 
 func workerHealth(workers, needed int32) health {
 	if workers < needed {
-		return health{reason: ReasonTooFewWorkers, message: fmt.Sprintf("Too few workers are registered with the master; needed are %d.", needed)}
+		return health{wrong: diagnosis.TooFewWorkers(needed)}
 	}
 	return health{healthy: true}
 }
@@ -78,8 +64,7 @@ func warnings(state State, master *Master) []string {
 	if master == nil || !master.Closed || state.AttemptEnded() || state == ResourceReleased {
 		return nil
 	}
-	return []string{fmt.Sprintf(
-		"The master's page does not show which workers are registered: %s. Workers whose Pods are ready are counted instead.", master.Problem)}
+	return []string{diagnosis.MasterPageClosed(master.Problem)}
 }
 
 // startedAt returns when the start of the current attempt began.
@@ -103,14 +88,11 @@ func (m *machine) timeOut() bool {
 	case master == nil: // a new leader polls the master first
 		return false
 	}
-	cause := lifecycle.Cause{
-		Class: lifecycle.ClassTimeout, Reason: "MasterStartTimedOut",
-		Message: fmt.Sprintf("The master has not answered within %s: %s.", limit, master.Problem),
-	}
+	cause := diagnosis.MasterStartTimedOut(limit, master.Problem).Cause(lifecycle.ClassTimeout)
 	if obstacle := m.seen.Obstacle; obstacle != nil {
 		cause.Reason, cause.Message = obstacle.Reason, cause.Message+" "+obstacle.Message
 	}
-	return m.fail(Failed, cause)
+	return m.fail(Failed, *cause)
 }
 
 func later(a, b time.Time) time.Time {
@@ -130,12 +112,11 @@ func (m *machine) readiness(h health) Readiness {
 	case state == Submitted:
 		return m.starting(h)
 	case state == RunningHealthy && !h.known() && !m.seen.Reported.Ready:
-		return Readiness{Reason: ReasonMasterNotAsked, Message: "The master has not been asked yet which workers are registered with it."}
+		return readinessOf(diagnosis.MasterNotAsked())
 	case h.healthy && state.Running(), state == RunningHealthy && !h.known():
-		return Readiness{Ready: true, Reason: string(RunningHealthy), Message: fmt.Sprintf(
-			"The master answers, and enough workers are registered with it; needed are %d.", m.policy.NeededWorkers)}
+		return readinessOf(diagnosis.ClusterReady(string(RunningHealthy), m.policy.NeededWorkers))
 	case h.known() && state.Running():
-		return Readiness{Reason: h.reason, Message: h.message + m.because()}
+		return Readiness{Reason: h.wrong.Reason, Message: h.wrong.Message() + m.because()}
 	case end != nil && end.End.Reason != "":
 		return Readiness{Reason: end.End.Reason, Message: end.End.Message}
 	default:
@@ -147,19 +128,15 @@ func (m *machine) readiness(h health) Readiness {
 // accepted, and stays true while they disappear.
 func (m *machine) deleting() Readiness {
 	reported, left := m.seen.Reported, m.seen.Left
-	if reported.Reason == ReasonDeleting || reported.Reason != "" && m.decision.Held != HeldReleasing {
+	if reported.Reason == diagnosis.ReasonDeleting || reported.Reason != "" && m.decision.Held != HeldReleasing {
 		return reported
 	}
-	return Readiness{Reason: ReasonDeleting, Message: fmt.Sprintf("The cluster is being deleted. It is removed when these objects are gone: %s.", named(left))}
+	return readinessOf(diagnosis.ClusterDeleting(left))
 }
 
-// named returns the names of the first objects that are left.
-func named(left []string) string {
-	names := strings.Join(left[:min(len(left), namedLeft)], ", ")
-	if more := len(left) - namedLeft; more > 0 {
-		names += fmt.Sprintf(" and %d more", more)
-	}
-	return names
+// readinessOf returns the readiness that an explanation gives.
+func readinessOf(explanation diagnosis.Explanation) Readiness {
+	return Readiness{Ready: explanation.Status == metav1.ConditionTrue, Reason: explanation.Reason, Message: explanation.Message()}
 }
 
 // obstacle returns what currently keeps objects from being created or Pods from starting.
@@ -178,12 +155,12 @@ func (m *machine) starting(h health) Readiness {
 	slow := m.startedAt().Add(ordinaryStart)
 	switch obstacle := m.obstacle(); {
 	case m.decision.Held == lifecycle.HeldSuspended:
-		return Readiness{Reason: string(lifecycle.HeldSuspended), Message: "spec.suspend holds the creation."}
+		return readinessOf(diagnosis.ClusterSuspended())
 	case obstacle != nil:
-		return Readiness{Reason: obstacle.Reason, Message: obstacle.Message}
+		return readinessOf(diagnosis.Hindered(obstacle))
 	case h.known() && !m.now.Before(slow):
-		return Readiness{Reason: h.reason, Message: h.message}
+		return readinessOf(h.wrong)
 	default:
-		return Readiness{Reason: string(Submitted), Message: "The master and the workers are being started."}
+		return readinessOf(diagnosis.ClusterStarting(string(Submitted)))
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 )
 
 // Explanation says why something is as it is.
@@ -32,6 +34,16 @@ func (e Explanation) Message() string {
 	default:
 		return e.Summary + "; " + e.Remedy
 	}
+}
+
+// Cause returns the explanation as the cause of a wait, of a class of ends.
+func (e Explanation) Cause(class string) *lifecycle.Cause {
+	return &lifecycle.Cause{Class: class, Reason: e.Reason, Message: e.Message()}
+}
+
+// Condition returns the condition of a type for the explanation.
+func (e Explanation) Condition(kind string) metav1.Condition {
+	return metav1.Condition{Type: kind, Status: e.Status, Reason: e.Reason, Message: e.Message()}
 }
 
 func holds(reason, summary string) Explanation {

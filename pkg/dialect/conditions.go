@@ -2,10 +2,10 @@ package dialect
 
 import (
 	"slices"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/firesteel-dev/firesteel/internal/text"
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
@@ -57,33 +57,23 @@ func SetConditions(conditions *[]metav1.Condition, observed int64, record *v1alp
 		set(condition)
 	}
 	set(succeeded(record, facts, words, meta.FindStatusCondition(*conditions, ConditionSucceeded)))
-	set(conditionOf(ConditionDriverReady, diagnosis.DriverReady(record)))
-	set(conditionOf(ConditionExecutorsReady, diagnosis.ExecutorsReady(record, facts.Policy)))
-	set(conditionOf(ConditionResourcesReleased, diagnosis.ResourcesReleased(record, words)))
+	set(diagnosis.DriverReady(record).Condition(ConditionDriverReady))
+	set(diagnosis.ExecutorsReady(record, facts.Policy).Condition(ConditionExecutorsReady))
+	set(diagnosis.ResourcesReleased(record, words).Condition(ConditionResourcesReleased))
 	set(EventsDelivered(record, facts.Delivery, meta.FindStatusCondition(*conditions, ConditionEventsDelivered)))
 	warnings := facts.Warnings
 	if record.Launch != nil {
 		warnings = slices.Concat(record.Launch.Warnings, warnings)
 	}
-	unless(len(warnings) == 0, metav1.Condition{
-		Type: ConditionWarning, Status: metav1.ConditionTrue, Reason: "SpecNotHonored",
-		Message: strings.Join(warnings, " "),
-	})
-	unless(facts.ChangedLabels == "", metav1.Condition{
-		Type: ConditionDriverLabelsChanged, Status: metav1.ConditionTrue, Reason: "LabelsChanged", Message: facts.ChangedLabels,
-	})
-	unless(facts.SilentHandler == "", conditionOf(ConditionHandlerAnswered, diagnosis.SilentHandler(facts.SilentHandler)))
-}
-
-// conditionOf returns the condition of a type for an explanation.
-func conditionOf(kind string, is diagnosis.Explanation) metav1.Condition {
-	return metav1.Condition{Type: kind, Status: is.Status, Reason: is.Reason, Message: is.Message()}
+	unless(len(warnings) == 0, diagnosis.SpecNotHonored(warnings).Condition(ConditionWarning))
+	unless(facts.ChangedLabels == nil, ptr.Deref(facts.ChangedLabels, diagnosis.Explanation{}).Condition(ConditionDriverLabelsChanged))
+	unless(facts.SilentHandler == "", diagnosis.SilentHandler(facts.SilentHandler).Condition(ConditionHandlerAnswered))
 }
 
 func succeeded(record *v1alpha1.Record, facts Facts, words diagnosis.Wording, before *metav1.Condition) metav1.Condition {
-	condition := conditionOf(ConditionSucceeded, diagnosis.Application(record, diagnosis.Facts{
+	condition := diagnosis.Application(record, diagnosis.Facts{
 		Now: facts.Now, Policy: facts.Policy, Obstacle: facts.Obstacle, Held: facts.Held, HeldBy: facts.HeldBy,
-	}, words))
+	}, words).Condition(ConditionSucceeded)
 	if sameObstacle(condition, before, facts) {
 		condition.Message = before.Message
 	}
@@ -104,7 +94,7 @@ func EventsDelivered(record *v1alpha1.Record, delivery diagnosis.Delivery, befor
 	if unavailable && !delivery.Delivering && record.Acknowledged < record.Sequence {
 		return *before
 	}
-	return conditionOf(ConditionEventsDelivered, diagnosis.EventsDelivered(record, delivery))
+	return diagnosis.EventsDelivered(record, delivery).Condition(ConditionEventsDelivered)
 }
 
 // maxMessage is far below the limit of the API server: people read messages.

@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/selection"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	"github.com/firesteel-dev/firesteel/pkg/diagnosis"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
@@ -38,23 +38,18 @@ func (a *API) DriverLabelKeys() (own, common []string) {
 	return []string{LabelLaunch, submission.LabelApplicationID, a.LabelApplication}, common
 }
 
-// ChangedLabels returns how the labels and the owner of a launch's driver Pod were changed, and how to restore them. It is
-// empty if they were not changed. driverLabels is the result of the dialect's DriverLabels.
-func (a *API) ChangedLabels(app Application, driverLabels string, launch *v1alpha1.Launch, pod *corev1.Pod) string {
+// ChangedLabels explains how the labels and the owner of a launch's driver Pod were changed, and how to restore them. It is nil
+// if they were not changed. driverLabels is the result of the dialect's DriverLabels.
+func (a *API) ChangedLabels(app Application, driverLabels string, launch *v1alpha1.Launch, pod *corev1.Pod) *diagnosis.Explanation {
 	changes, remedy := changedLabels(a.wantedLabels(driverLabels, launch), pod.Labels)
 	if !Owns(app, pod) {
 		changes = append(changes, fmt.Sprintf("the owner reference to %s %s is missing", a.Kind, app.GetName()))
 	}
 	if len(changes) == 0 {
-		return ""
+		return nil
 	}
-	message := fmt.Sprintf("Driver Pod %s/%s was changed: %s. Firesteel follows the Pod by its name, and stops it with the application.",
-		pod.Namespace, pod.Name, strings.Join(changes, ", "))
-	if len(remedy) > 0 {
-		message += fmt.Sprintf(" Restore the labels: kubectl --namespace %s label pod %s --overwrite %s",
-			pod.Namespace, pod.Name, strings.Join(remedy, " "))
-	}
-	return message
+	explanation := diagnosis.DriverLabelsChanged(pod.Namespace, pod.Name, changes, remedy)
+	return &explanation
 }
 
 // wantedLabels returns the labels of a launch's driver. An empty value stands for any value.

@@ -24,8 +24,8 @@ type Facts struct {
 	HeldBy string
 	// Warnings are sentences about what is not done as the spec asks.
 	Warnings []string
-	// ChangedLabels describes how the labels and the owner of the driver Pod were changed. It is empty if they were not.
-	ChangedLabels string
+	// ChangedLabels explains how the labels and the owner of the driver Pod were changed. It is nil if they were not.
+	ChangedLabels *diagnosis.Explanation
 	// SilentHandler names a handler whose answer is overdue. It is empty if there is none.
 	SilentHandler string
 	diagnosis.Delivery

@@ -1,8 +1,6 @@
 package schedule
 
 import (
-	"fmt"
-	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -27,9 +25,6 @@ const (
 	ConditionHandlerAnswered = "HandlerAnswered"
 )
 
-// ReasonSuspended is why no runs follow while the spec says so.
-const ReasonSuspended = "Suspended"
-
 // Project writes a decision into the status. overdueHandler names a handler that has not acted for too long.
 func Project(object Object, policy Policy, decision Decision, overdueHandler string, now time.Time) {
 	status, record := object.GetScheduleStatus(), decision.Record
@@ -52,102 +47,37 @@ func Project(object Object, policy Policy, decision Decision, overdueHandler str
 
 // conclude sets the conditions, and removes those that do not apply.
 func conclude(status *v1alpha1.ScheduleStatus, policy Policy, overdueHandler string, now time.Time) {
-	set := func(kind string, condition *metav1.Condition) {
-		if condition == nil {
+	set := func(kind string, explanation *diagnosis.Explanation) {
+		if explanation == nil {
 			meta.RemoveStatusCondition(&status.Conditions, kind)
 			return
 		}
-		condition.Type, condition.ObservedGeneration = kind, status.ObservedGeneration
+		condition := explanation.Condition(kind)
+		condition.ObservedGeneration = status.ObservedGeneration
 		condition.LastTransitionTime, condition.Message = metav1.NewTime(now), clipped(condition.Message)
-		meta.SetStatusCondition(&status.Conditions, *condition)
+		meta.SetStatusCondition(&status.Conditions, condition)
 	}
-	set(ConditionScheduled, scheduled(policy))
-	set(ConditionRunStarted, runStarted(status.Firesteel))
+	scheduled := diagnosis.Scheduled(policy.Refusal, policy.Suspended)
+	set(ConditionScheduled, &scheduled)
+	set(ConditionRunStarted, diagnosis.RunStarted(status.Firesteel))
 	set(ConditionWarning, warning(status.Firesteel))
 	set(ConditionHandlerAnswered, handlerAnswered(overdueHandler))
 }
 
-func scheduled(policy Policy) *metav1.Condition {
-	switch {
-	case policy.Refusal != nil:
-		return &metav1.Condition{Status: metav1.ConditionFalse, Reason: policy.Refusal.Reason, Message: policy.Refusal.Error()}
-	case policy.Suspended:
-		return &metav1.Condition{
-			Status: metav1.ConditionFalse, Reason: ReasonSuspended,
-			Message: "No run starts while spec.suspend is true.",
-		}
-	default:
-		return &metav1.Condition{Status: metav1.ConditionTrue, Reason: string(v1alpha1.ScheduleStateScheduled)}
-	}
-}
-
-// heldBy holds the condition for what a run waits for.
-var heldBy = map[v1alpha1.ConcurrencyPolicy]metav1.Condition{
-	v1alpha1.ConcurrencyForbid: {
-		Reason:  "WaitsForRunningRun",
-		Message: "The run due at %s waits for the end of %s; it is missed if the next run is due before that.",
-	},
-	v1alpha1.ConcurrencyReplace: {
-		Reason:  "ReplacesRunningRun",
-		Message: "The run due at %s starts when %s is gone; its deletion was accepted.",
-	},
-}
-
-func runStarted(record *v1alpha1.ScheduleRecord) *metav1.Condition {
-	last := record.Last
-	switch {
-	case record.Held != nil:
-		condition := heldBy[record.Held.Policy]
-		condition.Status = metav1.ConditionFalse
-		condition.Message = fmt.Sprintf(condition.Message, inUTC(record.Held.ScheduledTime), named(record.Active))
-		return &condition
-	case last == nil:
-		return nil
-	case last.UID == "":
-		return &metav1.Condition{
-			Status: metav1.ConditionFalse, Reason: last.Reason,
-			Message: fmt.Sprintf("The run due at %s was not started: %s", inUTC(last.ScheduledTime), last.Message),
-		}
-	default:
-		return &metav1.Condition{
-			Status: metav1.ConditionTrue, Reason: "Started",
-			Message: fmt.Sprintf("%s was started for %s.", last.Name, inUTC(last.ScheduledTime)),
-		}
-	}
-}
-
-func warning(record *v1alpha1.ScheduleRecord) *metav1.Condition {
+func warning(record *v1alpha1.ScheduleRecord) *diagnosis.Explanation {
 	if last := record.Last; last != nil && last.UID != "" && last.Message != "" {
-		return &metav1.Condition{Status: metav1.ConditionTrue, Reason: "TemplateNotHonored", Message: last.Message}
+		explanation := diagnosis.TemplateNotHonored(last.Message)
+		return &explanation
 	}
 	return nil
 }
 
-func handlerAnswered(overdue string) *metav1.Condition {
+func handlerAnswered(overdue string) *diagnosis.Explanation {
 	if overdue == "" {
 		return nil
 	}
 	explanation := diagnosis.SilentHandler(overdue)
-	return &metav1.Condition{Status: explanation.Status, Reason: explanation.Reason, Message: explanation.Message()}
-}
-
-func inUTC(at metav1.Time) string { return at.UTC().Format(time.RFC3339) }
-
-// maxNamed bounds the runs that a message names.
-const maxNamed = 3
-
-func named(runs []v1alpha1.RunReference) string {
-	var names []string
-	for _, run := range runs[:min(len(runs), maxNamed)] {
-		names = append(names, run.Name)
-	}
-	if more := len(runs) - maxNamed; more > 0 {
-		names = append(names, fmt.Sprintf("%d more", more))
-	}
-	if len(names) == 0 {
-		return "the running run"
-	}
-	return strings.Join(names, ", ")
+	return &explanation
 }
 
 // maxMessage bounds the message of a refusal, in bytes. A condition's message may have 32 KiB.

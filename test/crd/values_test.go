@@ -124,7 +124,7 @@ var badValues = slices.Concat([]badValue{
 		says: []string{"spec.sparkConf[spark.driver.bindAddress]", `"::1"`, "leave it out"},
 	},
 	{field: "sparkConf", told: byRefusing, spec: `{sparkConf: {spark.master: yarn}}`, says: []string{"spec.sparkConf[spark.master]", `"yarn"`, "leave it out"}},
-	{field: "sparkConf", told: byWarning, spec: `{sparkConf: {"": x}}`, says: []string{`spec.sparkConf ""`, "leave it out"}},
+	{field: "sparkConf", told: byWarning, spec: `{sparkConf: {"": x}}`, says: []string{"spec.sparkConf[]", "leave it out"}},
 	{
 		field: "sparkConf", told: byWarning, spec: `{sparkConf: {fs.s3a.endpoint: x}}`,
 		says: []string{`spec.sparkConf[fs.s3a.endpoint]`, "write spark.hadoop. before"},

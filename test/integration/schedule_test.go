@@ -269,7 +269,7 @@ func TestScheduleReportsUnknownFieldsOfItsTemplate(t *testing.T) {
 func TestScheduleSuspendStartsNothing(t *testing.T) {
 	ofEachKind(t, func(t *testing.T, s *env, k *variant.Kind) {
 		pi := s.schedules(k, "pi", "@every 1s", func(spec map[string]any) { spec["suspend"] = true })
-		pi.untilCondition("Scheduled", metav1.ConditionFalse, schedule.ReasonSuspended)
+		pi.untilCondition("Scheduled", metav1.ConditionFalse, "Suspended")
 		other := s.schedules(k, "other", "@every 1s", nil)
 		other.untilRuns(3)
 		if runs := pi.runs(); len(runs) > 0 {

@@ -1,9 +1,6 @@
 package status
 
 import (
-	"fmt"
-	"strings"
-
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -27,31 +24,24 @@ const (
 )
 
 func conclude(conditions *[]metav1.Condition, observed int64, record *v1alpha1.Record, facts Facts) {
-	set := func(kind string, holds bool, reason, message string) {
-		status := metav1.ConditionFalse
-		if holds {
-			status = metav1.ConditionTrue
-		}
-		meta.SetStatusCondition(conditions, metav1.Condition{
-			Type: kind, Status: status, Reason: diagnosis.Reason(reason, "Other"), Message: dialect.Clipped(message),
-			ObservedGeneration: observed, LastTransitionTime: instant(facts.Now),
-		})
+	set := func(kind string, explanation diagnosis.Explanation) {
+		condition := explanation.Condition(kind)
+		condition.Reason, condition.Message = diagnosis.Reason(explanation.Reason, "Other"), dialect.Clipped(condition.Message)
+		condition.ObservedGeneration, condition.LastTransitionTime = observed, instant(facts.Now)
+		meta.SetStatusCondition(conditions, condition)
 	}
-	ready, state := facts.Decision.Ready, cluster.Current(record)
-	set(ConditionReady, ready.Ready, ready.Reason, ready.Message)
+	state := cluster.Current(record)
+	set(ConditionReady, readiness(facts.Decision.Ready, facts.Decision.Ready.Ready))
 	if state == cluster.Degraded {
-		set(ConditionDegraded, true, ready.Reason, ready.Message)
+		set(ConditionDegraded, readiness(facts.Decision.Ready, true))
 	} else {
-		set(ConditionDegraded, false, string(state), "The cluster has not lost what it needs.")
+		set(ConditionDegraded, diagnosis.NotDegraded(string(state)))
 	}
-	upToDate, reason, message := rollout(state, facts)
-	set(ConditionUpToDate, upToDate, reason, message)
-	if released := state == cluster.ResourceReleased; released {
-		set(dialect.ConditionResourcesReleased, true, "Released", "No object of the cluster is left.")
-	} else if state.AttemptEnded() {
-		set(dialect.ConditionResourcesReleased, false, string(state), "The objects of the cluster are being deleted.")
+	set(ConditionUpToDate, rollout(state, facts))
+	if state == cluster.ResourceReleased {
+		set(dialect.ConditionResourcesReleased, diagnosis.ClusterReleased())
 	} else {
-		set(dialect.ConditionResourcesReleased, false, "InUse", "The cluster has not ended.")
+		set(dialect.ConditionResourcesReleased, diagnosis.ClusterNotReleased(string(state), state.AttemptEnded()))
 	}
 	delivered := dialect.EventsDelivered(record, facts.Delivery, meta.FindStatusCondition(*conditions, dialect.ConditionEventsDelivered))
 	delivered.ObservedGeneration, delivered.LastTransitionTime = observed, instant(facts.Now)
@@ -60,7 +50,16 @@ func conclude(conditions *[]metav1.Condition, observed int64, record *v1alpha1.R
 		meta.RemoveStatusCondition(conditions, dialect.ConditionWarning)
 		return
 	}
-	set(dialect.ConditionWarning, true, "SpecNotHonored", strings.Join(facts.Warnings, " "))
+	set(dialect.ConditionWarning, diagnosis.SpecNotHonored(facts.Warnings))
+}
+
+// readiness explains a condition by the readiness of a cluster. holds reports whether the condition is True.
+func readiness(ready cluster.Readiness, holds bool) diagnosis.Explanation {
+	explanation := diagnosis.Explanation{Status: metav1.ConditionFalse, Reason: ready.Reason, Summary: ready.Message}
+	if holds {
+		explanation.Status = metav1.ConditionTrue
+	}
+	return explanation
 }
 
 // ReportedReadiness returns the readiness in the status of a cluster; zero if it has none.
@@ -72,21 +71,21 @@ func ReportedReadiness(c *sparkv1.SparkCluster) cluster.Readiness {
 	return cluster.Readiness{Ready: ready.Status == metav1.ConditionTrue, Reason: ready.Reason, Message: ready.Message}
 }
 
-func rollout(state cluster.State, facts Facts) (upToDate bool, reason, message string) {
+func rollout(state cluster.State, facts Facts) diagnosis.Explanation {
 	refused, obstacle := facts.Decision.Refused, facts.Decision.Obstacle
 	switch {
 	case state.AttemptEnded() || state == cluster.ResourceReleased:
-		return false, string(state), "The cluster has ended."
-	case facts.Decision.Ready.Reason == cluster.ReasonDeleting:
-		return false, cluster.ReasonDeleting, "The cluster is being deleted."
+		return diagnosis.ClusterEnded(string(state))
+	case facts.Decision.Ready.Reason == diagnosis.ReasonDeleting:
+		return diagnosis.ClusterBeingDeleted()
 	case refused != nil:
-		return false, refused.Reason, fmt.Sprintf("The edit of the spec was refused; the cluster runs on unchanged. %s", refused.Message)
+		return diagnosis.EditRefused(refused)
 	case state == cluster.Submitted:
-		return false, string(state), "The cluster has not been ready yet."
+		return diagnosis.ClusterNeverReady(string(state))
 	case obstacle != nil:
-		return false, obstacle.Reason, obstacle.Message
+		return diagnosis.Hindered(obstacle)
 	default:
-		return facts.Rollout.UpToDate, facts.Rollout.Reason, facts.Rollout.Message
+		return facts.Rollout
 	}
 }
 

@@ -46,7 +46,8 @@ func TestRollout(t *testing.T) {
 				ObjectMeta: metav1.ObjectMeta{Name: "c-worker", Generation: 2, Annotations: map[string]string{"firesteel.dev/taken-over": test.annotation}},
 				Spec:       appsv1.StatefulSetSpec{Replicas: ptr.To[int32](3), UpdateStrategy: test.strategy}, Status: test.status,
 			})
-			if got.UpToDate != (test.want == "") || !got.UpToDate && got.Reason != test.want || !strings.Contains(got.Message, test.message) {
+			upToDate := got.Status == metav1.ConditionTrue
+			if upToDate != (test.want == "") || !upToDate && got.Reason != test.want || !strings.Contains(got.Message(), test.message) {
 				t.Errorf("%+v, want %q", got, test.want)
 			}
 		})

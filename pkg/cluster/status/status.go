@@ -23,7 +23,7 @@ type Facts struct {
 	Workers, Registered int32
 	// Exists reports whether there are objects of the cluster.
 	Exists   bool
-	Rollout  Rollout
+	Rollout  diagnosis.Explanation
 	Warnings []string
 	diagnosis.Delivery
 }
@@ -50,7 +50,7 @@ func Project(c *sparkv1.SparkCluster, record *v1alpha1.Record, facts Facts) {
 		}
 	}
 	if facts.Decision.Effect == cluster.Ensure && (status.ObservedGeneration != c.Generation || reportedRollingOut(status.Conditions)) {
-		facts.Rollout = rollingOut // the edit is not written to the objects yet
+		facts.Rollout = diagnosis.RollingOut() // the edit is not written to the objects yet
 	}
 	if c.DeletionTimestamp == nil { // a deletion raises the generation without changing the spec
 		status.ObservedGeneration = c.Generation
@@ -60,7 +60,7 @@ func Project(c *sparkv1.SparkCluster, record *v1alpha1.Record, facts Facts) {
 
 func reportedRollingOut(conditions []metav1.Condition) bool {
 	reported := meta.FindStatusCondition(conditions, ConditionUpToDate)
-	return reported != nil && reported.Reason == rollingOut.Reason
+	return reported != nil && reported.Reason == diagnosis.ReasonRollingOut
 }
 
 func state(transition v1alpha1.Transition) sparkv1.ClusterState {

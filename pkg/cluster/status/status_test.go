@@ -13,6 +13,7 @@ import (
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/cluster"
 	. "github.com/firesteel-dev/firesteel/pkg/cluster/status"
+	"github.com/firesteel-dev/firesteel/pkg/diagnosis"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 )
 
@@ -98,7 +99,7 @@ func TestConditions(t *testing.T) {
 			want: "Ready=False/TooFewWorkers Degraded=True/TooFewWorkers UpToDate=True/UpToDate ResourcesReleased=False/InUse EventsDelivered=Unknown/Pending",
 		},
 		"rolling out": {
-			states: running, facts: Facts{Exists: true, Rollout: Rollout{Reason: "RollingOut"}, Decision: cluster.Decision{Ready: ready}, Warnings: []string{"A.", "B."}},
+			states: running, facts: Facts{Exists: true, Rollout: diagnosis.RollingOut(), Decision: cluster.Decision{Ready: ready}, Warnings: []string{"A.", "B."}},
 			want: "Ready=True/RunningHealthy Degraded=False/RunningHealthy UpToDate=False/RollingOut ResourcesReleased=False/InUse EventsDelivered=Unknown/Pending Warning=True/SpecNotHonored",
 		},
 		"an edit refused": {
@@ -158,7 +159,7 @@ func TestSameVisibleStatusWithoutWorkers(t *testing.T) {
 	if two := project(t, record, facts); !SameButWorkers(one, two) {
 		t.Error("different numbers of workers count as a difference")
 	}
-	facts.Rollout = Rollout{Reason: "RollingOut"}
+	facts.Rollout = diagnosis.RollingOut()
 	if other := project(t, record, facts); SameButWorkers(one, other) {
 		t.Error("a different condition does not count")
 	}

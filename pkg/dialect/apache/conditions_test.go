@@ -16,6 +16,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/diagnosis"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
@@ -220,6 +221,7 @@ func TestConditionReasonsAreStates(t *testing.T) {
 // What has nothing to say is absent, also where it had before.
 func TestConditionsAreSetAndRemoved(t *testing.T) {
 	silent := dialect.Facts{SilentHandler: "restart"}
+	changed := diagnosis.DriverLabelsChanged("team-a", "pi-0-driver", []string{"label a is missing"}, []string{"a=b"})
 	for name, test := range map[string]struct {
 		record *story
 		facts  dialect.Facts
@@ -230,8 +232,9 @@ func TestConditionsAreSetAndRemoved(t *testing.T) {
 			"Warning=True SpecNotHonored: This is dropped. So is that.",
 		},
 		"labels of the driver that were changed": {
-			submitted(), dialect.Facts{ChangedLabels: "Driver Pod team-a/pi-0-driver was changed."},
-			"DriverLabelsChanged=True LabelsChanged: Driver Pod team-a/pi-0-driver was changed.",
+			submitted(), dialect.Facts{ChangedLabels: &changed},
+			"DriverLabelsChanged=True LabelsChanged: Driver Pod team-a/pi-0-driver was changed: label a is missing. Firesteel follows the Pod " +
+				"by its name, and stops it with the application. Restore the labels: kubectl --namespace team-a label pod pi-0-driver --overwrite a=b",
 		},
 		"a handler that is silent": {
 			submitted(), silent,

@@ -9,9 +9,9 @@ import (
 	"knative.dev/pkg/logging"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	"github.com/firesteel-dev/firesteel/pkg/diagnosis"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
-	"github.com/firesteel-dev/firesteel/pkg/outbox"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/adoption"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/drivers"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/view"
@@ -38,7 +38,7 @@ func (r *Reconciler) takeOver(ctx context.Context, v *view.Application) (bool, e
 	case adoption.LeaveUnknown:
 		return false, r.skipUnknownRecord(ctx, v)
 	case adoption.ReportUndecodable:
-		return false, r.markBlocked(ctx, v, "Undecodable", "Correct the field and apply the application again: "+v.App.GetUndecodable())
+		return false, r.markBlocked(ctx, v, diagnosis.Undecodable("application", r.redactors.For(v.App).Text(v.App.GetUndecodable())))
 	case adoption.AwaitLoss:
 		return false, controller.NewRequeueAfter(base.RetryAfter)
 	case adoption.Release:
@@ -62,12 +62,11 @@ func (r *Reconciler) takeOver(ctx context.Context, v *view.Application) (bool, e
 
 // waitForOtherOperator leaves an application alone while another operator writes its status, too.
 func (r *Reconciler) waitForOtherOperator(ctx context.Context, v *view.Application, lost adoption.LostRecord) error {
-	if err := r.reportBlocked(ctx, v, "AnotherOperatorActive", fmt.Sprintf("Another operator runs this application too: it wrote the "+
-		"status and dropped status.firesteel. Stop it, or remove Firesteel; Firesteel leaves the application alone until nobody else "+
-		"has written its status for %s.", adoption.OtherOperatorQuiet)); err != nil {
+	until := lost.At.Add(adoption.OtherOperatorQuiet)
+	if err := r.reportBlocked(ctx, v, diagnosis.AnotherOperatorActive(adoption.OtherOperatorQuiet, until)); err != nil {
 		return err
 	}
-	return controller.NewRequeueAfter(adoption.OtherOperatorQuiet - r.clock.Since(lost.At))
+	return controller.NewRequeueAfter(until.Sub(r.clock.Now()))
 }
 
 // restoreStatus restores a status that another writer removed. Without the record a second driver could be launched.
@@ -78,8 +77,8 @@ func (r *Reconciler) restoreStatus(ctx context.Context, v *view.Application, los
 	if err := r.write(ctx, v, v.Dialect.Restore(v.App, lost.Last)); err != nil {
 		return false, err
 	}
-	controller.GetEventRecorder(ctx).Event(v.App, corev1.EventTypeWarning, "StatusRestored",
-		"status.firesteel was removed, which is the record of what runs; it is restored. To start again, delete the application and apply it again.")
+	restored := diagnosis.StatusRestored()
+	controller.GetEventRecorder(ctx).Event(v.App, corev1.EventTypeWarning, restored.Reason, restored.Message())
 	return true, nil
 }
 
@@ -88,8 +87,7 @@ func (r *Reconciler) adopt(ctx context.Context, v *view.Application) (bool, erro
 	app, d := v.App, v.Dialect
 	record, err := d.Inherit(app)
 	if err != nil {
-		return false, r.markBlocked(ctx, v, "NotAdopted", fmt.Sprintf("The status is another operator's and cannot be understood: "+
-			"status.%s. What runs is left alone; delete the application and apply it again to have it run by Firesteel.", err))
+		return false, r.markBlocked(ctx, v, diagnosis.NotAdopted(err))
 	}
 	pods, err := adoption.FindDrivers(ctx, r.kube, v, record)
 	if err != nil {
@@ -116,8 +114,8 @@ func (r *Reconciler) adopt(ctx context.Context, v *view.Application) (bool, erro
 		r.onStatusWrite(app, v.App)
 	}
 	logging.FromContext(ctx).Infow("adopted application", v.LogKeys()...)
-	controller.GetEventRecorder(ctx).Eventf(v.App, corev1.EventTypeNormal, "Adopted",
-		"Taken over as it was left: attempt %d, %s.", record.Attempt.ID, outbox.Current(record).State)
+	adopted := diagnosis.Adopted(record)
+	controller.GetEventRecorder(ctx).Event(v.App, corev1.EventTypeNormal, adopted.Reason, adopted.Message())
 	return true, nil
 }
 
@@ -139,8 +137,7 @@ func (r *Reconciler) deleteOtherDrivers(ctx context.Context, v *view.Application
 		}
 		if !gone && app.GetDeletionTimestamp() == nil {
 			r.enqueueAfter(app, delivery.CursorDelay) // in case the event of its deletion is lost
-			return false, r.reportBlocked(ctx, v, "EarlierDriver", fmt.Sprintf("A driver Pod is not the current attempt's. It is deleted, and "+
-				"the application goes on once it is gone: %s.", lifecycle.ObserveDriver(pod, "").DescribeTerminating()))
+			return false, r.reportBlocked(ctx, v, diagnosis.EarlierDriver(lifecycle.ObserveDriver(pod, "")))
 		}
 	}
 	return true, nil

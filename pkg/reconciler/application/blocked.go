@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"github.com/firesteel-dev/firesteel/pkg/diagnosis"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/adoption"
@@ -16,11 +14,11 @@ import (
 
 // markBlocked reports why Firesteel does nothing for an application. If the application is deleted, its drivers are deleted
 // and its finalizer is removed.
-func (r *Reconciler) markBlocked(ctx context.Context, v *view.Application, reason, message string) error {
+func (r *Reconciler) markBlocked(ctx context.Context, v *view.Application, why diagnosis.Explanation) error {
 	if v.Deleted() {
 		return r.releaseUndecodable(ctx, v)
 	}
-	return r.reportBlocked(ctx, v, reason, message)
+	return r.reportBlocked(ctx, v, why)
 }
 
 // releaseUndecodable deletes the drivers of an application without a usable record. The garbage collector does not delete
@@ -55,13 +53,11 @@ func (r *Reconciler) skipUnknownRecord(ctx context.Context, v *view.Application)
 }
 
 // reportBlocked reports why Firesteel does nothing for an application. Other fields of the status do not change.
-func (r *Reconciler) reportBlocked(ctx context.Context, v *view.Application, reason, message string) error {
-	app := v.App
-	message = r.redactors.For(app).Text(message)
-	return r.recordGuard.reports.Report(ctx, app, reason, message, func() error {
-		patch, err := dialect.BlockedPatch(app, metav1.Condition{
-			Type: dialect.ConditionSucceeded, Status: metav1.ConditionUnknown, Reason: reason, Message: message,
-		}, r.clock.Now())
+func (r *Reconciler) reportBlocked(ctx context.Context, v *view.Application, why diagnosis.Explanation) error {
+	app, condition := v.App, why.Condition(dialect.ConditionSucceeded)
+	condition.Message = r.redactors.For(app).Text(condition.Message)
+	return r.recordGuard.reports.Report(ctx, app, condition.Reason, condition.Message, func() error {
+		patch, err := dialect.BlockedPatch(app, condition, r.clock.Now())
 		if err != nil {
 			return err
 		}

@@ -9,6 +9,7 @@ import (
 	"knative.dev/pkg/logging"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	"github.com/firesteel-dev/firesteel/pkg/diagnosis"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/outbox"
@@ -139,16 +140,16 @@ func (r *Reconciler) facts(
 	return facts
 }
 
-// changedLabels returns how the labels and the owner of the launch's driver Pod were changed. It is empty if they were not
+// changedLabels explains how the labels and the owner of the launch's driver Pod were changed. It is nil if they were not
 // changed, or if that is not known.
-func (r *Reconciler) changedLabels(v *view.Application, launch *v1alpha1.Launch) string {
+func (r *Reconciler) changedLabels(v *view.Application, launch *v1alpha1.Launch) *diagnosis.Explanation {
 	app := v.App
 	pod := r.drivers.Get(app.GetNamespace(), launch.DriverPod)
 	if pod == nil || pod.UID != launch.DriverUID {
 		pod = r.relabelledDrivers.LastSeen(base.KeyOf(app), launch.DriverUID)
 	}
 	if pod == nil {
-		return ""
+		return nil
 	}
 	return r.api.ChangedLabels(app, v.Dialect.DriverLabels(app), launch, pod)
 }

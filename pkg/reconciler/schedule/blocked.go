@@ -39,8 +39,9 @@ func (r *Reconciler) withdraw(s variant.Schedule) {
 
 // reportUndecodable reports why nothing is done for a schedule that cannot be decoded. Other fields of the status stay as they are.
 func (r *Reconciler) reportUndecodable(ctx context.Context, s variant.Schedule) error {
-	message := r.redactors.For(s).Text("Correct the field and apply the schedule again: " + s.GetUndecodable())
-	return r.reports.Report(ctx, s, "Undecodable", message, func() error {
+	why := diagnosis.Undecodable("schedule", r.redactors.For(s).Text(s.GetUndecodable()))
+	message := why.Message()
+	return r.reports.Report(ctx, s, why.Reason, message, func() error {
 		patch, err := json.Marshal(map[string]any{"status": map[string]any{
 			"scheduleState": v1alpha1.ScheduleStateFailedValidation, "reason": message,
 		}})

@@ -2,13 +2,13 @@ package schedule
 
 import (
 	"context"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"knative.dev/pkg/controller"
 	"knative.dev/pkg/logging"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	"github.com/firesteel-dev/firesteel/pkg/diagnosis"
 	"github.com/firesteel-dev/firesteel/pkg/schedule/variant"
 )
 
@@ -31,7 +31,7 @@ func (r *Reconciler) emitEvents(ctx context.Context, before, after variant.Sched
 		r.metrics.RecordRun(r.kind.GroupVersion.Group, last)
 		if last.UID == "" {
 			missed--
-			event(last.Reason, "The run due at %s was not started: %s", last.ScheduledTime.UTC().Format(time.RFC3339), last.Message)
+			event(last.Reason, "%s", diagnosis.RunNotStarted(last).Message())
 		}
 	}
 	if missed > 0 {

@@ -65,12 +65,10 @@ func (r *Reconciler) releaseUnmanaged(ctx context.Context, c *sparkv1.SparkClust
 
 // reportUndecodable reports why nothing is done for a cluster that cannot be decoded.
 func (r *Reconciler) reportUndecodable(ctx context.Context, c *sparkv1.SparkCluster) error {
-	const reason = "Undecodable"
-	message := r.redactors.For(c).Text("The cluster cannot be decoded, so that nothing is done for it: " + c.Undecodable)
-	return r.state.reports.Report(ctx, c, reason, message, func() error {
-		patch, err := dialect.BlockedPatch(c, metav1.Condition{
-			Type: status.ConditionReady, Status: metav1.ConditionFalse, Reason: reason, Message: message,
-		}, r.clock.Now())
+	condition := diagnosis.Undecodable("cluster", r.redactors.For(c).Text(c.Undecodable)).Condition(status.ConditionReady)
+	condition.Status = metav1.ConditionFalse
+	return r.state.reports.Report(ctx, c, condition.Reason, condition.Message, func() error {
+		patch, err := dialect.BlockedPatch(c, condition, r.clock.Now())
 		if err != nil {
 			return fmt.Errorf("encode the condition: %w", err)
 		}

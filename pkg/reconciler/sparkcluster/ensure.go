@@ -17,6 +17,7 @@ import (
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/cluster/resources"
 	"github.com/firesteel-dev/firesteel/pkg/cluster/status"
+	"github.com/firesteel-dev/firesteel/pkg/diagnosis"
 	"github.com/firesteel-dev/firesteel/pkg/kube/apierror"
 	"github.com/firesteel-dev/firesteel/pkg/kube/objectclient"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
@@ -26,11 +27,11 @@ import (
 type nameNotFreeError struct{ object string }
 
 func (e *nameNotFreeError) Error() string {
-	return fmt.Sprintf("%s is not created yet: another object with its name is being deleted.", e.object)
+	return diagnosis.ClusterNameNotFree(e.object).Message()
 }
 
 func (e *nameNotFreeError) cause() *lifecycle.Cause {
-	return &lifecycle.Cause{Class: lifecycle.ClassScheduling, Reason: "NameNotFree", Message: e.Error()}
+	return diagnosis.ClusterNameNotFree(e.object).Cause(lifecycle.ClassScheduling)
 }
 
 // refusalRetry is when Firesteel tries a refused edit of a running cluster again.

@@ -77,14 +77,14 @@ func TestTheLabelsOfALaunchAreAsExpected(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if changes := test.api.ChangedLabels(test.app, test.d.DriverLabels(test.app), launch, objects.Driver); changes != "" {
+			if changes := test.api.ChangedLabels(test.app, test.d.DriverLabels(test.app), launch, objects.Driver); changes != nil {
 				t.Error(changes)
 			}
 			if !test.api.SelectsDrivers().Matches(labelsOf(objects.Driver)) {
 				t.Errorf("the informer does not show one with the labels %v", objects.Driver.Labels)
 			}
 			objects.Driver.Labels, objects.Driver.OwnerReferences = map[string]string{submission.LabelApplicationID: "another"}, nil
-			changes := test.api.ChangedLabels(test.app, test.d.DriverLabels(test.app), launch, objects.Driver)
+			changes := test.api.ChangedLabels(test.app, test.d.DriverLabels(test.app), launch, objects.Driver).Message()
 			for _, part := range []string{
 				"Driver Pod team-a/" + objects.Driver.Name + " was changed", "label spark-role is missing", fmt.Sprintf("instead of %q", launch.ApplicationID),
 				"the owner reference to SparkApplication " + test.app.GetName() + " is missing",

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 
+	"github.com/firesteel-dev/firesteel/pkg/diagnosis"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/kube/objectclient"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
@@ -100,11 +101,11 @@ func (e *nameNotFreeError) Error() string { return errNameNotFree.Error() }
 func (e *nameNotFreeError) Is(target error) bool { return target == errNameNotFree }
 
 func (e *nameNotFreeError) cause() *lifecycle.Cause {
-	message := fmt.Sprintf("The launch waits for the name of %s, whose earlier object is not gone yet.", describe(e.wanted))
-	if e.existing != nil && len(e.existing.GetFinalizers()) > 0 {
-		message += " It is " + lifecycle.KeptByFinalizers(e.existing.GetFinalizers()) + "."
+	var finalizers []string
+	if e.existing != nil {
+		finalizers = e.existing.GetFinalizers()
 	}
-	return &lifecycle.Cause{Class: lifecycle.ClassInfrastructure, Reason: "NameNotFree", Message: message}
+	return diagnosis.NameNotFree(describe(e.wanted), finalizers).Cause(lifecycle.ClassInfrastructure)
 }
 
 // waitForNames reports whether a launch has to wait because a name that it needs is not free. The observation then has the
@@ -177,18 +178,6 @@ func (l *Launcher) waitForEarlierDriver(ctx context.Context, v *view.Application
 		}
 		return nil
 	}
-	seen.LaunchHeld = earlierDriverCause(driver)
+	seen.LaunchHeld = diagnosis.EarlierDriverTerminating(driver).Cause(lifecycle.ClassInfrastructure)
 	return nil
-}
-
-// earlierDriverCause returns why a launch waits for an earlier driver Pod.
-func earlierDriverCause(driver *lifecycle.Driver) *lifecycle.Cause {
-	cause := &lifecycle.Cause{Class: lifecycle.ClassInfrastructure, Reason: "DriverPodTerminating",
-		Message: fmt.Sprintf("The launch waits for the name of an earlier driver Pod, which was deleted and is not gone yet: %s.", driver.DescribeTerminating())}
-	if len(driver.Finalizers) > 0 {
-		cause.Reason = "DriverPodFinalizers"
-	} else if driver.Node != "" {
-		cause.Message += " If the node is lost, delete the Node, or taint it with node.kubernetes.io/out-of-service, or delete the Pod by force."
-	}
-	return cause
 }

@@ -97,8 +97,6 @@ func AwaitNewerVersion(ctx context.Context, object metav1.Object, record *v1alph
 
 // SpecAdopted reports by a Kubernetes Event that Firesteel cannot know whether the spec of an object was edited.
 func SpecAdopted(ctx context.Context, object runtime.Object, record *v1alpha1.Record) {
-	controller.GetEventRecorder(ctx).Eventf(object, corev1.EventTypeWarning, "SpecAdopted",
-		"metadata.generation is %d: Firesteel cannot know whether spec was edited, since another version of Firesteel recorded the spec of "+
-			"attempt %d. The attempt counts as one of the present spec. To run an edit, edit spec again.",
-		record.Attempt.Spec.Generation, record.Attempt.ID)
+	why := diagnosis.SpecAdopted(record)
+	controller.GetEventRecorder(ctx).Event(object, corev1.EventTypeWarning, why.Reason, why.Message())
 }

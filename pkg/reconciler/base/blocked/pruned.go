@@ -2,7 +2,6 @@ package blocked
 
 import (
 	"context"
-	"fmt"
 	"sync"
 	"time"
 
@@ -14,6 +13,7 @@ import (
 	"knative.dev/pkg/logging"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	"github.com/firesteel-dev/firesteel/pkg/diagnosis"
 )
 
 // PrunedRetryAfter is how long Firesteel leaves an object alone after the API server did not store its record.
@@ -38,10 +38,9 @@ func IsRefused(err error, first bool) bool { return first && apierrors.IsInvalid
 // Report reports that the record of an object was not stored, and returns the error that requeues the object. definition is the
 // name of the CustomResourceDefinition, manifest the file that has Firesteel's own, cause the API server's error if there is one.
 func (p *Pruned) Report(ctx context.Context, object Object, definition, manifest string, now time.Time, cause error) error {
-	message := fmt.Sprintf("the API server does not store status.firesteel: the CustomResourceDefinition %s is another operator's, or "+
-		"an earlier one of Firesteel; apply %s", definition, manifest)
-	logging.FromContext(ctx).Errorw("record not stored", "detail", message, zap.Error(cause))
-	controller.GetEventRecorder(ctx).Event(object, corev1.EventTypeWarning, "WrongCustomResourceDefinition", message)
+	why := diagnosis.RecordNotStored(definition, manifest)
+	logging.FromContext(ctx).Errorw("record not stored", "detail", why.Message(), zap.Error(cause))
+	controller.GetEventRecorder(ctx).Event(object, corev1.EventTypeWarning, why.Reason, why.Message())
 	p.Note(object.GetUID(), now)
 	return controller.NewRequeueAfter(PrunedRetryAfter)
 }

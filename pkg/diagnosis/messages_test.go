@@ -1,0 +1,83 @@
+package diagnosis_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	"github.com/firesteel-dev/firesteel/pkg/diagnosis"
+	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+)
+
+func TestMessagesEndWithTheRemedy(t *testing.T) {
+	record := &v1alpha1.Record{
+		Attempt:     v1alpha1.Attempt{ID: 2, Spec: &v1alpha1.AttemptSpec{Generation: 7}},
+		Transitions: []v1alpha1.Transition{{State: "RunningHealthy"}},
+	}
+	driver := &lifecycle.Driver{Name: "pi-0-driver", Node: "n"}
+	held := &lifecycle.Driver{Name: "pi-0-driver", Finalizers: []string{"example.org/a"}}
+	for want, is := range map[string]diagnosis.Explanation{
+		`Undecodable: The application cannot be decoded, and nothing is done for it: spec.a "x" is no size: write 1g. ` +
+			"Correct the field and apply the application again.": diagnosis.Undecodable("application", `spec.a "x" is no size: write 1g.`),
+		"AnotherOperatorActive: Another operator runs this application too: it wrote the status and dropped status.firesteel. Firesteel leaves " +
+			"the application alone until no other writer has written its status for 1m0s. Stop the other operator, or remove Firesteel.": diagnosis.
+			AnotherOperatorActive(time.Minute, now),
+		"NotAdopted: The status is another operator's and cannot be understood: status.x is 1. What runs is left alone. " +
+			"To run the application with Firesteel, delete it and apply it again.": diagnosis.NotAdopted(errors.New("x is 1")),
+		"Adopted: Taken over as it was left: attempt 2, RunningHealthy.": diagnosis.Adopted(record),
+		"EarlierDriver: A driver Pod is not the current attempt's. It is deleted, and the application goes on once it is gone: " +
+			"pi-0-driver on node n.": diagnosis.EarlierDriver(driver),
+		"StatusRestored: status.firesteel was removed, which is the record of what runs; it is restored. " +
+			"To start again, delete the application and apply it again.": diagnosis.StatusRestored(),
+		"WrongCustomResourceDefinition: The API server does not store status.firesteel: the CustomResourceDefinition d is another operator's, or " +
+			"that of an earlier version of Firesteel. Nothing is done for the object. Apply config/d.yaml.": diagnosis.RecordNotStored("d", "config/d.yaml"),
+		"SpecAdopted: metadata.generation is 7: Firesteel cannot know whether spec was edited, since another version of Firesteel recorded the " +
+			"spec of attempt 2. The attempt counts as one of the present spec. To run an edit, edit spec again.": diagnosis.SpecAdopted(record),
+		"NameNotFree: The launch waits for the name of Service a/b, whose earlier object is not gone yet.": diagnosis.NameNotFree("Service a/b", nil),
+		"DriverPodTerminating: The launch waits for the name of an earlier driver Pod, which was deleted and is not gone yet: pi-0-driver on node n. " +
+			"If the node is lost, delete the Node, or taint it with node.kubernetes.io/out-of-service, or delete the Pod by force.": diagnosis.
+			EarlierDriverTerminating(driver),
+		"DriverPodFinalizers: The launch waits for the name of an earlier driver Pod, which was deleted and is not gone yet: " +
+			held.DescribeTerminating() + ".": diagnosis.EarlierDriverTerminating(held),
+		"Suspended: spec.suspend holds the creation. To create the cluster, set it to false.":  diagnosis.ClusterSuspended(),
+		"Suspended: No run starts while spec.suspend is true. To start runs, set it to false.": diagnosis.Scheduled(nil, true),
+	} {
+		if got := is.Reason + ": " + is.Message(); got != want {
+			t.Errorf("it is  %s\nwant  %s", got, want)
+		}
+	}
+}
+
+func TestALongCauseDoesNotHideTheRemedy(t *testing.T) {
+	got := diagnosis.Undecodable("schedule", strings.Repeat("x", 1<<20)).Message()
+	if len(got) > 4096 || !strings.HasSuffix(got, "apply the schedule again.") {
+		t.Errorf("it has %d bytes and ends with %s", len(got), got[len(got)-100:])
+	}
+}
+
+func TestRunsOfASchedule(t *testing.T) {
+	due := metav1.NewTime(now)
+	active := []v1alpha1.RunReference{{Name: "a"}, {Name: "b"}, {Name: "c"}, {Name: "d"}}
+	for want, record := range map[string]*v1alpha1.ScheduleRecord{
+		"": {},
+		"WaitsForRunningRun=False: The run due at 2026-01-01T12:00:00Z waits for the end of a, b, c, 1 more; " +
+			"it is missed if the next run is due before that.": {Active: active, Held: &v1alpha1.HeldRun{ScheduledTime: due, Policy: v1alpha1.ConcurrencyForbid}},
+		"ReplacesRunningRun=False: The run due at 2026-01-01T12:00:00Z starts when the running run is gone; its deletion was accepted.": {
+			Held: &v1alpha1.HeldRun{ScheduledTime: due, Policy: v1alpha1.ConcurrencyReplace},
+		},
+		"Refused=False: The run due at 2026-01-01T12:00:00Z was not started: No.": {Last: &v1alpha1.ScheduledRun{ScheduledTime: due, Reason: "Refused", Message: "No."}},
+		"Started=True: a was started for 2026-01-01T12:00:00Z.":                   {Last: &v1alpha1.ScheduledRun{ScheduledTime: due, Name: "a", UID: "u"}},
+	} {
+		got := ""
+		if is := diagnosis.RunStarted(record); is != nil {
+			got = is.Reason + "=" + string(is.Status) + ": " + is.Message()
+		}
+		if got != want {
+			t.Errorf("it is  %s\nwant  %s", got, want)
+		}
+	}
+}
