@@ -26,14 +26,14 @@ const outOfLimit = "It used more memory than its limit: raise spark.driver.memor
 // exitCodes are the exit codes that Spark and the shell define.
 var exitCodes = map[int32]string{
 	11:  "Too many executors failed: see spark.executor.maxNumFailures.",
-	50:  "An exception was not caught.",
+	50:  "An exception was not caught: the driver's log has it.",
 	51:  "An exception was not caught, nor could it be logged.",
 	52:  "The heap was too small: raise spark.driver.memory.",
-	101: "The main class was not found.",
-	124: "spark.driver.timeout was over.",
-	126: "The command cannot be executed.",
+	101: "The main class was not found: correct its name, or add the jar that has it.",
+	124: "spark.driver.timeout was over: raise it, or leave it out.",
+	126: "The command cannot be executed: correct the image's entrypoint, or its permissions.",
 	127: "The command was not found: is this an image of Spark?",
-	134: "The JVM crashed.",
+	134: "The JVM crashed: the driver's log has the reason.",
 	137: "It was killed.",
 	143: "It was asked to stop.",
 }

@@ -7,4 +7,7 @@
 //
 // The caller persists the record before it carries out the effect. Then it observes the result and calls Decide
 // again.
+//
+// What a transition holds is worded here: it is made once, with the facts of that moment, and sent as an event with the same bytes by
+// any version. What is computed from a record each time is worded in pkg/diagnosis, which imports this package.
 package lifecycle

@@ -322,7 +322,7 @@ func TestObserveDriver(t *testing.T) {
 		"the exit code of the container that the template names is explained": {
 			pod: driverPod().Phase(corev1.PodFailed).Container("driver", exited(101, "Error")), main: "driver",
 			want: Driver{Stopped: true, End: failed(ClassApplication, "Error", "Driver has one or more failed critical container(s): "+
-				"driver exited with code 101 (Error). The main class was not found.", ptr.To[int32](101))},
+				"driver exited with code 101 (Error). The main class was not found: correct its name, or add the jar that has it.", ptr.To[int32](101))},
 		},
 		"the driver's exception and its cause are reported": {
 			pod: driverPod().Phase(corev1.PodFailed).Container(main, exited(1, "Error")).Exception(
