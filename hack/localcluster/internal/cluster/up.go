@@ -224,11 +224,15 @@ func (c *Cluster) PushBase(ctx context.Context, address, dir string) error {
 	if err := c.buildBase(); err != nil {
 		return err
 	}
-	base, err := image.Open(baseConfig, c.cache.Path("images", "base"))
-	if err != nil {
-		return err
+	var bases []*image.Image
+	for _, architecture := range []string{"amd64", "arm64"} { // those of a release; there is no program in it
+		base, err := image.OpenFor(architecture, baseConfig, c.cache.Path("images", "base"))
+		if err != nil {
+			return err
+		}
+		bases = append(bases, base)
 	}
-	return base.Push(ctx, address, registry.Blobs(dir), BaseName)
+	return image.PushIndex(ctx, address, registry.Blobs(dir), BaseName, bases...)
 }
 
 func (c *Cluster) push(ctx context.Context, i *image.Image, names ...string) error {

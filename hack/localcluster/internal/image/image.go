@@ -29,8 +29,14 @@ type Image struct {
 	image  v1.Image
 }
 
-// Open is the image with this configuration and the layers in those folders, the lowest first.
+// Open is the image with this configuration and the layers in those folders, the lowest first. It is for the architecture of
+// this machine.
 func Open(config v1.Config, dirs ...string) (*Image, error) {
+	return OpenFor(runtime.GOARCH, config, dirs...)
+}
+
+// OpenFor is the same image for another architecture.
+func OpenFor(architecture string, config v1.Config, dirs ...string) (*Image, error) {
 	img := mutate.MediaType(empty.Image, types.OCIManifestSchema1)
 	img = mutate.ConfigMediaType(img, types.OCIConfigJSON)
 	var layers []fileLayer
@@ -51,7 +57,7 @@ func Open(config v1.Config, dirs ...string) (*Image, error) {
 	}
 	file = file.DeepCopy()
 	// Without these two containerd takes the image for one of another machine.
-	file.Architecture, file.OS = runtime.GOARCH, "linux"
+	file.Architecture, file.OS = architecture, "linux"
 	file.Config = config
 	img, err = mutate.ConfigFile(img, file)
 	return &Image{layers: layers, image: img}, err
@@ -98,6 +104,30 @@ func (i *Image) Push(ctx context.Context, registry, blobs string, names ...strin
 		}
 	}
 	return nil
+}
+
+// PushIndex gives images of several architectures to the registry under one name. Blobs is as for Push.
+func PushIndex(ctx context.Context, registry, blobs, full string, images ...*Image) error {
+	ref, err := name.ParseReference(registry+"/"+full, name.Insecure)
+	if err != nil {
+		return err
+	}
+	index := mutate.IndexMediaType(empty.Index, types.OCIImageIndex)
+	for _, i := range images {
+		for _, layer := range i.layers {
+			if err := layer.link(blobs); err != nil {
+				return err
+			}
+		}
+		config, err := i.image.ConfigFile()
+		if err != nil {
+			return err
+		}
+		index = mutate.AppendManifests(index, mutate.IndexAddendum{
+			Add: i.image, Descriptor: v1.Descriptor{Platform: config.Platform()},
+		})
+	}
+	return remote.Push(ref, index, remote.WithContext(ctx))
 }
 
 // Share replaces the copies of the layers in a folder of blobs, where there are

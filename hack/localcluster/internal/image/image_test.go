@@ -162,3 +162,39 @@ func TestPush(t *testing.T) {
 		t.Errorf("the two names are different images: %v", digests)
 	}
 }
+
+func TestPushIndex(t *testing.T) {
+	blobs := t.TempDir()
+	server := httptest.NewServer(registry.New(registry.WithBlobHandler(registry.NewDiskBlobHandler(blobs))))
+	defer server.Close()
+	host := strings.TrimPrefix(server.URL, "http://")
+	layer := writeTestLayer(t)
+	var images []*Image
+	for _, architecture := range []string{"amd64", "arm64"} {
+		img, err := OpenFor(architecture, v1.Config{User: "185"}, layer)
+		if err != nil {
+			t.Fatal(err)
+		}
+		images = append(images, img)
+	}
+	if err := PushIndex(t.Context(), host, blobs, "base:1", images...); err != nil {
+		t.Fatal(err)
+	}
+	ref, err := name.ParseReference(host + "/base:1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, architecture := range []string{"amd64", "arm64"} {
+		got, err := remote.Image(ref, remote.WithPlatform(v1.Platform{OS: "linux", Architecture: architecture}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		config, err := got.ConfigFile()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if config.Architecture != architecture || config.Config.User != "185" {
+			t.Errorf("the image for %s has the configuration %+v", architecture, config)
+		}
+	}
+}
