@@ -45,9 +45,24 @@ verify: ## Check that generated files are current and that the code follows the 
 lint: ## Run golangci-lint.
 	hack/lint.sh
 
+# VERSION is git's tag unless set, and KO_DOCKER_REPO the registry that the manifests name. The images are built on
+# KO_DEFAULTBASEIMAGE, ko's own choice unless set: name it by its digest. COSIGN_KEY and COSIGN_PASSWORD sign.
+RELEASE := cd hack/release && go run . -version='$(VERSION)' -registry='$(KO_DOCKER_REPO)'
+
 .PHONY: release
-release: ## Write release/: manifests with the images by digest, and SBOMs. KO_DOCKER_REPO, OCI=DIR; see hack/release.sh.
-	hack/release.sh
+release: ## Write release/: manifests, chart, images for two platforms, SBOMs, checksums, provenance; VERSION, KO_DOCKER_REPO, COSIGN_KEY.
+	$(RELEASE)
+
+.PHONY: image
+image: ## Write release/ with images of the tag image-tag: make image-tag=T image.
+	$(if $(image-tag),,$(error image-tag names no tag: make image-tag=T image))
+	$(RELEASE) -tag='$(image-tag)'
+
+.PHONY: push
+push: ## Copy the images of release/, which make image wrote, to KO_DOCKER_REPO, and write that name into its manifests.
+	$(if $(KO_DOCKER_REPO),,$(error KO_DOCKER_REPO names no registry: make image-tag=T push KO_DOCKER_REPO=registry.example.com/firesteel))
+	$(if $(image-tag),grep -q '"controller:$(image-tag)"' release/oci/index.json || { echo "release/ has no images with the tag $(image-tag): make image-tag=$(image-tag) image" >&2; exit 1; })
+	release/push '$(KO_DOCKER_REPO)'
 
 ##@ Tests
 
@@ -61,6 +76,7 @@ test-unit: ## Run the tests that need nothing but Go.
 	go test $(UNIT)
 	cd hack/localcluster && go test ./cmd/localcluster/... ./internal/...
 	cd test/install && go test -count=1 ./...
+	cd hack/release && go test -count=1 ./build ./push
 
 # The hostile manifests are left out: they bound time, and counting takes time.
 .PHONY: cover
@@ -75,7 +91,8 @@ lifecycle-steps: ## Drive the state machine through STEPS (default a million) ra
 
 .PHONY: test-integration
 test-integration: ## Run the tests against a real API server.
-	$(CONTROL_PLANE) go test -count=1 -timeout=30m ./test/integration/...
+	$(CONTROL_PLANE) && export KUBEBUILDER_ASSETS && go test -count=1 -timeout=30m ./test/integration/... \
+		&& cd hack/release && go test -count=1 -timeout=5m ./apply
 
 # Set SEED to the seed that a failed run printed to repeat that run.
 CHAOS := $(ASSETS) go test -count=1 -v -timeout=2h ./test/chaos $(SEED:%=-chaos.seed=%)

@@ -7,7 +7,10 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 status=0
-go tool -modfile=tools/go.mod govulncheck ${GOVULNDB:+-db "$GOVULNDB"} ./... >"$log" 2>&1 || status=$?
+scan() { # module, packages
+	go tool -modfile=tools/go.mod govulncheck -C "$1" ${GOVULNDB:+-db "$GOVULNDB"} "$2"
+}
+{ scan . ./... && scan hack/release ./push; } >"$log" 2>&1 || status=$?
 case $status in
 0) echo "no known vulnerability is reachable" ;;
 3) cat "$log" && exit 1 ;; # govulncheck's status if it found some

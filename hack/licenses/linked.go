@@ -44,12 +44,17 @@ type goPackage struct {
 	}
 }
 
-// linked returns the works in the binaries of cmd.
+// linked returns the works in the binaries of cmd, and in the program that copies a release to a registry.
 func linked() ([]work, error) {
-	packages, err := list("./cmd/...")
+	packages, err := list(".", "./cmd/...")
 	if err != nil {
 		return nil, err
 	}
+	push, err := list("hack/release", "./push")
+	if err != nil {
+		return nil, err
+	}
+	packages = append(packages, push...)
 	standard, err := standardLibrary()
 	if err != nil {
 		return nil, err
@@ -76,10 +81,11 @@ func linked() ([]work, error) {
 	return works, nil
 }
 
-// list returns the packages as the images contain them, on any machine.
-func list(pattern string) ([]goPackage, error) {
+// list returns the packages of a module as the images contain them, on any machine.
+func list(module, pattern string) ([]goPackage, error) {
 	command := exec.Command("go", "list", "-deps", "-json=Dir,Standard,Module", pattern)
 	command.Env = append(os.Environ(), "GOOS=linux", "GOARCH=amd64", "CGO_ENABLED=0")
+	command.Dir = module
 	command.Stderr = os.Stderr
 	output, err := command.Output()
 	if err != nil {

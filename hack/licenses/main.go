@@ -1,5 +1,5 @@
-// Command licenses writes third_party/LICENSES.md: the modules that the binaries in cmd link, and the texts that their
-// licences require us to pass on.
+// Command licenses writes third_party/LICENSES.md: the modules that the binaries in cmd and the push of a release link, and the
+// texts that their licences require us to pass on.
 //
 // It reads them from the module cache and needs no network. With -check it only compares. Run it in the module's
 // root.

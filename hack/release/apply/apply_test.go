@@ -1,0 +1,93 @@
+// Package apply applies the manifests of a release to a real API server. KUBEBUILDER_ASSETS names the folder of its programs.
+package apply
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/firesteel-dev/firesteel/test/harness/controlplane"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/random"
+
+	"github.com/firesteel-dev/firesteel/hack/release/build"
+	"github.com/firesteel-dev/firesteel/hack/release/folder"
+)
+
+// newRelease builds a release with images that hold no programs.
+func newRelease(t *testing.T) folder.Dir {
+	t.Helper()
+	release := &build.Release{Source: "../../..", Folder: folder.Dir(t.TempDir()), Version: "v1.2.3"}
+	packages, err := release.Packages()
+	if err != nil {
+		t.Fatal(err)
+	}
+	images := map[string]v1.ImageIndex{}
+	for _, pkg := range packages {
+		if images[pkg], err = random.Index(64, 1, 2); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := release.Assemble(t.Context(), images); err != nil {
+		t.Fatal(err)
+	}
+	return release.Folder
+}
+
+// server is an API server without objects of Firesteel.
+type server struct {
+	*testing.T
+	controlPlane *controlplane.ControlPlane
+}
+
+func start(t *testing.T) server {
+	t.Helper()
+	controlPlane, err := controlplane.Start(t.Context(), controlplane.Options{Dir: t.TempDir(), Unaudited: true, ServerOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(controlPlane.Stop)
+	return server{t, controlPlane}
+}
+
+func (s server) kubectl(arguments ...string) string {
+	s.Helper()
+	output, err := s.controlPlane.Kubectl(s.Context(), "", arguments...)
+	if err != nil {
+		s.Fatalf("kubectl %s: %v\n%s", strings.Join(arguments, " "), err, output)
+	}
+	return output
+}
+
+func TestReleaseIsAppliedByOneCommandAndAgain(t *testing.T) {
+	release, s := newRelease(t), start(t)
+	apply := []string{
+		"apply", "--server-side", "-f", release.Path("firesteel.yaml"), "-f", release.Path("firesteel-crds-spark.apache.org.yaml"),
+		"-f", release.Path("firesteel-crds-sparkoperator.k8s.io.yaml"),
+	}
+	s.kubectl(apply...)
+	for _, optional := range []string{"workload", "driver-logs", "admission"} {
+		s.kubectl("apply", "--server-side", "-f", release.Path("firesteel-"+optional+".yaml"))
+	}
+	s.kubectl(apply...)
+	s.kubectl("wait", "--for=condition=Established", "--timeout=60s", "crd", "-l", "app.kubernetes.io/version=v1.2.3")
+	if names := strings.Fields(s.kubectl("get", "crd", "-o", "name")); len(names) != 5 {
+		t.Errorf("the cluster has the CRDs %v, want 5", names)
+	}
+	got := s.kubectl("-n", "firesteel-system", "get", "deployment", "controller",
+		"-o", "jsonpath={.metadata.labels.app\\.kubernetes\\.io/version} {.spec.selector.matchLabels}")
+	if !strings.HasPrefix(got, "v1.2.3 ") || strings.Count(got, "v1.2.3") != 1 {
+		t.Errorf("the controller has version and selector %s, want the version v1.2.3, and not in the selector", got)
+	}
+}
+
+// TestFirstOperatorsCommandsWork runs those of its documentation.
+func TestFirstOperatorsCommandsWork(t *testing.T) {
+	release, s := newRelease(t), start(t)
+	s.kubectl("create", "-f", release.Path("manifest/spark-operator.yaml"))
+	s.kubectl("wait", "--for=condition=Established", "--timeout=60s", "crd", "--all")
+	s.kubectl("create", "-f", release.Path("manifest/spark-application-example.yaml"))
+	s.kubectl("create", "-f", release.Path("manifest/spark-application-example-gcp-service-account.yaml"))
+	if got := s.kubectl("get", "sparkapplications", "spark-app-example", "-o=yaml"); !strings.Contains(got, "SparkPi") {
+		t.Errorf("the example is %s", got)
+	}
+}

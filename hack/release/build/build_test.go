@@ -1,0 +1,393 @@
+package build_test
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-containerregistry/pkg/name"
+	"github.com/google/go-containerregistry/pkg/registry"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/random"
+	"github.com/google/go-containerregistry/pkg/v1/remote"
+	"helm.sh/helm/v3/pkg/chart/loader"
+	helmregistry "helm.sh/helm/v3/pkg/registry"
+	"sigs.k8s.io/yaml"
+
+	"github.com/firesteel-dev/firesteel/hack/release/build"
+	"github.com/firesteel-dev/firesteel/hack/release/folder"
+)
+
+const (
+	version  = "v1.2.3-rc.1"
+	original = "registry.example.com/firesteel"
+)
+
+// newRelease builds a release of the source tree with images that hold no programs.
+func newRelease(t *testing.T) *build.Release {
+	t.Helper()
+	release := &build.Release{Source: "../../..", Folder: folder.Dir(t.TempDir()), Version: version, Registry: original}
+	packages, err := release.Packages()
+	if err != nil {
+		t.Fatal(err)
+	}
+	images := map[string]v1.ImageIndex{}
+	for _, pkg := range packages {
+		if images[pkg], err = random.Index(64, 1, 2); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := release.Assemble(t.Context(), images); err != nil {
+		t.Fatal(err)
+	}
+	return release
+}
+
+// newRegistry returns the address of an empty registry.
+func newRegistry(t *testing.T) string {
+	t.Helper()
+	server := httptest.NewServer(registry.New(registry.Logger(log.New(io.Discard, "", 0))))
+	t.Cleanup(server.Close)
+	return strings.TrimPrefix(server.URL, "http://")
+}
+
+func read(t *testing.T, dir folder.Dir, name string) []byte {
+	t.Helper()
+	text, err := os.ReadFile(dir.Path(name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// manifests returns the texts of all manifests, by their names.
+func manifests(t *testing.T, dir folder.Dir) map[string][]byte {
+	t.Helper()
+	found := map[string][]byte{}
+	err := fs.WalkDir(os.DirFS(string(dir)), ".", func(file string, _ fs.DirEntry, err error) error {
+		if err == nil && filepath.Ext(file) == ".yaml" {
+			found[file] = read(t, dir, file)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// object is what the tests read of an object.
+type object struct {
+	Kind     string
+	Metadata struct {
+		Name   string
+		Labels map[string]string
+	}
+	Spec struct{ Group string }
+}
+
+func objects(t *testing.T, text []byte) []object {
+	t.Helper()
+	var all []object
+	for _, document := range bytes.Split(text, []byte("\n---\n")) {
+		var o object
+		if err := yaml.Unmarshal(document, &o); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, o)
+	}
+	return all
+}
+
+func TestReleaseIsComplete(t *testing.T) {
+	dir := newRelease(t).Folder
+	for _, file := range []string{
+		"firesteel.yaml", "firesteel-crds-spark.apache.org.yaml", "firesteel-crds-sparkoperator.k8s.io.yaml",
+		"firesteel-admission.yaml", "firesteel-driver-logs.yaml", "firesteel-eventing.yaml", "firesteel-workload.yaml",
+		"firesteel-1.2.3-rc.1.tgz", "kustomize/Kustomization", "kustomize/eventing/Kustomization",
+		"manifest/spark-operator.yaml", "manifest/spark-application-example.yaml",
+		"manifest/spark-application-example-gcp-service-account.yaml",
+		"oci/index.json", "oci/oci-layout", "provenance.json", "checksums.txt", "push", "README.md", "CHANGELOG.md", "LICENSE", "LICENSES.md",
+	} {
+		if _, err := os.Stat(dir.Path(file)); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := dir.Verify(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestManifestsNameImagesByDigestAndObjectsHaveTheVersion(t *testing.T) {
+	release := newRelease(t)
+	artefacts, err := release.Folder.Artefacts()
+	if err != nil {
+		t.Fatal(err)
+	}
+	images := regexp.MustCompile(`(?m)^\s+(?:- )?image: (\S+)$`)
+	for file, text := range manifests(t, release.Folder) {
+		for _, match := range images.FindAllSubmatch(text, -1) {
+			image := string(match[1])
+			if strings.HasPrefix(image, `"`) || strings.HasPrefix(file, "manifest/spark-application-") {
+				continue // an example's image of Spark
+			}
+			if !slices.ContainsFunc(artefacts, func(a folder.Artefact) bool {
+				return image == original+"/"+a.Repository+"@"+a.Digest.String()
+			}) {
+				t.Errorf("%s has the image %s, which is not in the release", file, image)
+			}
+		}
+		if strings.Contains(string(text), ": ko://") {
+			t.Errorf("%s has an image that ko would build", file)
+		}
+		for _, o := range objects(t, text) {
+			if o.Metadata.Labels["app.kubernetes.io/part-of"] != "" && o.Metadata.Labels["app.kubernetes.io/version"] != version {
+				t.Errorf("%s: %s %s has no version in its labels %v", file, o.Kind, o.Metadata.Name, o.Metadata.Labels)
+			}
+		}
+	}
+}
+
+func TestCRDsAreInTheFileOfTheirAPIOnly(t *testing.T) {
+	dir := newRelease(t).Folder
+	groups := map[string][]string{
+		"firesteel.yaml":                           nil,
+		"firesteel-crds-spark.apache.org.yaml":     {"firesteel.dev", "spark.apache.org"},
+		"firesteel-crds-sparkoperator.k8s.io.yaml": {"sparkoperator.k8s.io"},
+		"manifest/spark-operator.yaml":             {"sparkoperator.k8s.io"},
+	}
+	for file, want := range groups {
+		var got []string
+		for _, o := range objects(t, read(t, dir, file)) {
+			if o.Kind == "CustomResourceDefinition" {
+				got = append(got, o.Spec.Group)
+			}
+		}
+		slices.Sort(got)
+		if got = slices.Compact(got); !slices.Equal(got, want) {
+			t.Errorf("%s has CRDs of %v, want %v", file, got, want)
+		}
+	}
+}
+
+func TestEventingKeepsTheDataOfTheConfigMapThatItPatches(t *testing.T) {
+	var configMap struct{ Data map[string]string }
+	for _, document := range bytes.Split(read(t, newRelease(t).Folder, "firesteel-eventing.yaml"), []byte("\n---\n")) {
+		if bytes.Contains(document, []byte("name: config-handlers")) {
+			if err := yaml.Unmarshal(document, &configMap); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if configMap.Data["restart"] != "external" || configMap.Data["_example"] == "" {
+		t.Errorf("config-handlers has the data %v, want that of the base and that of the patch", configMap.Data)
+	}
+}
+
+func TestPushCopiesEverythingAndNamesTheRegistry(t *testing.T) {
+	release := newRelease(t)
+	dir, host := release.Folder, newRegistry(t)
+	before, err := dir.Artefacts()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, target := range []string{host + "/mirror", host + "/another/one"} {
+		var printed bytes.Buffer
+		if err := dir.Push(t.Context(), folder.Target{Registry: target}, &printed); err != nil {
+			t.Fatal(err)
+		}
+		for file, text := range manifests(t, dir) {
+			if bytes.Contains(text, []byte(original)) && file != "provenance.json" {
+				t.Errorf("%s still names %s", file, original)
+			}
+		}
+		core := string(read(t, dir, "firesteel.yaml"))
+		for _, artefact := range before {
+			reference := target + "/" + artefact.Repository + "@" + artefact.Digest.String()
+			if artefact.Repository == "controller" && !strings.Contains(core, "image: "+reference+"\n") {
+				t.Errorf("firesteel.yaml does not have the image %s", reference)
+			}
+			if artefact.Repository != folder.ChartRepository {
+				pull(t, reference)
+			}
+		}
+		if err := dir.Verify(); err != nil {
+			t.Errorf("the checksums are not those of the changed files: %v", err)
+		}
+		if lines := strings.Count(printed.String(), "\n"); lines != len(before) {
+			t.Errorf("push printed %d lines, want one for each of %d artefacts:\n%s", lines, len(before), &printed)
+		}
+		checkChart(t, target, before)
+	}
+}
+
+func pull(t *testing.T, reference string) {
+	t.Helper()
+	parsed, err := name.ParseReference(reference)
+	if err != nil {
+		t.Fatal(err)
+	}
+	index, err := remote.Index(parsed)
+	if err != nil {
+		t.Fatalf("%s is not in the registry: %v", reference, err)
+	}
+	manifest, err := index.IndexManifest()
+	if err != nil || len(manifest.Manifests) != 2 {
+		t.Errorf("%s has %d platforms, want 2: %v", reference, len(manifest.Manifests), err)
+	}
+}
+
+// checkChart pulls the chart with Helm's own client.
+func checkChart(t *testing.T, target string, artefacts []folder.Artefact) {
+	t.Helper()
+	client, err := helmregistry.NewClient(helmregistry.ClientOptPlainHTTP())
+	if err != nil {
+		t.Fatal(err)
+	}
+	pulled, err := client.Pull(target + "/charts/firesteel:" + strings.TrimPrefix(version, "v"))
+	if err != nil {
+		t.Fatalf("helm pull: %v", err)
+	}
+	chart, err := loader.LoadArchive(bytes.NewReader(pulled.Chart.Data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if chart.Metadata.Version != "1.2.3-rc.1" || chart.Metadata.AppVersion != version || chart.Metadata.KubeVersion == "" {
+		t.Errorf("the chart has the metadata %+v", chart.Metadata)
+	}
+	got := fmt.Sprint(chart.Values["image"].(map[string]any)["registry"])
+	if got != target {
+		t.Errorf("the chart has the registry %s, want %s", got, target)
+	}
+	for _, artefact := range artefacts {
+		if artefact.Repository == folder.ChartRepository {
+			continue
+		}
+		found := false
+		for _, section := range []any{
+			chart.Values, chart.Values["hook"], chart.Values["handlers"], chart.Values["deadLetter"],
+		} {
+			image := section.(map[string]any)["image"].(map[string]any)
+			found = found || image["repository"] == artefact.Repository && image["digest"] == artefact.Digest.String()
+		}
+		if !found {
+			t.Errorf("no value of the chart names %s@%s", artefact.Repository, artefact.Digest)
+		}
+	}
+}
+
+func TestPushRefusesADamagedFolder(t *testing.T) {
+	dir := newRelease(t).Folder
+	if err := os.WriteFile(dir.Path("firesteel.yaml"), []byte("damaged"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	err := dir.Push(t.Context(), folder.Target{Registry: newRegistry(t)}, io.Discard)
+	if err == nil || !strings.Contains(err.Error(), "firesteel.yaml has the checksum") {
+		t.Errorf("a damaged folder is answered with %v", err)
+	}
+}
+
+func TestPushToTheSameRegistryChangesNothing(t *testing.T) {
+	release := newRelease(t)
+	dir, host := release.Folder, newRegistry(t)
+	if err := dir.Push(t.Context(), folder.Target{Registry: host}, io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	const signature = "a signature"
+	if err := os.WriteFile(dir.Path(folder.Signature), []byte(signature), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	before := string(read(t, dir, folder.Checksums))
+	if err := dir.Push(t.Context(), folder.Target{Registry: host}, io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	if string(read(t, dir, folder.Checksums)) != before || string(read(t, dir, folder.Signature)) != signature {
+		t.Error("the second push changed checksums or signature")
+	}
+	// To another registry, the signature would be wrong.
+	if err := dir.Push(t.Context(), folder.Target{Registry: newRegistry(t)}, io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(dir.Path(folder.Signature)); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a signature of other checksums is left: %v", err)
+	}
+}
+
+func TestProvenanceNamesSubjectsAndMaterials(t *testing.T) {
+	dir := newRelease(t).Folder
+	var statement struct {
+		Type          string `json:"_type"`
+		PredicateType string
+		Subject       []struct {
+			Name   string
+			Digest map[string]string
+		}
+		Predicate struct {
+			BuildDefinition struct {
+				ExternalParameters   map[string]string
+				ResolvedDependencies []struct{ Name string }
+			}
+		}
+	}
+	if err := yaml.Unmarshal(read(t, dir, "provenance.json"), &statement); err != nil {
+		t.Fatal(err)
+	}
+	if statement.Type != "https://in-toto.io/Statement/v1" || statement.PredicateType != "https://slsa.dev/provenance/v1" {
+		t.Errorf("it is a %s of the type %s", statement.Type, statement.PredicateType)
+	}
+	sums := map[string]string{}
+	for lines := bufio.NewScanner(bytes.NewReader(read(t, dir, folder.Checksums))); lines.Scan(); {
+		sum, file, _ := strings.Cut(lines.Text(), "  ")
+		sums[file] = sum
+	}
+	images := 0
+	for _, subject := range statement.Subject {
+		if strings.Contains(subject.Name, ":") {
+			images++
+		} else if subject.Digest["sha256"] != sums[subject.Name] {
+			t.Errorf("%s has the digest %v, want %s", subject.Name, subject.Digest, sums[subject.Name])
+		}
+	}
+	if images != 5 {
+		t.Errorf("it has %d images and charts, want 5", images)
+	}
+	var materials []string
+	for _, material := range statement.Predicate.BuildDefinition.ResolvedDependencies {
+		materials = append(materials, material.Name)
+	}
+	for _, want := range []string{"source", "go.sum", "tools/go.sum", "go"} {
+		if !slices.Contains(materials, want) {
+			t.Errorf("it names the materials %v, without %s", materials, want)
+		}
+	}
+	if got := statement.Predicate.BuildDefinition.ExternalParameters["version"]; got != version {
+		t.Errorf("it names the version %s, want %s", got, version)
+	}
+}
+
+func TestVersionsAreSemantic(t *testing.T) {
+	for _, wrong := range []string{"1.2.3", "v1.2", "main"} {
+		release := &build.Release{Source: "../../..", Folder: folder.Dir(t.TempDir()), Version: wrong}
+		if err := release.Assemble(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "want a semantic version") {
+			t.Errorf("%s is answered with %v", wrong, err)
+		}
+	}
+	got, err := build.SourceVersion(t.Context(), "../../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasPrefix(got, "v") {
+		t.Errorf("the source tree has the version %s", got)
+	}
+}
