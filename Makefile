@@ -30,7 +30,7 @@ build: ## Build all packages.
 	go build ./...
 
 .PHONY: generate
-generate: ## Write all generated files: deep copies, clients, CRDs, pages, the events' contract, licences, the chart.
+generate: ## Write all generated files: deep copies, clients, CRDs, pages, the contract of events, licences, the chart.
 	go run ./hack/codegen
 	go run ./hack/contract
 	go generate ./pkg/dialect/kubeflow/fields ./pkg/metrics
@@ -72,7 +72,7 @@ test: ## Run all tests, and print how long each part took.
 
 # The cache of results does not notice changes of files outside a module, such as the chart.
 .PHONY: test-unit
-test-unit: ## Run the tests that need nothing but Go.
+test-unit: ## Run the tests that need only Go.
 	go test $(UNIT)
 	cd hack/localcluster && go test ./cmd/localcluster/... ./internal/...
 	cd test/install && go test -count=1 ./...
@@ -98,7 +98,7 @@ test-integration: ## Run the tests against a real API server.
 CHAOS := $(ASSETS) go test -count=1 -v -timeout=2h ./test/chaos $(SEED:%=-chaos.seed=%)
 
 .PHONY: test-chaos
-test-chaos: ## Inject random faults for half a minute, and check the results of all applications.
+test-chaos: ## Inject random faults for half a minute, and check the invariants.
 	$(CHAOS)
 
 # EARLIER is the commit whose controller and handlers run in turns with the current ones.
@@ -117,7 +117,7 @@ test-bench: ## Run each part of the benchmarks with twenty applications, to chec
 
 # It prints the seed that repeats the run.
 .PHONY: hostile
-hostile: ## Measure what COUNT (500) hostile manifests of each kind cost, and apply a tenth of them to a real API server; SEED draws others.
+hostile: ## Measure what COUNT (500) hostile manifests of each kind cost, and apply a tenth of them to a real API server. SEED sets the random seed.
 	go test -count=1 -v -timeout=2h ./test/hostile -hostile.count=$(or $(COUNT),500) $(SEED:%=-hostile.seed=%)
 	$(CONTROL_PLANE) FIRESTEEL_HOSTILE=$$(( ($(or $(COUNT),500) + 9) / 10 )) FIRESTEEL_SEED=$(SEED) \
 		go test -count=1 -v -timeout=2h -run='^TestHostileObjectsAffectNoOtherApplication$$' ./test/integration
@@ -125,7 +125,7 @@ hostile: ## Measure what COUNT (500) hostile manifests of each kind cost, and ap
 # PARTS=throughput,cost measures only those, N=100 uses fewer applications, LARGE=yes also 10,000 live ones. The shell
 # becomes the benchmark, so that ending make ends it, too.
 .PHONY: bench
-bench: ## Measure Firesteel against what the API server alone can do; OUT (bench.json) keeps it.
+bench: ## Measure Firesteel against what the API server alone can do. OUT (bench.json) is the report's file.
 	$(if $(filter-out yes no,$(LARGE)),$(error LARGE=$(LARGE): it is yes or no))
 	go build -o .bin/bench ./test/bench
 	$(ASSETS) && export KUBEBUILDER_ASSETS && exec .bin/bench -out='$(or $(OUT),bench.json)' -parts='$(PARTS)' $(if $(N),-n='$(N)') \
@@ -143,7 +143,7 @@ bench-compare: ## Compare reports of make bench: OLD with NEW (bench.json).
 # Apache operator from them, with the JDK 25 of JAVA_HOME. N=100 ROUNDS=1 is a try. go run ./test/bench/peers table FILE
 # writes OUT into the pages.
 .PHONY: bench-peers
-bench-peers: ## Measure Firesteel and the Apache operator, which is built from the clones AKO and JOSDK, one after the other; OUT (peers.json).
+bench-peers: ## Measure Firesteel and the Apache operator, which is built from the clones AKO and JOSDK, one after the other. OUT (peers.json) is the report's file.
 	$(if $(and $(AKO),$(JOSDK)),,$(error AKO and JOSDK name no clones: make bench-peers AKO=spark-kubernetes-operator JOSDK=java-operator-sdk))
 	go build -o .bin/peers ./test/bench/peers
 	$(ASSETS) && export KUBEBUILDER_ASSETS && exec .bin/peers -ako='$(AKO)' -josdk='$(JOSDK)' -out='$(or $(OUT),peers.json)' \
@@ -151,7 +151,7 @@ bench-peers: ## Measure Firesteel and the Apache operator, which is built from t
 
 .PHONY: bench-eventing
 bench-eventing: export EVENTING := yes
-bench-eventing: ## Measure how soon a handler behind the Broker acts on a transition, and one in the controller.
+bench-eventing: ## Measure the time until a handler acts on a transition, behind the Broker and in the controller.
 	hack/with-cluster.sh hack/e2e.sh ./test/e2e/eventing -run='^TestHandlerGetsTheEventSoon' -rounds=$(or $(ROUNDS),25)
 
 .PHONY: bench-schedules
@@ -208,7 +208,7 @@ deploy: apis ## Build images and deploy Firesteel; APIS=spark.apache.org,sparkop
 
 .PHONY: deploy-eventing
 deploy-eventing: export EVENTING := yes
-deploy-eventing: apis ## The same with a Knative Broker, and the handlers behind it.
+deploy-eventing: apis ## Build images and deploy Firesteel with a Knative Broker, and the handlers behind it.
 	hack/with-cluster.sh hack/deploy.sh --eventing
 
 .PHONY: undeploy-eventing
