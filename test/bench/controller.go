@@ -25,7 +25,7 @@ type controller struct {
 	profiles, metrics string
 }
 
-// setup says how a controller runs.
+// setup defines how a controller runs.
 type setup struct {
 	// sink is where it sends events; empty for nowhere.
 	sink string
@@ -48,7 +48,7 @@ func (w *env) startController(ctx context.Context, s setup) (*controller, error)
 	return c, nil
 }
 
-// untilWorking has an application live whom nobody counts.
+// untilWorking runs an application that is not counted.
 func (w *env) untilWorking(ctx context.Context) error {
 	workload, err := w.newWorkload(ctx, apacheKind, held, nil)
 	if err != nil {
@@ -111,7 +111,7 @@ func (c *controller) allocated(ctx context.Context, begins bool) (bytes, collect
 	return again["TotalAlloc"] + again["TotalAlloc"] - memory["TotalAlloc"], again["NumGC"], err
 }
 
-// memory is what the Go runtime says of the controller's memory, in bytes, after a collection if that is asked for.
+// memory returns the controller's memory as the Go runtime reports it, in bytes, after a collection if requested.
 func (c *controller) memory(ctx context.Context, collected bool) (map[string]float64, error) {
 	url := c.profiles + "heap?debug=1"
 	if collected {

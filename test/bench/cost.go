@@ -93,7 +93,7 @@ func (b *bench) costOf(ctx context.Context, k kind, s setup, of string) ([]spent
 	return all, nil
 }
 
-// spend has batches of applications live, and says what a life cost in each.
+// spend runs batches of applications, and returns the cost of one application in each.
 func (b *bench) spend(ctx context.Context, c *controller, k kind) (all []spent, err error) {
 	lives, err := b.newLives(ctx, c, k)
 	if err != nil {
@@ -126,7 +126,7 @@ func (b *bench) newLives(ctx context.Context, c *controller, k kind) (*lives, er
 	return &lives{env: b.env, controller: c, workload: workload, each: each}, err
 }
 
-// batch has a batch live, until nothing is left of it, and says what a life cost.
+// batch runs a batch until nothing is left of it, and returns the cost of one application.
 func (l *lives) batch(ctx context.Context) (spent, error) {
 	before, err := l.account(ctx, l.controller, true)
 	if err != nil {

@@ -42,11 +42,11 @@ type life struct {
 	at   [stages]time.Time
 	// These say what was seen: that its driver runs, that it has ended, that its deletion was asked for.
 	started, ended, deleting bool
-	// awaits are told when a state is shown.
+	// awaits are notified when a state is shown.
 	awaits map[lifecycle.State]chan time.Time
 }
 
-// operator is what is told of applications where Firesteel does not run, to do what it would do.
+// operator gets the changes of applications when Firesteel does not run, and does what Firesteel would do.
 type operator interface {
 	created(app dialect.Application)
 	driverRuns(name string)
@@ -73,7 +73,7 @@ type workload struct {
 	broken chan struct{}
 }
 
-// newWorkload is of nobody yet. The operator is nil where Firesteel is to run.
+// newWorkload creates a workload without a controller. The operator is nil if Firesteel runs.
 func (w *env) newWorkload(ctx context.Context, k kind, f fate, operator operator) (*workload, error) {
 	namespace, err := w.namespace(ctx)
 	if err != nil {
@@ -119,7 +119,7 @@ func follow(ctx context.Context, informer cache.SharedIndexInformer, see, miss f
 	return nil
 }
 
-// fail has whoever waits for the workload know that it is in vain.
+// fail ends all waits for the workload with an error.
 func (c *workload) fail(err error) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
@@ -227,7 +227,7 @@ func (c *workload) missApplication(object any) {
 	}
 }
 
-// show tells who awaits a state that the application has come to.
+// show notifies those who wait for the application's state.
 func (c *workload) show(its *life, app dialect.Application) {
 	if app.GetRecord() == nil {
 		return
@@ -269,7 +269,7 @@ func (c *workload) until(ctx context.Context, name string, s stage) error {
 	}
 }
 
-// untilAll waits for applications to come to a stage, and says when the last of them did.
+// untilAll waits until applications reached a stage, and returns when the last of them did.
 func (c *workload) untilAll(ctx context.Context, names []string, s stage) (last time.Time, err error) {
 	for _, name := range names {
 		if err := c.until(ctx, name, s); err != nil {

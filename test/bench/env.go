@@ -18,7 +18,7 @@ import (
 
 const (
 	nodes = 4
-	// patience is how long anything may take. Nothing does unless it never comes.
+	// patience is how long anything may take. It is far longer than anything takes.
 	patience = 15 * time.Minute
 	poll     = 20 * time.Millisecond
 )
@@ -111,7 +111,7 @@ func (w *env) untilEmpty(ctx context.Context, namespace string) error {
 		if err != nil || len(services.Items) > 0 {
 			return false, err
 		}
-		maps, err := w.Kube.CoreV1().ConfigMaps(namespace).List(ctx, few) // nobody makes kube-root-ca.crt here
+		maps, err := w.Kube.CoreV1().ConfigMaps(namespace).List(ctx, few) // no controller creates kube-root-ca.crt here
 		return err == nil && len(maps.Items) == 0, err
 	})
 }

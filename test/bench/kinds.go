@@ -44,9 +44,9 @@ type kind struct {
 	remove func(ctx context.Context, clients versioned.Interface, namespace, name string) error
 	// informer follows those of the namespace that a factory is for.
 	informer func(externalversions.SharedInformerFactory) cache.SharedIndexInformer
-	// finished says that all is done that follows from the end of its driver.
+	// finished means that all is done that follows from the end of its driver.
 	finished func(dialect.Application) bool
-	// keepsPods says that its Pods stay once it has finished.
+	// keepsPods means that its Pods stay once it has finished.
 	keepsPods bool
 }
 
@@ -105,7 +105,7 @@ var kubeflowKind = kind{
 	},
 }
 
-// state is the one that an application is in; empty where nobody has begun with it.
+// state is the state of an application; empty if no operator has reconciled it.
 func state(app dialect.Application) lifecycle.State {
 	if app.GetRecord() == nil {
 		return ""

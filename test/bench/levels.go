@@ -80,7 +80,7 @@ func (b *bench) measureLevels(ctx context.Context, memory, growth bool) error {
 	return err
 }
 
-// measureGrowth says what a life costs a controller that has many applications already, against one that has a few on a
+// measureGrowth returns what a life costs a controller that has many applications already, against one that has a few on a
 // control plane of its own. Their batches take turns, so that nothing else tells one from the other: within minutes the
 // speed of a machine may change by more than what is asked for.
 func (b *bench) measureGrowth(ctx context.Context, many *populace, of string) error {
@@ -145,7 +145,7 @@ func (b *bench) addGrowth(of string, its, amongFew []spent) {
 
 const collectionsUnit = "collections/1000 applications"
 
-// collections says how often garbage is collected in a thousand lives. It is of all batches: one may have none.
+// collections returns how often garbage is collected in a thousand lives. It is of all batches: one may have none.
 func collections(batches []spent) (all float64) {
 	for _, its := range batches {
 		all += its.collections
@@ -217,7 +217,7 @@ type populace struct {
 	stop context.CancelFunc
 }
 
-// newPopulace is of nobody yet.
+// newPopulace creates applications without a controller.
 func (b *bench) newPopulace(ctx context.Context) (*populace, error) {
 	c, err := b.startController(ctx, setup{})
 	if err != nil {
@@ -235,7 +235,7 @@ func (b *bench) newPopulace(ctx context.Context) (*populace, error) {
 	return p, err
 }
 
-// close ends the controller, and nobody watches the workload any more.
+// close ends the controller and the watches of the workload.
 func (p *populace) close() {
 	p.workload.close()
 	p.stop()

@@ -183,7 +183,7 @@ func (b *bench) measure(ctx context.Context, root string, wanted []string) error
 	if err != nil && ctx.Err() == nil {
 		return fmt.Errorf("%w\nlogs are in %s", err, dir)
 	}
-	return errors.Join(err, os.RemoveAll(dir)) // nobody asks why it was interrupted
+	return errors.Join(err, os.RemoveAll(dir)) // the reason of the interrupt does not matter
 }
 
 // measureIn runs parts in an env whose files are in a folder.

@@ -27,7 +27,7 @@ import (
 type recording struct {
 	// These are what differs between lives. Each is as long as any other's.
 	namespace, name, uid, driverUID string
-	// hash makes the name of the driver's ConfigMap unique; empty where the application's name does.
+	// hash makes the name of the driver's ConfigMap unique; empty if the application's name does.
 	hash string
 
 	steps [steps][]request
@@ -239,7 +239,7 @@ func (r *recording) take(ctx context.Context, workload *workload, tape *recorder
 // hashed is the name of the driver's ConfigMap where the application's is no part of it.
 var hashed = regexp.MustCompile(`spark-drv-([0-9a-f]{16})-conf-map`)
 
-// quiet says that no more is written about the application of a life.
+// quiet reports whether no more is written about the application of a life.
 func (r *recorder) quiet(life *recording) func() bool {
 	count, since := 0, time.Now()
 	return func() bool {

@@ -93,7 +93,7 @@ const (
 	elections = 10
 	// electionTime is how long an election may take.
 	electionTime = time.Minute
-	// nobody holds the leases that were expired.
+	// no replica holds the expired leases.
 	nobody = "nobody"
 )
 

@@ -24,7 +24,7 @@ type actor struct {
 	name string
 	// every is how long it mostly waits in between.
 	every time.Duration
-	// act says whether it found something to do it to.
+	// act reports whether it found something to do it to.
 	act func(ctx context.Context, d *rng.Rand) bool
 }
 
@@ -188,13 +188,13 @@ func (m *memory) any(d *rng.Rand) (eventlog.Entry, bool) {
 	return m.events[d.Below(len(m.events))], true
 }
 
-// repeatEvent tells the handlers of something that they may have heard before, and after what came later.
+// repeatEvent sends an event to the handlers again, possibly after later ones.
 func (w *env) repeatEvent(ctx context.Context, d *rng.Rand) bool {
 	entry, found := w.lately.any(d)
 	return found && w.tellHandlers(ctx, entry)
 }
 
-// forgeEvent tells the handlers of something that never was.
+// forgeEvent sends a forged event to the handlers.
 func (w *env) forgeEvent(ctx context.Context, d *rng.Rand) bool {
 	entry, found := w.lately.any(d)
 	if !found {
@@ -228,7 +228,7 @@ func otherUID(source string) string {
 	return source[:at] + string(types.UID("00000000-0000-4000-8000-000000000000"))
 }
 
-// tellHandlers says yes where a handler heard it, whatever it made of it.
+// tellHandlers returns true if a handler got the event, with any result.
 func (w *env) tellHandlers(ctx context.Context, entry eventlog.Entry) bool {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()

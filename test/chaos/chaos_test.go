@@ -34,7 +34,7 @@ var (
 const (
 	// deletionGrace is so long that a tenant whose subscriber is dead loses no event, however long the faults last.
 	deletionGrace = 3 * time.Hour
-	// patience is how long anything may take once there are no more faults. Nothing does unless it never comes.
+	// patience is how long anything may take after the last fault. It is far longer than anything takes.
 	patience = 2 * time.Minute
 	// poll is how often is looked at what cannot be watched.
 	poll = 100 * time.Millisecond
@@ -73,7 +73,7 @@ type run struct {
 	calm      []*workload
 	wild      []*workload
 	everybody []*workload
-	// listening ends when nobody is to be heard any more.
+	// listening ends when no more events are expected.
 	listening errgroup.Group
 	stop      context.CancelFunc
 }
@@ -181,13 +181,13 @@ func (r *run) enough(ctx context.Context) error {
 	return nil
 }
 
-// replaceSink has the sink fail or not, which it is told at its start.
+// replaceSink starts another sink, which fails or not.
 func (r *run) replaceSink() {
 	r.supervisor.Remove("sink", false)
 	r.must(r.supervisor.Add(r.Context(), r.sink))
 }
 
-// report says how far the run is, and ends it early where something is wrong already.
+// report prints the progress of the run, and ends it early if an invariant is already violated.
 func (r *run) report(ctx context.Context) error {
 	ticker := time.NewTicker(max(5*time.Second, *lengthFlag/200))
 	defer ticker.Stop()

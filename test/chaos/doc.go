@@ -5,7 +5,7 @@
 // processes, killed with -9 and started again, as is kwok. Firesteel's processes reach the API server through a gateway
 // (package harness/gateway) that refuses, delays and loses requests and answers, and cuts and delays watches. The sink (program
 // harness/sink/failing) is a broker that refuses, hangs, and takes events that it says it did not take. Meanwhile Pods vanish, are
-// deleted and lose their labels, nodes are lost and come back, applications are deleted, made anew under the same name,
+// deleted and lose their labels, nodes are lost and come back, applications are deleted, made again under the same name,
 // edited and suspended, quotas come and go, and the handlers get events again, in another order, and forged.
 //
 // Two tenants subscribe to their own events: one by a subscriber that never answers, and one by a slow one.

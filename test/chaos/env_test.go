@@ -55,7 +55,7 @@ type env struct {
 	restartURL, ttlURL string
 	// lately are events that reached the sink not long ago.
 	lately *memory
-	// stormy says that everything fails.
+	// stormy means that everything fails.
 	stormy atomic.Bool
 	// acting is held, shared, by whoever acts on the API server, and alone by who restores it.
 	acting sync.RWMutex
@@ -143,7 +143,7 @@ func (w *env) addAPIServer(ctx context.Context) (*rest.Config, error) {
 	})
 }
 
-// kubeconfig writes a kubeconfig for a service account that goes through the gateway.
+// kubeconfig writes a kubeconfig that connects a service account through the gateway.
 func (w *env) kubeconfig(ctx context.Context, account string) (string, error) {
 	token, err := w.Token(ctx, firesteel.SystemNamespace, account)
 	if err != nil {

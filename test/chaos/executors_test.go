@@ -33,7 +33,7 @@ func (e *executors) see(ctx context.Context, driver *corev1.Pod) {
 	count := e.rng.Below(3)
 	go func() {
 		for i := range count {
-			// It fails where the driver is gone or a quota is in the way. So does Spark.
+			// It fails if the driver is gone or a quota is in the way. So does Spark.
 			_, _ = e.Kube.CoreV1().Pods(driver.Namespace).Create(ctx, executor(driver, i+1), metav1.CreateOptions{})
 		}
 	}()

@@ -73,11 +73,11 @@ func (r *run) check(err error) {
 	}
 }
 
-// asItShould says how an application's life differs from what it should have been.
+// asItShould returns how an application's transitions differ from the expected ones.
 func (r *run) asItShould(app *invariants.Application) error {
 	transitions := app.Transitions()
 	if len(transitions) == 0 || app.Lost() {
-		return nil // it was deleted before anybody looked at it, or a restore undid it
+		return nil // it was deleted before any reconcile, or a restore undid it
 	}
 	name := fmt.Sprintf("%s, which %s,", app.Object.Key(), app.Labels[labelKind])
 	if app.Outcome() == "" || !app.Ended() || !app.Gone() {

@@ -15,11 +15,11 @@ import (
 // labelKind names the kind of an application.
 const labelKind = "chaos/kind"
 
-// kind is a sort of applications, and what becomes of them where nobody interferes.
+// kind is a kind of applications, and their expected result without faults.
 type kind struct {
 	name   string
 	weight float64
-	// make says how they differ from one that succeeds.
+	// make sets what differs from an application that succeeds.
 	make func(*application)
 	// kubeflow says it instead where they are of the Kubeflow operator's kind.
 	kubeflow func(*kubeflowApplication)

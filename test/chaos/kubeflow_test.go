@@ -72,7 +72,7 @@ func (a *kubeflowApplication) retry(times int32) *kubeflowApplication {
 	return a
 }
 
-// suspended says that an application asks not to run.
+// suspended reports whether an application asks not to run.
 func suspended(app dialect.Application) bool {
 	if app, ok := app.(*v1beta2.SparkApplication); ok {
 		return app.Spec.Suspend

@@ -112,7 +112,7 @@ func (p *workload) bear(ctx context.Context) error {
 }
 
 func (p *workload) create(ctx context.Context, app dialect.Application) error {
-	made, err := p.post(context.WithoutCancel(ctx), app) // one whose answer is lost would be nobody's
+	made, err := p.post(context.WithoutCancel(ctx), app) // an application whose response is lost would belong to no list
 	if err != nil {
 		return fmt.Errorf("create application %s: %w", app.GetName(), err)
 	}
@@ -134,7 +134,7 @@ func (p *workload) object(app dialect.Application) dynamic.ResourceInterface {
 	return p.Dynamic.Resource(invariants.APIOf(app).GroupVersionResource()).Namespace(app.GetNamespace())
 }
 
-// remove deletes an application. It says no where it is gone already.
+// remove deletes an application. It returns false if it is gone already.
 func (p *workload) remove(ctx context.Context, app dialect.Application) bool {
 	p.history.PermitDeletion(app.GetUID())
 	err := p.object(app).Delete(ctx, app.GetName(), metav1.DeleteOptions{
@@ -147,7 +147,7 @@ func (p *workload) resume(ctx context.Context, app dialect.Application) bool {
 	return p.edit(ctx, app, map[string]any{"suspend": false})
 }
 
-// edit changes the spec of an application. It says no where it is gone.
+// edit changes the spec of an application. It returns false if it is gone.
 func (p *workload) edit(ctx context.Context, app dialect.Application, spec map[string]any) bool {
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"uid": app.GetUID()}, "spec": spec})
 	if err != nil {
@@ -157,7 +157,7 @@ func (p *workload) edit(ctx context.Context, app dialect.Application, spec map[s
 	return err == nil
 }
 
-// any is one of the applications that exist; nil where there is none.
+// any is one of the applications that exist; nil if there is none.
 func (p *workload) any(d *rng.Rand) dialect.Application {
 	present := p.present()
 	if len(present) == 0 {

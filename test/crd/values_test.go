@@ -19,17 +19,17 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
-// Where a value is told that is wrong, from the earliest place to the latest.
+// These are the places where a wrong value is reported, from the earliest to the latest.
 const (
 	// atAdmission: the API server refuses the object.
 	atAdmission = "at admission"
-	// bySettingAside: the object cannot be decoded, and a condition says so.
+	// bySettingAside: the object cannot be decoded, and a condition reports it.
 	bySettingAside = "by setting it aside"
 	// byFailing: the application fails without a launch.
 	byFailing = "by failing"
 	// byRefusing: the attempt is refused before anything is made of it.
 	byRefusing = "by refusing the launch"
-	// byWarning: the application runs, and the condition Warning says what it does not get.
+	// byWarning: the application runs, and the condition Warning names what has no effect.
 	byWarning = "by a warning"
 	// byMeaning: the value has a meaning, the same as another one.
 	byMeaning = "by its meaning"
@@ -41,7 +41,7 @@ type badValue struct {
 	// spec has the value, beside what it takes for it to matter.
 	spec string
 	told string
-	// says are parts of what is told: the field, the value and a remedy.
+	// says are parts of the report: the field, the value and a remedy.
 	says []string
 	// like is a spec that asks for the same.
 	like string
@@ -200,7 +200,7 @@ var badValues = slices.Concat([]badValue{
 	badRestarts(), badTimeouts(), badInstances(), badRetention(),
 )
 
-// Whatever a user writes into a field that does not do what it says is told, by field, value and remedy.
+// A value without effect is reported, with field, value and remedy.
 func TestBadValuesOfEveryFieldAreReported(t *testing.T) {
 	for _, bad := range badValues {
 		t.Run(bad.field+" "+bad.told+" "+bad.spec, func(t *testing.T) {
@@ -220,7 +220,7 @@ func TestBadValuesOfEveryFieldAreReported(t *testing.T) {
 	}
 }
 
-// A new field has no bad values yet, so that it fails here until somebody thought of them.
+// A new field has no bad values yet, so this test fails until they are added.
 func TestBadValuesCoverEveryField(t *testing.T) {
 	tried := map[string]bool{}
 	for _, bad := range badValues {

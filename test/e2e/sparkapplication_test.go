@@ -72,7 +72,7 @@ func TestKubeflowOperatorsPiRunsUneditedButForTheNamespace(t *testing.T) {
 
 func TestApacheOperatorsMinimalExampleRunsWithTheDefaultImageAndAccount(t *testing.T) {
 	c := cluster.New(t)
-	// The account has no rights until somebody runs the command that the condition Warning names.
+	// The account has no rights until the test runs the command that the condition Warning names.
 	grant := fmt.Sprintf("kubectl -n %s create rolebinding spark-driver-default --clusterrole=spark-driver --serviceaccount=%[1]s:default", c.Namespace)
 	words := strings.Fields(grant)
 	c.Run(t, "", words[0], words[1:]...)
@@ -148,7 +148,7 @@ func states(history map[string]sparkv1.ApplicationState) []string {
 	return names
 }
 
-// expectTold waits until the subscriber was told of these states, in this order. A state may be told twice.
+// expectTold waits until the subscriber has these states, in this order. A state may be delivered twice.
 func expectTold(t *testing.T, c *cluster.Cluster, name string, want []string) {
 	t.Helper()
 	var lines []string

@@ -91,7 +91,7 @@ func TestHostileObjectsCostWhatTheirSizeExplains(t *testing.T) {
 	}
 }
 
-// FuzzObjects has whatever is applied cost no more than its size explains.
+// FuzzObjects checks that an applied object costs no more than its size explains.
 func FuzzObjects(f *testing.F) {
 	for i, k := range hostile.Kinds {
 		for number := range 3 {
@@ -105,7 +105,7 @@ func FuzzObjects(f *testing.F) {
 	})
 }
 
-// wantCheap goes through all that is done with an object, and measures each step.
+// wantCheap measures each step of the work on an object.
 func wantCheap(t *testing.T, k hostile.Kind, data []byte) bool {
 	t.Helper()
 	before := heap()
@@ -234,7 +234,7 @@ func project(app dialect.Application, d dialect.Dialect, warnings []string, refu
 	return told
 }
 
-// checkSaid wants what is told of an application to be short.
+// checkSaid checks that the messages of an application are short.
 func checkSaid(d dialect.Dialect, app, told dialect.Application) error {
 	for _, said := range d.Announcements(app, told) {
 		if len(said.Message) > mostSaid {

@@ -18,7 +18,7 @@ type Kind struct {
 	// spec is the type of what manifests are made of, at a path within the spec.
 	spec reflect.Type
 	path []string
-	// scheduled says that a schedule has it.
+	// scheduled means that a schedule has it.
 	scheduled bool
 }
 

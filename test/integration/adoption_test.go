@@ -36,7 +36,7 @@ type adoptionCase struct {
 	fresh     bool
 	// made is the number of drivers that Firesteel makes.
 	made int
-	// untouched says that nothing is asked of the application but, where it is deleted, to let it go.
+	// untouched means that the application is not written, except that a deletion removes the finalizer.
 	untouched bool
 }
 

@@ -17,12 +17,12 @@ import (
 	"github.com/firesteel-dev/firesteel/test/harness/kubelet"
 )
 
-// Bad input is told on the object, in words that name what is wrong and what to do, and disturbs nobody else.
+// Bad input is reported on the object, with the problem and the remedy, and does not affect other applications.
 func TestBadInputIsReportedAndAffectsNoOtherApplication(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		bad *application
-		// before is what exists when the bad application comes; the good one runs by then.
+		// before is what exists when the bad application is created; the good one runs by then.
 		before func(*env)
 		// reason is the condition's, says are parts of its message, and event is the reason of the Kubernetes Event.
 		reason string
@@ -168,7 +168,7 @@ func volumes(a *application, count int, kind string, properties ...string) *appl
 	return a
 }
 
-// What can never run is refused as soon as it is applied, and what does not do what it says runs with a warning.
+// A manifest that can never run is refused when it is applied. One with fields without effect runs with a warning.
 func TestBadInputThatCanNeverRunIsRefusedByTheAPIServer(t *testing.T) {
 	t.Parallel()
 	s := newEnv(t).sharesController()
@@ -198,7 +198,7 @@ func TestBadInputThatCanNeverRunIsRefusedByTheAPIServer(t *testing.T) {
 }
 
 // limit sets a quota, and waits until it is enforced. Who counts what there is counts once, and may not know of all yet:
-// then the quota is set anew.
+// then the quota is set again.
 func (s *env) limit(kind corev1.ResourceName, count string) {
 	s.Helper()
 	quotas := s.Kube.CoreV1().ResourceQuotas(s.ns)

@@ -93,7 +93,7 @@ func TestClusterLabelsAreRestored(t *testing.T) {
 	}
 }
 
-// The garbage collector would delete them later: the controller knows of them before it says that all is released.
+// The garbage collector would delete them later. The controller finds them before it reports the release.
 func TestClusterDeletionDeletesObjectsWithoutLabels(t *testing.T) {
 	alone(t)
 	for name, absent := range map[string]bool{"at once": false, "in the controller's absence": true} {

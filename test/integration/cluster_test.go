@@ -222,7 +222,7 @@ func TestClusterEditThatIsRefusedChangesNothing(t *testing.T) {
 	s.untilClusterCondition("c", "Ready", metav1.ConditionTrue, "")
 }
 
-// The API server adds to claims what they leave out, and lets nobody edit them.
+// The API server adds defaults to claims, and refuses edits of them.
 func TestClusterEditOfVolumeClaimsIsRefused(t *testing.T) {
 	t.Parallel()
 	claimed := Cluster("c")
@@ -344,7 +344,7 @@ func TestClusterDeletionWithOrphanKeepsItsObjects(t *testing.T) {
 	s.untilOwned()
 }
 
-// While nobody is there the garbage collector orphans what there is, Pods and all.
+// While no controller runs, the garbage collector orphans all objects, including Pods.
 func TestClusterDeletionWithOrphanWhileTheControllerIsDown(t *testing.T) {
 	alone(t)
 	s := newEnv(t)
@@ -374,7 +374,7 @@ func TestClusterDeletionWithOrphanWhileTheControllerIsDown(t *testing.T) {
 	}
 }
 
-// What the Apache operator left goes on without a restart: its StatefulSets keep what cannot be changed, and what they run.
+// A cluster of the Apache operator continues without a restart: its StatefulSets keep their immutable fields and their Pods.
 func TestAdoptionOfAClusterOfTheApacheOperator(t *testing.T) {
 	alone(t)
 	s := newEnv(t)

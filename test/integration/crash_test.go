@@ -24,7 +24,7 @@ import (
 type lifeCase struct {
 	// live creates an application, and returns it when it is gone.
 	live func(s *env, name string) *sparkv1.SparkApplication
-	// states are the story, in order, and drivers how many there are in it.
+	// states are the expected states, in order, and drivers the number of drivers.
 	states  []string
 	drivers int
 }

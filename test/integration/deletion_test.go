@@ -141,7 +141,7 @@ func TestLaunchWaitsForTheDriverOfADeletedApplication(t *testing.T) {
 
 			app := s.create(App("pi"))
 			s.untilState("pi", "Submitted")
-			s.untilCondition("pi", "Succeeded", metav1.ConditionUnknown, "DriverPodTerminating") // and is told when the Pod is gone
+			s.untilCondition("pi", "Succeeded", metav1.ConditionUnknown, "DriverPodTerminating") // and changes when the Pod is gone
 			s.kubelet.Resume(t.Context(), s.ns)
 			if d := s.run("pi", 0); d.UID == old.UID {
 				t.Error("the namesake took over the old driver")
@@ -154,7 +154,7 @@ func TestLaunchWaitsForTheDriverOfADeletedApplication(t *testing.T) {
 	}
 }
 
-// What an earlier launch left behind, and nobody collected yet, is replaced.
+// Objects of an earlier launch that are not garbage-collected yet are replaced.
 func TestLaunchReplacesObjectsOfAnEarlierLaunch(t *testing.T) {
 	t.Parallel()
 	s := newEnv(t).sharesController()
@@ -203,8 +203,8 @@ func (s *env) untilTerminating(pod string) *corev1.Pod {
 	return until(s, s.Kube.CoreV1().Pods(s.ns), pod, "terminate", func(pod *corev1.Pod) bool { return pod.DeletionTimestamp != nil })
 }
 
-// deletionGrace is how long events that nobody takes hold a deletion: short enough that a test can see it pass, and longer than
-// what has to be done in it where a test has events taken late.
+// deletionGrace is how long undelivered events hold a deletion. A test can wait for its end, and it is long enough for a test in which
+// the sink accepts events late.
 const deletionGrace = 20 * time.Second
 
 func TestDeletionWaitsForUndeliveredEventsForABoundedTime(t *testing.T) {

@@ -129,7 +129,7 @@ func TestDeliveryOfASlowApplicationDelaysNoOther(t *testing.T) {
 	s.untilPublished(slow, plainLife...)
 }
 
-// An application whose events nobody takes is not restarted for ever: its record has room for so many only.
+// An application whose events the sink does not accept is not restarted for ever: its record is bounded.
 func TestRestartWaitsForASinkThatTakesNoEvents(t *testing.T) {
 	t.Parallel()
 	const recordLimit = 64 << 10
@@ -160,7 +160,7 @@ func TestRestartWaitsForASinkThatTakesNoEvents(t *testing.T) {
 	}
 }
 
-// A token is for the sink alone. Over plain http it would be for whoever listens, so none is sent, and no event that needs one.
+// A token is for the sink only. Over plain http others could read it, so neither the token nor an event that needs one is sent.
 func TestDeliveryWithATokenWaitsForHTTPS(t *testing.T) {
 	alone(t)
 	s := newEnv(t)
@@ -183,7 +183,7 @@ func TestDeliveryWithATokenWaitsForHTTPS(t *testing.T) {
 	s.untilPublished(app, plainLife...)
 }
 
-// A sink that cannot be used keeps no application from running. What it was not told, one that can be used is.
+// Applications run with an invalid sink. A valid sink later gets the events that were not sent.
 func TestDeliveryWaitsForAValidSink(t *testing.T) {
 	alone(t)
 	s := newEnv(t)

@@ -47,7 +47,7 @@ func (s *env) relabel(pod, metadata string) {
 	s.must(err)
 }
 
-// untilRelabelled waits until the condition says that a driver's labels were changed, and how to put them back.
+// untilRelabelled waits until the condition reports changed labels of a driver and the remedy.
 func (s *env) untilRelabelled(app, pod string, change labelChange) {
 	s.Helper()
 	message := s.untilCondition(app, dialect.ConditionDriverLabelsChanged, metav1.ConditionTrue, "LabelsChanged").Message
@@ -69,7 +69,7 @@ func (s *env) untilLabelsAreBack(app string) {
 	})
 }
 
-// onlyPod fails unless a Pod is the only one of the env, and nobody deletes it.
+// onlyPod fails unless a Pod is the only one of the env and is not being deleted.
 func (s *env) onlyPod(d *driver) {
 	s.Helper()
 	pods, err := s.Kube.CoreV1().Pods(s.ns).List(s.Context(), metav1.ListOptions{})
@@ -79,7 +79,7 @@ func (s *env) onlyPod(d *driver) {
 	}
 }
 
-// notReleased fails if an application is said to be released.
+// notReleased fails if an application is reported as released.
 func (s *env) notReleased(app string) {
 	s.Helper()
 	if c := s.condition(app, dialect.ConditionResourcesReleased); c == nil || c.Status == metav1.ConditionTrue {

@@ -65,7 +65,7 @@ func (s *env) executor(application string, id int, owner metav1.OwnerReference) 
 	return &driver{Pod: made, env: s}
 }
 
-// run has an attempt's driver go through all it goes through, as far as to run, at the controller's pace.
+// run lets an attempt's driver start and become ready, at the controller's pace.
 func (s *env) run(app string, attempt int) *driver {
 	s.Helper()
 	s.untilState(app, "DriverRequested")

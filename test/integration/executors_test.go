@@ -25,7 +25,7 @@ func TestExecutorsChangeTheStateOfTheirApplication(t *testing.T) {
 	s.untilCondition("pi", "ExecutorsReady", metav1.ConditionFalse, "BelowInitial")
 
 	s.foreignPod("other")
-	s.executor("pi-0", 9, submission.OwnedBy(s.pod("other"))).start().ready() // counts for nobody
+	s.executor("pi-0", 9, submission.OwnedBy(s.pod("other"))).start().ready() // belongs to no application
 	first := d.executor(1).start().ready()
 	s.untilState("pi", "InitializedBelowThresholdExecutors")
 	second := d.executor(2).start().ready()
@@ -106,7 +106,7 @@ func withoutEvents(requests []controlplane.Request) []controlplane.Request {
 	return slices.DeleteFunc(requests, func(r controlplane.Request) bool { return r.Resource == "events" })
 }
 
-// Who asks for no executors is told of none, and costs nothing while they come and go.
+// An application that requests no number of executors shows none, and their changes cost no request.
 func TestExecutorsCostNothingIfNoNumberIsRequested(t *testing.T) {
 	t.Parallel()
 	s := newEnv(t).sharesController()
@@ -124,7 +124,7 @@ func TestExecutorsCostNothingIfNoNumberIsRequested(t *testing.T) {
 	s.untilState("pi", "ResourceReleased")
 }
 
-// A controller that begins anew counts the executors that there are before it says that there are too few.
+// A controller that starts again counts the existing executors before it reports too few.
 func TestExecutorsAreCountedAgainAfterTheControllerWasDown(t *testing.T) {
 	alone(t)
 	m := newCrashEnv(t)

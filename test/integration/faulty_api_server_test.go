@@ -46,9 +46,9 @@ type loss struct {
 type trap struct {
 	// at is the number of the write, from 1; 0 for none.
 	at int
-	// answered says that the API server carries the write out, so that it is the answer that is lost.
+	// answered means that the API server executes the write, and only its response is lost.
 	answered bool
-	// late says that the answer is not lost: it comes when the spring is over.
+	// late means that the response is not lost, but delayed until the trap's action is over.
 	late bool
 	// spring is called while the write waits.
 	spring func()

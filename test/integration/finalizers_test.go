@@ -14,7 +14,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 )
 
-// heldBack is a finalizer that nobody removes.
+// heldBack is a finalizer that no controller removes.
 const heldBack = "example.org/held-back"
 
 // templateWith is a template of a Pod that would never go.

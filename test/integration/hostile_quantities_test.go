@@ -158,7 +158,7 @@ func TestHostileQuantitiesAffectNoOtherApplication(t *testing.T) {
 		for name, value := range map[string]string{"huge": `"1e999999999"`, "number": `"1e+300"`} {
 			k.untilMessage(bad, name+"-"+strings.ToLower(k.kind), value)
 		}
-		for _, name := range []string{"huge", "long"} { // and it goes when it is deleted
+		for _, name := range []string{"huge", "long"} { // and it can be deleted
 			_, err := bad.kubectl("", "delete", k.resourceOf().GroupResource().String(), name+"-"+strings.ToLower(k.kind), "--timeout=60s")
 			bad.must(err)
 		}

@@ -113,7 +113,7 @@ func TestInstallationTakesOverWhatAnotherReleases(t *testing.T) {
 	}
 	a.sink.SetAnswer(a.ns, func(*http.Request, eventlog.Entry) int { return http.StatusServiceUnavailable })
 	a.delete("pi")
-	a.untilState("pi", "ResourceReleased") // and waits for its end to be told
+	a.untilState("pi", "ResourceReleased") // and waits until its end is published
 	first.serves("nowhere")
 	second.serves(a.ns + "," + b.ns)
 	a.sink.SetAnswer(a.ns, sink.Accept)

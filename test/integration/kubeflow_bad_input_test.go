@@ -15,7 +15,7 @@ import (
 )
 
 // What can never run is named on the object, in the Kubeflow operator's words where it has some, with the field, its
-// value and what to do; and it disturbs nobody.
+// value and what to do. It does not affect other applications.
 func TestBadInputOfTheKubeflowKindIsReported(t *testing.T) {
 	t.Parallel()
 	s := newEnv(t).sharesController()

@@ -314,7 +314,7 @@ func (s *env) classes() {
 	s.must(err)
 }
 
-// comesOf waits for an application's driver and tells what came of its manifest.
+// comesOf waits for an application's driver, and returns the objects that its manifest produced.
 func (s *env) comesOf(name string) map[string]any {
 	s.Helper()
 	app := s.untilShown(name, v1beta2.SubmittedState)
@@ -421,7 +421,7 @@ func lacking(got, want any, at string) string {
 	return at + " is " + inJSON(got) + ", want " + inJSON(want)
 }
 
-// same says that two values are, whatever the type of a number.
+// same reports whether two values are equal. Numbers of different types may be equal.
 func same(got, want any) bool { return reflect.DeepEqual(got, want) || inJSON(got) == inJSON(want) }
 
 func inJSON(value any) string {

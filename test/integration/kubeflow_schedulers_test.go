@@ -75,7 +75,7 @@ spec:
                 scheduleTimeoutSeconds: {type: integer, format: int32}
 `
 
-// withBatchSchedulers has all of them told of applications, and their pod groups known to the cluster until the end of
+// withBatchSchedulers enables all batch schedulers, and installs the CRDs of their pod groups until the end of
 // the test.
 func (s *env) withBatchSchedulers() {
 	s.Helper()

@@ -20,7 +20,7 @@ func named(name, manifest string) string {
 	return strings.Replace(manifest, "name: spark-pi", "name: "+name, 1)
 }
 
-// What the flags of the Kubeflow operator say acts, and a change of it acts on what begins afterwards.
+// Settings with the meaning of the Kubeflow operator's flags have their effect. A change applies to later runs.
 func TestKubeflowSettingsHaveTheirEffect(t *testing.T) {
 	alone(t)
 	s := newEnv(t)
@@ -93,7 +93,7 @@ func TestKubeflowSettingsHaveTheirEffect(t *testing.T) {
 	s.untilShown("denied", v1beta2.FailedState)
 }
 
-// Where another operator writes the status, too, nobody fights it, and the driver that runs stays the only one.
+// If another operator also writes the status, Firesteel does not write against it, and the running driver stays the only one.
 func TestInstallationLeavesKubeflowApplicationsOfAnotherOperatorAlone(t *testing.T) {
 	alone(t)
 	s := newEnv(t)

@@ -108,7 +108,7 @@ func TestKubeflowStatesComeInUpstreamsOrder(t *testing.T) {
 		goes  func(*env)
 		last  v1beta2.ApplicationStateType
 		shows string
-		// says is the error message in the end.
+		// says is the final error message.
 		says string
 	}{
 		"a success": {

@@ -125,7 +125,7 @@ func TestWriteBudgetOfAKubeflowApplication(t *testing.T) {
 			if policies > 0 {
 				allowed["create networkpolicies"] = policies
 			}
-			// On a slow machine the executors are told of more than once, and a cursor.
+			// On a slow machine, executors and the cursor may be written more than once.
 			allowed["update sparkapplications/status"] += int(changing/time.Second) + int(time.Since(began)/(30*time.Second))
 			s.wantWithinBudget(allowed, s.requestsAtRest())
 		})

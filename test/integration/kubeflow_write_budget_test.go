@@ -61,7 +61,7 @@ func TestWriteBudgetOfExecutorsAndATimeToLive(t *testing.T) {
 	allowed["get sparkapplications"], allowed["delete sparkapplications"] = 1+expectedRepeats(overdue), 1 // the handler's
 	allowed["create events"]++                                                                            // an executor failed
 	allowed["delete pods"] = 1                                                                            // the driver's, which is kept as long as the application
-	// Where the handler is asked again, it may find that all is done.
+	// If the handler is asked again, it may find that all is done.
 	s.wantWithinBudget(allowed, slices.DeleteFunc(s.requestsAtRest(), func(r controlplane.Request) bool {
 		return r.Kind() == "get sparkapplications" && r.Code == http.StatusNotFound
 	}))
@@ -71,10 +71,10 @@ func TestWriteBudgetOfExecutorsAndATimeToLive(t *testing.T) {
 // perSecond is the number of writes that one a second comes to.
 func perSecond(d time.Duration) int { return int(d/time.Second) + 1 }
 
-// What a thousand executors do is told once a second, of as many as the settings say, and nobody lists them.
+// Changes of a thousand executors are written once a second, for as many as the setting allows, without a list request.
 func TestWriteBudgetOfAThousandExecutors(t *testing.T) {
 	t.Parallel()
-	const executors, tracked = 1040, 1000 // max-tracked-executors is 1000 where nobody sets it
+	const executors, tracked = 1040, 1000 // max-tracked-executors is 1000 by default
 	s := newEnv(t).sharesController()
 	_, err := s.kubectl(sparkPi("4.1.1"), "apply", "--filename=-")
 	s.must(err)

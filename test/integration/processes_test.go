@@ -39,7 +39,7 @@ func (p *processes) stop() {
 	p.running = nil
 }
 
-// controller says how a controller is run.
+// controller defines how a controller is run.
 type controller struct {
 	// config is how it reaches the API server; nil for its service account's own way.
 	config *rest.Config

@@ -63,7 +63,7 @@ func statesOf(heard []eventlog.Entry) []string {
 	return states
 }
 
-// checkEvents checks what holds for any story: the same id has the same bytes, the first deliveries are in order, and
+// checkEvents checks what holds for all events: the same id has the same bytes, the first deliveries are in order, and
 // no transition is missing among them.
 func checkEvents(heard []eventlog.Entry, app *sparkv1.SparkApplication) error {
 	bytes := map[string]string{}
@@ -104,7 +104,7 @@ func history(app *sparkv1.SparkApplication) []string {
 	return states
 }
 
-// untilAcknowledged waits until the record says that the sink has taken a transition.
+// untilAcknowledged waits until the record has the acknowledgement of a transition.
 func (s *env) untilAcknowledged(name string, sequence int64) *sparkv1.SparkApplication {
 	s.Helper()
 	return until(s, s.apps(), name, fmt.Sprintf("have its cursor at %d", sequence), func(app *sparkv1.SparkApplication) bool {

@@ -23,7 +23,7 @@ import (
 
 const apacheApplications = "sparkapplications.spark.apache.org"
 
-// raw is an object as the API server has it, whatever this version of Firesteel knows of it.
+// raw returns an object as the API server has it, with fields that this version does not know.
 func (s *env) raw(resource, name string) *unstructured.Unstructured {
 	s.Helper()
 	text, err := s.kubectl("", "get", resource, name, "--output=json")
@@ -167,8 +167,8 @@ func TestRecordOfANewerFormatInAnUndecodableObjectIsLeftAlone(t *testing.T) {
 	})
 }
 
-// The driver of an object that cannot be decoded lives until the object is deleted. Then it is found by its record: somebody took
-// its labels and its owner away.
+// The driver of an undecodable object lives until the object is deleted. Then it is found by its record: another client removed
+// its labels and its owner reference.
 func TestDeletionOfAnUndecodableApplicationStopsTheDriverOfItsRecord(t *testing.T) {
 	ofBothKinds(t, func(s *env, resource, name string, d *driver) {
 		s.makeUndecodable(resource, name)

@@ -49,7 +49,7 @@ func (s *env) replica(without ...string) *replica {
 	}
 }
 
-// fetch reads a page; the status is 0 where nobody answers.
+// fetch reads a page; the status is 0 without a response.
 func (s *env) fetch(url string) (status int, text string) {
 	s.Helper()
 	request, err := http.NewRequestWithContext(s.Context(), http.MethodGet, url, nil)
@@ -259,7 +259,7 @@ func documented(t *testing.T) []string {
 	return names
 }
 
-// residentMemory is what the kernel says of a process.
+// residentMemory returns the resident memory of a process, from the kernel.
 func residentMemory(t *testing.T, pid int) string {
 	t.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))

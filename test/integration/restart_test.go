@@ -45,7 +45,7 @@ func TestRestartsAsOftenAsTheSpecAllows(t *testing.T) {
 	}
 }
 
-// What a user wants to exist before the driver is made anew only where it was edited.
+// An object that must exist before the driver is created again only if it was edited.
 func TestRestartKeepsConfigMaps(t *testing.T) {
 	t.Parallel()
 	s := newEnv(t).sharesController()

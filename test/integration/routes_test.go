@@ -125,7 +125,7 @@ func TestRoutesCostTwoWritesEach(t *testing.T) {
 	}
 }
 
-// The Gateway API comes to the cluster in the middle of this test, which therefore runs alone.
+// The Gateway API is installed in the middle of this test, which therefore runs alone.
 func TestRoutesOfTheGatewayAPI(t *testing.T) {
 	alone(t)
 	s := newEnv(t)
@@ -199,7 +199,7 @@ func TestRoutesOfTheGatewayAPI(t *testing.T) {
 	untilGone(s, s.Kube.CoreV1().Pods(s.ns), "bad-0-driver")
 }
 
-// warned waits for a warning that says certain things.
+// warned waits for a warning with these parts.
 func (s *env) warned(name string, parts ...string) {
 	s.Helper()
 	until(s, s.apps(), name, fmt.Sprintf("be warned of %q", parts), func(app *sparkv1.SparkApplication) bool {

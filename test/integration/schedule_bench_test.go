@@ -92,7 +92,7 @@ func (s *env) runsAtOnce(b *testing.B, name, run string) {
 	b.Logf("%s: %v", name, spent)
 }
 
-// rawCreates is how long the API server takes to create as many applications, where nobody looks after them.
+// rawCreates returns how long the API server takes to create as many applications without a controller.
 func rawCreates(b *testing.B) time.Duration {
 	b.Helper()
 	s := newEnv(b)

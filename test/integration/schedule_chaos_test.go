@@ -22,7 +22,7 @@ import (
 )
 
 const (
-	// chaosPeriod is the time from one instant to the next: longer than whoever is killed is away.
+	// chaosPeriod is the time between two instants: longer than the restart of a killed process.
 	chaosPeriod = 15 * time.Second
 	// aroundInstant is how long before and after an instant a process is killed.
 	aroundInstant = 400 * time.Millisecond

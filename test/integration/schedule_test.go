@@ -92,7 +92,7 @@ func TestScheduleRunCostsThreeRequests(t *testing.T) {
 // expectedRepeats returns how often a request may be repeated: about once a second, until its effect is visible.
 func expectedRepeats(unseen time.Duration) int { return int(unseen / (750 * time.Millisecond)) }
 
-// due are the deliveries that say that a run is due.
+// due returns the deliveries of due events.
 func due(heard []eventlog.Entry) []eventlog.Entry {
 	var events []eventlog.Entry
 	for _, d := range heard {
@@ -223,7 +223,7 @@ func TestScheduleStartsOneRunAfterAnOutage(t *testing.T) {
 
 func controllerOf(s *env) controller { return controller{sink: s.sink.URL()} }
 
-// What is refused is told, is tried again at its next time, and disturbs no other schedule.
+// A refused run is reported, the next one is tried at its time, and other schedules are not affected.
 func TestScheduleRefusals(t *testing.T) {
 	ofEachKind(t, func(t *testing.T, s *env, k *variant.Kind) {
 		other := s.schedules(k, "other", "@every 2s", nil)

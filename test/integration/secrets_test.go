@@ -17,7 +17,7 @@ import (
 	"github.com/firesteel-dev/firesteel/test/harness/process"
 )
 
-// No value of a secret is told: neither by a status, nor by an Event, a CloudEvent or the log.
+// No status, Event, CloudEvent or log contains the value of a secret.
 func TestSecretsAppearNowhere(t *testing.T) {
 	alone(t)
 	s := newEnv(t)

@@ -41,7 +41,7 @@ func (s *env) noDrivers() {
 	}
 }
 
-// endedOnTime checks the last end of a record: its state, class and reason, and what its message says.
+// endedOnTime checks the last end of a record: its state, class, reason and message.
 func (s *env) endedOnTime(record *v1alpha1.Record, state, reason string, says ...string) {
 	s.Helper()
 	for _, t := range slices.Backward(record.Transitions) {
@@ -161,7 +161,7 @@ func TestTimeLimitOfExecutorsEndsWhenTheyStarted(t *testing.T) {
 	untilGone(s, s.Kube.CoreV1().Pods(s.ns), kubeflowExecutorName(2))
 	s.ownController(controller{sink: s.sink.URL()})
 
-	// Another application tells when the time is over in which executors had to come.
+	// Another application shows when the time limit of executors is over.
 	_, err := s.kubectl(named("clock", annotated(s, sparkPi("4.1.1"), map[string]any{dialect.AnnotationExecutorsStart: limit.String()})), "create", "--filename=-")
 	s.must(err)
 	s.kubeflowDriver("clock").start()
@@ -191,7 +191,7 @@ func TestTimeLimitActiveDeadlineCountsRunningTime(t *testing.T) {
 		t.Errorf("while it is suspended, it counts %+v", before)
 	}
 
-	// Another application tells when as much time is over as the first may be active.
+	// Another application shows when the active deadline of the first is over.
 	_, err := s.kubectl(named("clock", annotated(s, sparkPi("4.1.1"), map[string]any{dialect.AnnotationDriverStart: limit.String()})), "create", "--filename=-")
 	s.must(err)
 	s.untilShown("clock", v1beta2.FailedState)
@@ -238,7 +238,7 @@ func TestTimeLimitAnnotationWinsOverTheSetting(t *testing.T) {
 	for _, name := range []string{"unbounded", "longer"} {
 		s.untilShown(name, v1beta2.SubmittedState)
 	}
-	// An edit of the annotation acts on what waits, and runs nothing anew.
+	// An edit of the annotation applies to a waiting application, and starts no run.
 	s.patchKubeflow("unbounded", `{"metadata":{"annotations":{"firesteel.dev/driver-start-timeout":"1s"}}}`)
 	if app := s.untilShown("unbounded", v1beta2.FailedState); app.Status.Firesteel.Attempt.ID != 0 {
 		t.Errorf("it runs attempt %d", app.Status.Firesteel.Attempt.ID)

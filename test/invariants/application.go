@@ -48,7 +48,7 @@ type Application struct {
 	outcome string
 	drivers Drivers
 
-	// taken is the last transition that the sink took.
+	// taken is the last transition that the sink acknowledged.
 	taken int64
 	// undone are the digests of events whose transitions a restore of the API server undid. lost reports whether the restore
 	// undid the application.

@@ -82,7 +82,7 @@ func (c *connection) lag() time.Duration {
 	return time.Duration(1+c.intn(100_000_000)) * time.Nanosecond
 }
 
-// RoundTrip does what is asked, unless something goes wrong before or after it.
+// RoundTrip executes a request, unless a fault occurs before or after it.
 func (c *connection) RoundTrip(request *http.Request) (*http.Response, error) {
 	c.latency()
 	if c.isDead() {
@@ -233,7 +233,7 @@ var kinds = map[string]metav1.TypeMeta{
 	pods:      {Kind: "Pod", APIVersion: "v1"},
 }
 
-// newApplication is an empty one of a resource; nil where that is not one of applications.
+// newApplication is an empty one of a resource; nil if that is not one of applications.
 func newApplication(resource string) dialect.Application {
 	switch resource {
 	case apaches:
@@ -283,7 +283,7 @@ func (c *connection) sendInitial(to io.Writer, resource string, selects func(obj
 	return revision
 }
 
-// send says no where nobody listens any more.
+// send returns false if nobody listens any more.
 func send(to io.Writer, kind watch.EventType, o object) bool {
 	text, err := json.Marshal(map[string]any{"type": kind, "object": o})
 	if err != nil {

@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// stories is how many are played where FIRESTEEL_STORIES does not say.
+// stories is the number of runs if FIRESTEEL_STORIES is not set.
 const stories = 15
 
 func TestTransitionsAreDeliveredInOrderAndOneDriverLives(t *testing.T) {
@@ -61,7 +61,7 @@ const (
 	recovery   = 3 * time.Hour
 )
 
-// env is one story: a server, a sink, two replicas, and all that acts upon them.
+// env is one run: a server, a sink, two replicas, and the users.
 type env struct {
 	t      *testing.T
 	seed   uint64
@@ -115,7 +115,7 @@ func (w *env) keepReplica(n uint64) {
 	}
 }
 
-// settled says that nothing is left to happen.
+// settled reports whether nothing more can happen.
 func (w *env) settled() bool {
 	w.server.mu.Lock()
 	defer w.server.mu.Unlock()
@@ -129,7 +129,7 @@ func (w *env) settled() bool {
 	return true
 }
 
-// atRest says that an application came to an end that nothing follows, and that the sink knows it.
+// atRest reports whether an application has ended for good and the sink has acknowledged its events.
 func atRest(app dialect.Application) bool {
 	record, policy := app.GetRecord(), invariants.PolicyOf(app)
 	if record == nil || record.Acknowledged < record.Sequence {
@@ -215,7 +215,7 @@ func (w *env) move(pod *corev1.Pod, random *rand.Rand) error {
 	case ended:
 		return errUnmoved
 	case luck == 0 && !w.calm():
-		return errRemove // somebody deletes it, and does not wait
+		return errRemove // a user deletes it and does not wait
 	case pod.Spec.NodeName == "":
 		pod.Spec.NodeName = "node-1"
 		if random.IntN(8) == 0 {

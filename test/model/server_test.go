@@ -57,7 +57,7 @@ type server struct {
 	births   int
 	objects  map[key]object
 	log      []change
-	// news is closed, and made anew, at each change.
+	// news is closed and replaced at each change.
 	news chan struct{}
 	// history sees every revision of applications and driver Pods.
 	history *invariants.History
@@ -114,7 +114,7 @@ func (s *server) create(k key, given object) (object, error) {
 	return clone(made), nil
 }
 
-// alive says that a driver may run, now or later. One whose containers ended, or that no node will start, cannot.
+// alive reports whether a driver may run, now or later. One whose containers ended, or that no node will start, cannot.
 func alive(pod *corev1.Pod) bool {
 	return pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed
 }
@@ -190,7 +190,7 @@ func (s *server) merge(stored, given object, subresource string) error {
 	}
 }
 
-// part says how a part of an object is written. That says whether it is another than before.
+// part returns a part of an object in JSON, to compare it with an earlier one.
 func part[T any](stored *T, wanted T) func() bool {
 	return func() bool {
 		before, _ := json.Marshal(stored)

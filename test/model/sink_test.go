@@ -64,7 +64,7 @@ func (s sentBy) Send(ctx context.Context, event cloudevents.Event) error {
 	}
 	err := s.sink.Send(ctx, event)
 	if !s.connection.calm() && s.connection.intn(80) == 0 {
-		s.connection.kill() // before it learns that the sink took the event
+		s.connection.kill() // before it gets the sink's response
 		return errRefused
 	}
 	return err

@@ -95,7 +95,7 @@ func (w *env) edit(k key, edit func(suspended *bool, properties map[string]strin
 	}))
 }
 
-// expect lets pass what a user who is late or early is told.
+// expect ignores errors that a late or early user gets.
 func (w *env) expect(_ object, err error) {
 	if err != nil && !apierrors.IsAlreadyExists(err) && !apierrors.IsNotFound(err) {
 		w.t.Error(err)

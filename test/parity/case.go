@@ -36,7 +36,7 @@ type Case struct {
 	ofValue bool
 }
 
-// OfValue tells whether the case is of a single odd value.
+// OfValue reports whether the case is of a single odd value.
 func (c Case) OfValue() bool { return c.ofValue }
 
 // Namespace is the one of the submission.
@@ -49,7 +49,7 @@ func (c Case) Namespace() string {
 
 var roles = []string{"driver", "executor"}
 
-// templateOf is the manifest of a role's pod template; empty where there is none.
+// templateOf is the manifest of a role's pod template; empty if there is none.
 func (c Case) templateOf(role string) string {
 	if role == "driver" {
 		return c.Driver

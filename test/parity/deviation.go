@@ -48,7 +48,7 @@ func LoadDeviations() (Deviations, error) {
 	return result, nil
 }
 
-// allow tells whether a comparison may end otherwise in what fits.
+// allow reports whether a comparison may end otherwise in what fits.
 func (d Deviations) allow(c Comparison, fits func(*Deviation) bool) bool {
 	for _, entry := range d {
 		of := (len(entry.Versions) == 0 || slices.Contains(entry.Versions, c.Version)) && (entry.API == "" || entry.API == c.API)

@@ -6,7 +6,7 @@
 //	                 manifest ── Plan of an API ── submission.Build ── Complete ──────┘
 //
 // The cases ([Cases]) are a table, draws from a table of keys, and single odd values. `make parity` runs spark-submit of
-// each version in test/parity/record, fails where it does otherwise than recorded, and has the same API server complete
+// each version in test/parity/record, fails if it does otherwise than recorded, and has the same API server complete
 // Firesteel's objects, too; `make parity RECORD=all` writes the recordings, RECORD=missing those that there are none of.
 // `go test` compares with the recordings and needs nothing but Go.
 //

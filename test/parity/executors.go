@@ -116,7 +116,7 @@ func (c ExecutorCase) Missing(executor Fields) ([]string, error) {
 	return missing, nil
 }
 
-// Warned says that the condition Warning of the application names the field.
+// Warned reports whether the condition Warning of the application names the field.
 func (c ExecutorCase) Warned(app *v1beta2.SparkApplication) bool {
 	return slices.ContainsFunc(fields.UnsupportedFields(app, kubeflowDefaults()), func(f finding.Finding) bool {
 		return strings.HasPrefix(f.Sentence(), "spec."+c.Field)

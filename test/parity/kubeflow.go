@@ -29,7 +29,7 @@ func templateContainer(role string) (key, name string) {
 	return "spark.kubernetes." + role + ".podTemplateContainerName", "spark-kubernetes-" + role
 }
 
-// InKubeflow says that a case can be given in that API so that spark-submit gets the same: not where another name tells
+// InKubeflow reports whether a case can be given in that API so that spark-submit gets the same: not where another name tells
 // the driver's container in its template.
 func (c Case) InKubeflow() bool {
 	key, name := templateContainer("driver")

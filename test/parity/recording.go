@@ -74,7 +74,7 @@ func (r *Recordings) of(c Case) map[string]*Recording {
 	return r.kept
 }
 
-// Has tells whether there is a recording of a case.
+// Has reports whether there is a recording of a case.
 func (r *Recordings) Has(c Case) bool { return r.of(c)[c.Name] != nil }
 
 // Of returns the recording of a case.
@@ -102,7 +102,7 @@ func whole(differences, minimal Fields) Fields {
 	return fields
 }
 
-// Set puts a recording in the place of a case's former one, if that differs, and tells whether it does. The minimal one
+// Set puts a recording in the place of a case's former one, if that differs, and reports whether it does. The minimal one
 // must have been set.
 func (r *Recordings) Set(c Case, whole *Recording) (changed bool) {
 	kept := whole

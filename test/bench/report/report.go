@@ -45,15 +45,15 @@ type Figure struct {
 	Samples []float64 `json:"samples"`
 	// Yardstick are samples of the same, of what it is to be held against: most often the API server alone.
 	Yardstick []float64 `json:"yardstick,omitempty"`
-	// Higher says that more is better.
+	// Higher means that more is better.
 	Higher bool  `json:"higher,omitempty"`
 	Goal   *Goal `json:"goal,omitempty"`
 }
 
-// Goal is what a figure should be. Nothing fails where it is not.
+// Goal is what a figure should be. Nothing fails if it is not.
 type Goal struct {
 	Limit float64 `json:"limit"`
-	// OfRatio says that the limit is one of the ratio to the yardstick.
+	// OfRatio means that the limit is one of the ratio to the yardstick.
 	OfRatio bool `json:"ofRatio,omitempty"`
 }
 
@@ -86,13 +86,13 @@ func (f *Figure) RatioBelow(limit float64) *Figure {
 	return f
 }
 
-// RatioAbove sets the goal of at least that ratio to the yardstick, and says that more is better.
+// RatioAbove sets the goal of at least that ratio to the yardstick. More is better.
 func (f *Figure) RatioAbove(limit float64) *Figure {
 	f.Goal, f.Higher = &Goal{Limit: limit, OfRatio: true}, true
 	return f
 }
 
-// Missed says that the goal is missed. A ratio to nothing meets none.
+// Missed reports whether the goal is missed. A ratio to nothing meets none.
 func (f *Figure) Missed() bool {
 	if f.Goal == nil {
 		return false

@@ -28,7 +28,7 @@ import (
 // RunTime bounds a real Spark run on a machine that does other things beside.
 const RunTime = 6 * time.Minute
 
-// interval is the time between two looks at what is waited for.
+// interval is the time between two reads of what is waited for.
 const interval = 250 * time.Millisecond
 
 // Cluster is the cluster under test, and a namespace of the test's own in it.
@@ -132,7 +132,7 @@ func (c *Cluster) Run(t *testing.T, input, name string, args ...string) string {
 	return string(output)
 }
 
-// ended holds for an application that nothing more comes of.
+// ended reports whether an application has ended for good.
 var ended = InState("ResourceReleased", "TerminatedWithoutReleaseResources")
 
 // Await waits until an application is as it should be, or has ended otherwise.
@@ -147,7 +147,7 @@ func (c *Cluster) Await(t *testing.T, name, what string, is func(*sparkv1.SparkA
 	return app
 }
 
-// await looks at an application until it is as it should be, or has ended otherwise.
+// await reads an application until a condition holds, or it has ended otherwise.
 func await[A any](t *testing.T, is, ended func(A) bool, get func(context.Context) (A, error)) (app A, itIs bool) {
 	t.Helper()
 	err := wait.PollUntilContextTimeout(t.Context(), interval, RunTime, true, func(ctx context.Context) (bool, error) {

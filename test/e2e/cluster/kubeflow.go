@@ -10,7 +10,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
 )
 
-// KubeflowEnded holds for an application of the Kubeflow kind that nothing more comes of.
+// KubeflowEnded reports whether an application of the Kubeflow kind has ended for good.
 var KubeflowEnded = InKubeflowState(v1beta2.CompletedState, v1beta2.FailedState)
 
 // AwaitKubeflow is Await of the Kubeflow kind.

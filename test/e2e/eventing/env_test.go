@@ -29,7 +29,7 @@ const system = "firesteel-system"
 // patience bounds what is waited for.
 const patience = 3 * time.Minute
 
-// interval is the time between two looks at what is waited for.
+// interval is the time between two reads of what is waited for.
 const interval = 200 * time.Millisecond
 
 // env is a namespace of applications.
@@ -106,7 +106,7 @@ func (s *env) untilSucceeded(name string, attempt int64) {
 	s.expectOneDriverEach(name)
 }
 
-// expectOneDriverEach fails where an attempt had more than one driver: the scheduler tells of each Pod.
+// expectOneDriverEach fails if an attempt had more than one driver: the scheduler tells of each Pod.
 func (s *env) expectOneDriverEach(name string) {
 	s.t.Helper()
 	told, err := s.Kube.CoreV1().Events(s.Namespace).List(s.t.Context(), metav1.ListOptions{FieldSelector: "reason=Scheduled"})
@@ -220,13 +220,13 @@ func (s *env) untilReached(path string, attributes map[string]string) {
 	}
 }
 
-// delivery is an event as the subscriber took it.
+// delivery is an event as the subscriber got it.
 type delivery struct {
 	Arrived time.Time         `json:"arrived"`
 	Event   cloudevents.Event `json:"event"`
 }
 
-// taken is what the subscriber took under a key, oldest first.
+// taken returns what the subscriber got under a key, oldest first.
 func (s *env) taken(key string) []delivery {
 	s.t.Helper()
 	return slices.DeleteFunc(s.all(s.key(key)), func(d delivery) bool { return d.Event.Type() == probe })
@@ -283,7 +283,7 @@ func (s *env) untilWhole(key, app string) []delivery {
 	return its
 }
 
-// gap names what is missing of a whole story, or is empty.
+// gap names a missing transition, or is empty.
 func gap(its []delivery) string {
 	sequences, last := map[int]bool{}, 0
 	for _, d := range its {

@@ -8,7 +8,7 @@ import (
 	"github.com/firesteel-dev/firesteel/test/e2e/cluster"
 )
 
-// apps are the applications of a test in which something goes away, and how many of their attempts fail.
+// apps are the applications of a test with an outage, and how many of their attempts fail.
 var apps = map[string]int{"one": 1, "two": 2, "three": 3}
 
 func (s *env) submitAll() {

@@ -8,7 +8,7 @@ import (
 	"github.com/firesteel-dev/firesteel/test/e2e/cluster"
 )
 
-// A subscriber that fails costs its application time, and nobody an event.
+// A subscriber that fails delays its application, and no event is lost.
 func TestSubscriberThatFailsDelaysNoOther(t *testing.T) {
 	for name, test := range map[string]struct {
 		failing trigger
@@ -57,7 +57,7 @@ func TestSubscriberThatAnswersWithForgedEventsChangesNothing(t *testing.T) {
 	}
 }
 
-// countIDs is how many different events tell of a state, forged ones left out.
+// countIDs returns the number of different events of a state, without forged ones.
 func countIDs(deliveries []delivery, state string) int {
 	ids := map[string]bool{}
 	for _, d := range deliveries {

@@ -174,7 +174,7 @@ func scale(t *testing.T, c *cluster.Cluster) {
 	expectLog(t, c, "shuffle", "sum 435 of 30\n")
 }
 
-// aliveWorkers is what the master's page says of its workers; below 0 where it does not answer.
+// aliveWorkers is what the master's page says of its workers; below 0 if it does not answer.
 func aliveWorkers(t *testing.T, c *cluster.Cluster) int {
 	t.Helper()
 	told := struct {
@@ -195,7 +195,7 @@ func get(t *testing.T, c *cluster.Cluster, path string) string {
 	return string(answer)
 }
 
-// eventually waits until something holds. Until then is says why it does not.
+// eventually waits until a condition holds. The condition returns why it does not hold yet.
 func eventually(t *testing.T, what string, is func(context.Context) error) {
 	t.Helper()
 	var problem error
@@ -215,7 +215,7 @@ func unless(holds bool, format string, values ...any) error {
 	return fmt.Errorf(format, values...)
 }
 
-// expectStory waits until the subscriber was told of these states of the cluster, in this order, and maybe of more.
+// expectStory waits until the subscriber has these states of the cluster, in this order, and possibly others.
 func expectStory(t *testing.T, c *cluster.Cluster, states ...string) {
 	t.Helper()
 	eventually(t, "its story is told", func(context.Context) error {

@@ -52,7 +52,7 @@ func message(number protowire.Number, content []byte) []byte {
 	return protowire.AppendBytes(protowire.AppendTag(nil, number, protowire.BytesType), content)
 }
 
-// field is what a message has from the value of a field on; nil where it has no such field.
+// field is what a message has from the value of a field on; nil if it has no such field.
 func field(message []byte, wanted protowire.Number) []byte {
 	for len(message) > 0 {
 		number, kind, tag := protowire.ConsumeTag(message)

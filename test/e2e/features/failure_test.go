@@ -26,7 +26,7 @@ func TestFailureCauseHasTheException(t *testing.T) {
 	expectFailure(t, c, "exception", exited, `java.lang.NumberFormatException: For input string: "many"`)
 }
 
-// expectFailure checks that an application fails, and that its condition says why.
+// expectFailure checks that an application fails, and that its condition has the cause.
 func expectFailure(t *testing.T, c *cluster.Cluster, name string, why ...string) {
 	t.Helper()
 	app := c.Await(t, name, "kept", kept)

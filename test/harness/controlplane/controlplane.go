@@ -39,7 +39,7 @@ rules: [{level: Metadata}]
 // Assets is the environment variable with the folder of the control plane's programs.
 const Assets = "KUBEBUILDER_ASSETS"
 
-// Options say what a control plane consists of.
+// Options choose the parts of a control plane.
 type Options struct {
 	// Dir is the folder for its files and the logs of its processes. It is made if it does not exist.
 	Dir string

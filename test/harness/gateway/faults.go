@@ -12,7 +12,7 @@ import (
 type fault struct {
 	name   string
 	weight float64
-	// of says which requests can fail so.
+	// of defines which requests can fail so.
 	of    func(*http.Request) bool
 	serve func(g *Gateway, w http.ResponseWriter, request *http.Request)
 }

@@ -23,7 +23,7 @@ import (
 	"github.com/firesteel-dev/firesteel/test/harness/rng"
 )
 
-// Rates say how much goes wrong.
+// Rates are the rates of faults.
 type Rates struct {
 	// Write and Read are the shares of requests that fail, TooOld that of the watches that cannot be resumed.
 	Write, Read, TooOld float64
@@ -43,7 +43,7 @@ type Gateway struct {
 	rates  Rates
 	faults []fault
 	rng    *rng.Rand
-	// count is told of each fault.
+	// count is called at each fault.
 	count func(fault string)
 
 	stormy atomic.Bool
@@ -92,7 +92,7 @@ func (g *Gateway) Close() {
 	g.server.Close()
 }
 
-// Config is how a user with a token goes through the gateway.
+// Config returns the configuration that connects a user with a token through the gateway.
 func (g *Gateway) Config(token string) *rest.Config {
 	return &rest.Config{Host: g.server.URL, BearerToken: token, TLSClientConfig: rest.TLSClientConfig{CAFile: g.caFile}}
 }
@@ -103,14 +103,14 @@ func (g *Gateway) Storm() { g.stormy.Store(true) }
 // Calm has requests fail no more.
 func (g *Gateway) Calm() { g.stormy.Store(false) }
 
-// Outage cuts all connections, and lets nobody through for a time.
+// Outage closes all connections, and refuses new ones for a time.
 func (g *Gateway) Outage(ctx context.Context, length time.Duration) {
 	g.count("api outage")
 	defer g.Block()()
 	wait(ctx, length)
 }
 
-// Block cuts all connections, and lets nobody through until open is called.
+// Block closes all connections, and refuses new ones until open is called.
 func (g *Gateway) Block() (open func()) {
 	g.closed.Add(1)
 	g.server.CloseClientConnections()
@@ -150,13 +150,13 @@ func isWatch(request *http.Request) bool {
 	return watch == "true" || watch == "1"
 }
 
-// isResumed says that a watch goes on from where another ended.
+// isResumed reports whether a watch continues an earlier one.
 func isResumed(request *http.Request) bool {
 	query := request.URL.Query()
 	return isWatch(request) && query.Get("resourceVersion") != "" && query.Get("sendInitialEvents") == ""
 }
 
-// isKubernetesEvent says that a request may be lost: whether it is proves nothing.
+// isKubernetesEvent reports whether a request writes a Kubernetes Event, which may be lost.
 func isKubernetesEvent(request *http.Request) bool {
 	return strings.Contains(request.URL.Path, "/events")
 }
@@ -166,14 +166,14 @@ func (g *Gateway) forget(request *http.Request) {
 	g.proxy.ServeHTTP(&nobody{header: http.Header{}}, request.WithContext(context.WithoutCancel(request.Context())))
 }
 
-// keep reads the body of a request, which cannot be read when the client is gone. It says no where it is already.
+// keep reads the body of a request, which cannot be read when the client is gone. It returns false if it is already.
 func keep(request *http.Request) bool {
 	body, err := io.ReadAll(request.Body)
 	request.Body = io.NopCloser(bytes.NewReader(body))
 	return err == nil
 }
 
-// nobody takes an answer that is lost.
+// no client reads a lost response.
 type nobody struct{ header http.Header }
 
 func (n *nobody) Header() http.Header            { return n.header }

@@ -37,7 +37,7 @@ var next = map[state][]state{
 // submitted is what follows where the application is about to be submitted.
 var submitted = []state{v1beta2.SubmittedState, v1beta2.FailedSubmissionState, v1beta2.SuspendingState}
 
-// Wrong says what clients should not have seen of a revision of an application after the one before; before is nil
+// Wrong returns what clients should not have seen of a revision of an application after the one before; before is nil
 // where the application was not looked at.
 func Wrong(before, after *v1beta2.SparkApplication) []string {
 	if before == nil {
@@ -58,7 +58,7 @@ func Wrong(before, after *v1beta2.SparkApplication) []string {
 	return append(wrong, contradicted(is)...)
 }
 
-// reachable says that a state may be seen after another, with so many steps between.
+// reachable reports whether a state may be seen after another, with so many steps between.
 func reachable(from, to state, steps int) bool {
 	reached := map[state]bool{from: true}
 	for range steps {
@@ -102,7 +102,7 @@ func named(record *v1alpha1.Record) string {
 	return record.Launch.ID
 }
 
-// miscounted says what is wrong with the numbers of attempts. That of executions begins anew with an edit only, that of
+// miscounted returns what is wrong with the numbers of attempts. That of executions begins again with an edit only, that of
 // submissions with each execution: where nothing runs, or another launch is named.
 func miscounted(was, is v1beta2.SparkApplicationStatus, begun []v1alpha1.Transition) (wrong []string) {
 	edited := count(begun, lifecycle.Invalidating) > 0 || lifecycle.CurrentState(was.Firesteel) == lifecycle.Invalidating
@@ -118,7 +118,7 @@ func miscounted(was, is v1beta2.SparkApplicationStatus, begun []v1alpha1.Transit
 	return wrong
 }
 
-// unedited says that an application is invalidated although nobody edited its spec. A record of an earlier version of Firesteel
+// unedited reports whether an application is invalidated although nobody edited its spec. A record of an earlier version of Firesteel
 // names no generation: its attempt is of the generation that was observed before, not of the one that this write observes.
 func unedited(was v1beta2.SparkApplicationStatus, after *v1beta2.SparkApplication, begun []v1alpha1.Transition) []string {
 	asked := fields.SpecOf(after)
@@ -129,7 +129,7 @@ func unedited(was v1beta2.SparkApplicationStatus, after *v1beta2.SparkApplicatio
 	return nil
 }
 
-// contradicted says what of a status does not go with its state.
+// contradicted returns what of a status does not go with its state.
 func contradicted(s v1beta2.SparkApplicationStatus) (wrong []string) {
 	shown := s.AppState.State
 	check := func(what string, has, want bool) {

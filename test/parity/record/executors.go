@@ -109,7 +109,7 @@ func readPod(folder string) (parity.Object, error) {
 	return pod, err
 }
 
-// compareExecutors fails where the recordings hold anything else than what was made of the cases now.
+// compareExecutors fails if the recordings hold anything else than what was made of the cases now.
 func (r *recorder) compareExecutors(version string, made map[string]parity.Fields, recorded parity.ExecutorRecordings) {
 	for _, c := range parity.ExecutorCases {
 		fields, err := recorded.Of(c)

@@ -59,7 +59,7 @@ func Key(inputs ...string) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// Fresh says whether the item at path was made from the inputs of that key.
+// Fresh reports whether the item at path was made from the inputs of that key.
 func (d Dir) Fresh(path, key string) bool {
 	stamp, err := os.ReadFile(d.stamp(path))
 	if err != nil || string(stamp) != key {

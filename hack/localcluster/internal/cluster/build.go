@@ -77,7 +77,7 @@ func (c *Cluster) buildKwok(ctx context.Context, t *step.Task) error {
 	return err
 }
 
-// kubernetesLinkFlags tell the programs their version: without it the server
+// kubernetesLinkFlags set the version of the programs: without it the server
 // takes itself for v0.0.0, and clients that ask for a least version refuse it.
 func kubernetesLinkFlags() string {
 	flags := []string{"-s", "-w"}

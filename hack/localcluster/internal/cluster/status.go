@@ -28,7 +28,7 @@ func (c *Cluster) Healthy(ctx context.Context) error {
 }
 
 // patience is how long a running cluster may fail to answer before it counts as
-// broken. A machine that compiles meanwhile is slow, and to boot anew loses work.
+// broken. A machine that compiles meanwhile is slow, and to boot again loses work.
 const patience = time.Minute
 
 // works is nil when all that was started runs and does what it is for.
@@ -48,7 +48,7 @@ func (c *Cluster) works(ctx context.Context) error {
 	})
 }
 
-// Status tells what runs.
+// Status prints what runs.
 func (c *Cluster) Status(ctx context.Context) (string, error) {
 	records, err := c.processes.Records()
 	if err != nil {

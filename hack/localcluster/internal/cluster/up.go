@@ -24,7 +24,7 @@ import (
 type Contents struct {
 	// Spark are the further releases that there are images of.
 	Spark []spark.Release
-	// Eventing says whether Knative Eventing runs in it.
+	// Eventing reports whether Knative Eventing runs in it.
 	Eventing bool
 }
 
@@ -50,7 +50,7 @@ func (c *Cluster) Up(ctx context.Context, contents Contents) error {
 	if err := runner.Run(ctx, c.steps(contents)...); err != nil {
 		return fmt.Errorf("%w\n  what was started is still there to look at; localcluster down removes it", err)
 	}
-	// What answers at the cluster's addresses might be somebody else's.
+	// What answers at the cluster's addresses might be another owner's.
 	if err := c.works(ctx); err != nil {
 		return fmt.Errorf("the cluster does not work although booted: %w", err)
 	}
@@ -61,7 +61,7 @@ func (c *Cluster) Up(ctx context.Context, contents Contents) error {
 	return nil
 }
 
-// complete is the file that says that the cluster was booted to the end.
+// complete is the file that means that the cluster was booted to the end.
 func (c *Cluster) complete() string { return filepath.Join(c.cache.Cluster(), "complete") }
 
 // clear removes what is left of a cluster, if anything is.
@@ -251,7 +251,7 @@ func (c *Cluster) startVolumes(context.Context, *step.Task) error {
 	return c.startSelf("volumes", "volumes", volumes.Dir)
 }
 
-// ownVolumes is the file that says that the volumes' folder was not there before.
+// ownVolumes is the file that means that the volumes' folder did not exist before.
 func (c *Cluster) ownVolumes() string { return filepath.Join(c.cache.Cluster(), "own-volumes") }
 
 // removeVolumes removes the volumes' folder, if the cluster made it.

@@ -144,7 +144,7 @@ func (c *ControlPlane) corefile(forward bool) string {
 `, c.DNSPort, c.Address, c.KubeconfigOf("coredns"), rest)
 }
 
-// hasNameserver says whether there is a server to forward other names to.
+// hasNameserver reports whether there is a server to forward other names to.
 func hasNameserver(resolvConf string) bool {
 	for line := range strings.Lines(resolvConf) {
 		if strings.HasPrefix(strings.TrimSpace(line), "nameserver") {

@@ -15,13 +15,13 @@ import (
 	"time"
 )
 
-// Ready says whether the API server is ready to serve.
+// Ready reports whether the API server is ready to serve.
 func (c *ControlPlane) Ready(ctx context.Context) error {
 	_, err := c.get(ctx, "/readyz")
 	return err
 }
 
-// NodeReady says whether the node can run pods.
+// NodeReady reports whether the node can run pods.
 func (c *ControlPlane) NodeReady(ctx context.Context) error {
 	body, err := c.get(ctx, "/api/v1/nodes/"+c.NodeName)
 	if err != nil {
@@ -51,14 +51,14 @@ func nodeReady(body []byte) error {
 	return errors.New("the node has no condition Ready yet")
 }
 
-// ServiceAccountReady says whether pods can be made: they need their namespace's
+// ServiceAccountReady reports whether pods can be made: they need their namespace's
 // service account, which the controller manager makes.
 func (c *ControlPlane) ServiceAccountReady(ctx context.Context) error {
 	_, err := c.get(ctx, "/api/v1/namespaces/default/serviceaccounts/default")
 	return err
 }
 
-// DNSReady says whether the API server's name resolves as it does in pods.
+// DNSReady reports whether the API server's name resolves as it does in pods.
 func (c *ControlPlane) DNSReady(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()

@@ -17,7 +17,7 @@ import (
 const mounted = "/sys/fs/cgroup"
 
 // cgroup is the control group under which the kubelet puts all pods. It is the
-// cluster's own, so what is found in there is the cluster's and nobody else's.
+// cluster's own, so everything in there belongs to the cluster.
 type cgroup struct {
 	// root is where control groups are mounted.
 	root string
@@ -65,7 +65,7 @@ func (g cgroup) weigh() error {
 	return os.WriteFile(shares, []byte(strconv.Itoa(1024*runtime.NumCPU())), 0o644)
 }
 
-// unified says whether these are control groups of version 2.
+// unified reports whether these are control groups of version 2.
 func (g cgroup) unified() bool {
 	_, err := os.Stat(filepath.Join(g.root, "cgroup.controllers"))
 	return err == nil

@@ -73,7 +73,7 @@ var privateFolders = []string{
 	"/var/log/pods",
 }
 
-// makeFolders makes the folders and tells which were not there, deepest last.
+// makeFolders creates the folders and returns which did not exist, deepest last.
 func makeFolders(dirs []string) (made []string, err error) {
 	for _, dir := range dirs {
 		for _, missing := range missingParents(dir) {

@@ -108,7 +108,7 @@ func (n *Node) BuildStore(ctx context.Context, t *step.Task, store string, image
 }
 
 // Forget removes these names where containerd knows images of other digests by
-// them, so that they are fetched anew.
+// them, so that they are fetched again.
 func (n *Node) Forget(ctx context.Context, t *step.Task, names []string, digest string) error {
 	ctr := []string{"--address", n.Socket(), "--namespace", "k8s.io", "images"}
 	known, err := exec.CommandContext(ctx, "ctr", append(ctr, "list")...).Output()

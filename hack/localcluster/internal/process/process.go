@@ -133,7 +133,7 @@ func (t Table) Stop(name string, grace time.Duration) error {
 	return os.Remove(t.file(name))
 }
 
-// Alive says whether that very process still runs.
+// Alive reports whether that very process still runs.
 func (r Record) Alive() bool {
 	boot, err := bootID()
 	if err != nil || boot != r.Boot {

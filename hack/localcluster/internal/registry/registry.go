@@ -1,5 +1,5 @@
 // Package registry serves container images on the loopback, where containerd and
-// ko speak plain HTTP without being told to.
+// ko use plain HTTP without an option.
 package registry
 
 import (
@@ -24,7 +24,7 @@ import (
 func Blobs(dir string) string { return filepath.Join(dir, "blobs") }
 
 // Serve serves a registry at the address until the process is asked to end.
-// Blobs are kept in the folder; manifests in memory, as long as it runs.
+// Blobs are stored in the folder, manifests in memory, as long as it runs.
 func Serve(ctx context.Context, address, dir string) error {
 	if err := os.MkdirAll(Blobs(dir), 0o755); err != nil {
 		return err

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// versions are the ones that manifests of users name. Where an image's name says
+// versions are the ones that manifests of users name. If an image's name says
 // one that the cluster does not hold, the image is a stand-in.
 var versions = []string{
 	"2.4.0", "2.4.4", "2.4.5",
@@ -136,7 +136,7 @@ func Repositories(names []string) []string {
 	return slices.Compact(found)
 }
 
-// StandIns tells which images of this release say another version in their names:
+// StandIns returns which images of this release say another version in their names:
 // the project's own whatever their variant, similar names on one line.
 func (r Release) StandIns(held []Release) []string {
 	var lines []string

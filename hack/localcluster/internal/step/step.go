@@ -25,12 +25,12 @@ type Step struct {
 	Name string
 	// After names the steps that must be done before.
 	After []string
-	// Remedy tells a person what to do when the step fails.
+	// Remedy is what a person can do if the step fails.
 	Remedy string
 	Do     func(ctx context.Context, t *Task) error
 }
 
-// Runner runs steps and tells their progress.
+// Runner runs steps and prints their progress.
 type Runner struct {
 	out   io.Writer
 	logs  string
@@ -38,12 +38,12 @@ type Runner struct {
 	mu    sync.Mutex
 }
 
-// NewRunner tells progress on out and keeps each step's log in the folder logs.
+// NewRunner prints progress to out, and stores each step's log in the folder logs.
 func NewRunner(out io.Writer, logs string) *Runner {
 	return &Runner{out: out, logs: logs, start: time.Now()}
 }
 
-// Say tells one line of progress.
+// Say prints one line of progress.
 func (r *Runner) Say(format string, args ...any) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -132,7 +132,7 @@ func (t *Task) open() (err error) {
 	return err
 }
 
-// Say tells what the step is about to do.
+// Say prints what the step is about to do.
 func (t *Task) Say(format string, args ...any) {
 	t.mu.Lock()
 	t.said = true
@@ -141,7 +141,7 @@ func (t *Task) Say(format string, args ...any) {
 	t.runner.Say("%s: %s", t.name, fmt.Sprintf(format, args...))
 }
 
-// finish tells the step's duration, unless it found nothing to do.
+// finish prints the step's duration, unless it found nothing to do.
 func (t *Task) finish() {
 	if t.said {
 		t.runner.Say("%s: done in %.1fs", t.name, time.Since(t.begun).Seconds())
@@ -170,7 +170,7 @@ func (t *Task) Run(ctx context.Context, name string, args ...string) error {
 	return nil
 }
 
-// Error is a failed step, told for a person.
+// Error is a failed step, with a message for a person.
 type Error struct {
 	Step   string
 	After  time.Duration

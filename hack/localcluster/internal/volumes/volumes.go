@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Dir is where the controller manager makes volumes; it cannot be told another.
+// Dir is where the controller manager creates volumes. It is not configurable.
 const Dir = "/tmp/hostpath_pv"
 
 // Serve opens each folder that appears in the folder, until it is asked to end.

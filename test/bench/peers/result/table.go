@@ -11,7 +11,7 @@ import (
 // row is a line of the table.
 type row struct {
 	name, unit string
-	// worse says what Firesteel does if its figure is the larger one.
+	// worse describes what Firesteel does if its figure is the larger one.
 	worse string
 	of    func(Figures) float64
 }
