@@ -15,8 +15,8 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
 )
 
-// shelf is where a test's keeper fetches from.
-type shelf struct {
+// templateServer serves the templates that a keeper of a test fetches.
+type templateServer struct {
 	*podtemplate.Keeper
 	// answer is what the next fetches bring.
 	answer  func(ctx context.Context) ([]byte, error)
@@ -24,8 +24,8 @@ type shelf struct {
 	told    chan types.NamespacedName
 }
 
-func newShelf(t *testing.T, answer func(context.Context) ([]byte, error)) *shelf {
-	s := &shelf{answer: answer, told: make(chan types.NamespacedName, 100)}
+func newTemplateServer(t *testing.T, answer func(context.Context) ([]byte, error)) *templateServer {
+	s := &templateServer{answer: answer, told: make(chan types.NamespacedName, 100)}
 	s.Keeper = podtemplate.NewKeeper(t.Context(), func(ctx context.Context, _ podtemplate.Location) ([]byte, error) {
 		s.fetched.Add(1)
 		return s.answer(ctx)
@@ -48,7 +48,7 @@ func attempt(number int64) podtemplate.Attempt {
 var here = podtemplate.Location{Scheme: "https", Host: "example.com", Path: "/pi.yaml"}
 
 // ask asks, and says in a word what the answer is.
-func (s *shelf) ask(t *testing.T, number int64) string {
+func (s *templateServer) ask(t *testing.T, number int64) string {
 	t.Helper()
 	template, _, err := s.Get(attempt(number), here)
 	var pending *podtemplate.Pending
@@ -69,7 +69,7 @@ func (s *shelf) ask(t *testing.T, number int64) string {
 	}
 }
 
-func (s *shelf) wants(t *testing.T, number int64, want string, fetched, told int) {
+func (s *templateServer) wants(t *testing.T, number int64, want string, fetched, told int) {
 	t.Helper()
 	if got := int(s.fetched.Load()); got != fetched {
 		t.Errorf("it was fetched %d times, want %d", got, fetched)
@@ -84,7 +84,7 @@ func (s *shelf) wants(t *testing.T, number int64, want string, fetched, told int
 
 func TestATemplateIsFetchedOnceForAnAttempt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newShelf(t, gives(labelledPod))
+		s := newTemplateServer(t, gives(labelledPod))
 		for range 3 {
 			s.ask(t, 0)
 		}
@@ -103,7 +103,7 @@ func TestATemplateIsFetchedOnceForAnAttempt(t *testing.T) {
 
 func TestGetHandsOutCopies(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newShelf(t, gives(labelledPod))
+		s := newTemplateServer(t, gives(labelledPod))
 		s.ask(t, 0)
 		synctest.Wait()
 		template, _, _ := s.Get(attempt(0), here)
@@ -114,7 +114,7 @@ func TestGetHandsOutCopies(t *testing.T) {
 
 func TestGetReportsDroppedFields(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newShelf(t, gives("apiVersion: v1\nkind: Pod\nmetadata: {labels: {team: a}}\nspecs: {}\n"))
+		s := newTemplateServer(t, gives("apiVersion: v1\nkind: Pod\nmetadata: {labels: {team: a}}\nspecs: {}\n"))
 		s.ask(t, 0)
 		synctest.Wait()
 		s.wants(t, 0, "there", 1, 1)
@@ -126,7 +126,7 @@ func TestGetReportsDroppedFields(t *testing.T) {
 
 func TestGetReportsAFailureOnceAndThenTheEndOfItsRetries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newShelf(t, fails(errors.New("connection refused")))
+		s := newTemplateServer(t, fails(errors.New("connection refused")))
 		s.wants(t, 0, "pending", 0, 0)
 		synctest.Wait()
 		s.wants(t, 0, "trouble: connection refused", 1, 1)
@@ -141,7 +141,7 @@ func TestGetReportsAFailureOnceAndThenTheEndOfItsRetries(t *testing.T) {
 
 func TestGetRetriesATemporaryFailure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newShelf(t, fails(errors.New("connection refused")))
+		s := newTemplateServer(t, fails(errors.New("connection refused")))
 		s.ask(t, 0)
 		synctest.Wait()
 		s.answer = gives(labelledPod)
@@ -152,7 +152,7 @@ func TestGetRetriesATemporaryFailure(t *testing.T) {
 
 func TestGetDoesNotRetryARefusal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newShelf(t, fails(&finding.Finding{Message: "is not there", Remedy: "put it there"}))
+		s := newTemplateServer(t, fails(&finding.Finding{Message: "is not there", Remedy: "put it there"}))
 		s.ask(t, 0)
 		time.Sleep(time.Hour)
 		s.wants(t, 0, "refused", 1, 1)
@@ -161,7 +161,7 @@ func TestGetDoesNotRetryARefusal(t *testing.T) {
 
 func TestGetEndsARequestWithoutResponse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newShelf(t, func(ctx context.Context) ([]byte, error) {
+		s := newTemplateServer(t, func(ctx context.Context) ([]byte, error) {
 			<-ctx.Done()
 			return nil, ctx.Err()
 		})
@@ -175,7 +175,7 @@ func TestGetEndsARequestWithoutResponse(t *testing.T) {
 
 func TestForgottenTemplateIsFetchedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newShelf(t, gives(labelledPod))
+		s := newTemplateServer(t, gives(labelledPod))
 		s.ask(t, 0)
 		synctest.Wait()
 		s.Forget("uid-of-pi")
@@ -189,7 +189,7 @@ func TestForgottenTemplateIsFetchedAgain(t *testing.T) {
 // Whoever still waits for a template that was forgotten to save memory asks again.
 func TestForgottenTemplateEndsItsFetch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newShelf(t, func(ctx context.Context) ([]byte, error) {
+		s := newTemplateServer(t, func(ctx context.Context) ([]byte, error) {
 			<-ctx.Done()
 			return nil, ctx.Err()
 		})
@@ -210,7 +210,7 @@ func TestForgottenTemplateEndsItsFetch(t *testing.T) {
 func TestSlowTemplatesOfOneNamespaceDelayNoOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
-		s := newShelf(t, func(context.Context) ([]byte, error) {
+		s := newTemplateServer(t, func(context.Context) ([]byte, error) {
 			<-release
 			return []byte(labelledPod), nil
 		})
@@ -236,7 +236,7 @@ func TestSlowTemplatesOfOneNamespaceDelayNoOther(t *testing.T) {
 func TestFetchesAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
-		s := newShelf(t, func(context.Context) ([]byte, error) {
+		s := newTemplateServer(t, func(context.Context) ([]byte, error) {
 			<-release
 			return []byte(labelledPod), nil
 		})

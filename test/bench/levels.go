@@ -83,7 +83,7 @@ func (b *bench) measureLevels(ctx context.Context, memory, growth bool) error {
 // measureGrowth returns what a life costs a controller that has many applications already, against one that has a few on a
 // control plane of its own. Their batches take turns, so that nothing else tells one from the other: within minutes the
 // speed of a machine may change by more than what is asked for.
-func (b *bench) measureGrowth(ctx context.Context, many *populace, of string) error {
+func (b *bench) measureGrowth(ctx context.Context, many *executorWorkload, of string) error {
 	aside := *b
 	var err error
 	if aside.env, err = b.another(ctx, fmt.Sprintf("beside-%d", many.there)); err != nil {
@@ -100,7 +100,7 @@ func (b *bench) measureGrowth(ctx context.Context, many *populace, of string) er
 	}
 	var spentOf [2][]spent
 	var livesOf [2]*lives
-	for i, p := range []*populace{fewer, many} {
+	for i, p := range []*executorWorkload{fewer, many} {
 		if livesOf[i], err = p.newLives(ctx, p.controller, apacheKind); err != nil {
 			return err
 		}
@@ -205,8 +205,8 @@ func withoutContent(object any) (any, error) {
 	return object, nil
 }
 
-// populace is a controller's workload that runs on, with executors.
-type populace struct {
+// executorWorkload is a controller's workload that runs on, with executors.
+type executorWorkload struct {
 	*bench
 	controller *controller
 	workload   *workload
@@ -218,12 +218,12 @@ type populace struct {
 }
 
 // newPopulace creates applications without a controller.
-func (b *bench) newPopulace(ctx context.Context) (*populace, error) {
+func (b *bench) newPopulace(ctx context.Context) (*executorWorkload, error) {
 	c, err := b.startController(ctx, setup{})
 	if err != nil {
 		return nil, err
 	}
-	p := &populace{bench: b, controller: c}
+	p := &executorWorkload{bench: b, controller: c}
 	ctx, p.stop = context.WithCancel(ctx)
 	if p.workload, err = b.newWorkload(ctx, apacheKind, runs, nil); err == nil {
 		p.executors, err = p.workload.runningExecutors(ctx)
@@ -236,7 +236,7 @@ func (b *bench) newPopulace(ctx context.Context) (*populace, error) {
 }
 
 // close ends the controller and the watches of the workload.
-func (p *populace) close() {
+func (p *executorWorkload) close() {
 	p.workload.close()
 	p.stop()
 	p.controller.Kill()
@@ -244,7 +244,7 @@ func (p *populace) close() {
 
 // grow has the workload grow to a number of applications, and waits until all run, and their executors. It grows by steps: the
 // API server keeps each change of the last minute or so in memory.
-func (p *populace) grow(ctx context.Context, to int) error {
+func (p *executorWorkload) grow(ctx context.Context, to int) error {
 	for p.there < to {
 		more := namesFrom(p.there, min(to-p.there, atOnce))
 		if err := p.workload.create(ctx, more); err != nil {

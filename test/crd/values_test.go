@@ -264,42 +264,42 @@ func leaves(of reflect.Type, path string) []string {
 	return []string{path}
 }
 
-// A telling is what becomes of an application.
-type telling struct {
+// A report is what is reported about an application, and where.
+type report struct {
 	place, text string
 	// meaning is what is done, where it is done.
 	meaning any
 }
 
 // reportOf follows an application from its admission to its launch, and returns the first report about it.
-func reportOf(t *testing.T, spec string) telling {
+func reportOf(t *testing.T, spec string) report {
 	t.Helper()
 	text := application(t, "bad", spec)
 	admitted, refusal := newResource(t, sparkApplications, "v1").admit(t, text)
 	if refusal != nil {
-		return telling{place: atAdmission, text: refusal.Error()}
+		return report{place: atAdmission, text: refusal.Error()}
 	}
 	app := decodeObject(t, admitted)
 	app.Namespace, app.UID = "default", "uid"
 	if app.Undecodable != "" {
-		return telling{place: bySettingAside, text: app.Undecodable}
+		return report{place: bySettingAside, text: app.Undecodable}
 	}
 	policy := apache.Policy(app, apache.Defaults{})
 	if policy.Refused != nil {
-		return telling{place: byFailing, text: policy.Refused.Message}
+		return report{place: byFailing, text: policy.Refused.Message}
 	}
 	plan, err := launch(app)
 	if err != nil {
-		return telling{place: byRefusing, text: apache.Refusals(err, app, apache.Defaults{}).String()}
+		return report{place: byRefusing, text: apache.Refusals(err, app, apache.Defaults{}).String()}
 	}
 	meaning := struct {
 		Policy lifecycle.Policy
 		Plan   submission.Plan
 	}{policy, plan}
 	if warnings := append(apache.UnsupportedFields(app).Sentences(), apache.Contradictions(app, apache.Defaults{}).Sentences()...); len(warnings) > 0 {
-		return telling{place: byWarning, text: strings.Join(warnings, " "), meaning: meaning}
+		return report{place: byWarning, text: strings.Join(warnings, " "), meaning: meaning}
 	}
-	return telling{place: byMeaning, meaning: meaning}
+	return report{place: byMeaning, meaning: meaning}
 }
 
 // launch makes all that an attempt is launched with.

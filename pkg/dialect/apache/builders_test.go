@@ -84,18 +84,18 @@ func (a *application) Spec(change func(*sparkv1.ApplicationSpec)) *application {
 	return a
 }
 
-// story builds a record step by step, as the lifecycle would have written it, one second a step.
-type story struct{ record v1alpha1.Record }
+// recordBuilder builds a record step by step, as the lifecycle would have written it, one second a step.
+type recordBuilder struct{ record v1alpha1.Record }
 
 // submitted is an application that waits for its first launch.
-func submitted() *story {
-	s := &story{}
+func submitted() *recordBuilder {
+	s := &recordBuilder{}
 	s.record.Attempt.Since = at(0)
 	return s.In(lifecycle.Submitted, "Spark application has been created on Kubernetes Cluster.")
 }
 
 // In appends a state.
-func (s *story) In(state lifecycle.State, message string) *story {
+func (s *recordBuilder) In(state lifecycle.State, message string) *recordBuilder {
 	s.record.Sequence++
 	s.record.Transitions = append(s.record.Transitions, v1alpha1.Transition{
 		Sequence: s.record.Sequence, Time: at(time.Duration(s.record.Sequence-1) * time.Second),
@@ -105,12 +105,12 @@ func (s *story) In(state lifecycle.State, message string) *story {
 }
 
 // Requested is a driver that was created.
-func (s *story) Requested() *story {
+func (s *recordBuilder) Requested() *recordBuilder {
 	return s.In(lifecycle.DriverRequested, "Requested driver from resource scheduler.")
 }
 
 // Ended ends the attempt.
-func (s *story) Ended(state lifecycle.State, end v1alpha1.AttemptEnd) *story {
+func (s *recordBuilder) Ended(state lifecycle.State, end v1alpha1.AttemptEnd) *recordBuilder {
 	s.In(state, end.Message)
 	end.Outcome = v1alpha1.OutcomeSucceeded
 	if state.Failure() {
@@ -121,13 +121,13 @@ func (s *story) Ended(state lifecycle.State, end v1alpha1.AttemptEnd) *story {
 }
 
 // Verdict is a handler's answer on the current attempt.
-func (s *story) Verdict(restart bool) *story {
+func (s *recordBuilder) Verdict(restart bool) *recordBuilder {
 	s.record.Verdict = &v1alpha1.Verdict{Attempt: s.record.Attempt.ID, Restart: restart}
 	return s
 }
 
 // Restarting begins the next attempt.
-func (s *story) Restarting() *story {
+func (s *recordBuilder) Restarting() *recordBuilder {
 	previous := s.record.Attempt
 	s.record.Previous = &previous
 	s.record.Attempt = v1alpha1.Attempt{ID: previous.ID + 1, Since: s.last().Time, Restarts: previous.Restarts + 1}
@@ -135,21 +135,21 @@ func (s *story) Restarting() *story {
 }
 
 // Rejected says that the sink refused events for good.
-func (s *story) Rejected(events int64) *story {
+func (s *recordBuilder) Rejected(events int64) *recordBuilder {
 	s.record.Rejected = events
 	return s
 }
 
 // With changes the record in whatever other way.
-func (s *story) With(change func(*v1alpha1.Record)) *story {
+func (s *recordBuilder) With(change func(*v1alpha1.Record)) *recordBuilder {
 	change(&s.record)
 	return s
 }
 
-func (s *story) last() *v1alpha1.Transition {
+func (s *recordBuilder) last() *v1alpha1.Transition {
 	return &s.record.Transitions[len(s.record.Transitions)-1]
 }
 
-func (s *story) Obj() *v1alpha1.Record { return s.record.DeepCopy() }
+func (s *recordBuilder) Obj() *v1alpha1.Record { return s.record.DeepCopy() }
 
 func ptr[T any](value T) *T { return &value }

@@ -17,17 +17,19 @@ import (
 
 // What a program can wait for, in each state.
 func TestConditionsOfProgress(t *testing.T) {
-	ended := func(state lifecycle.State) *story { return submitted().Requested().Ended(state, v1alpha1.AttemptEnd{}) }
-	retained := func(launch *v1alpha1.Launch) *story {
+	ended := func(state lifecycle.State) *recordBuilder {
+		return submitted().Requested().Ended(state, v1alpha1.AttemptEnd{})
+	}
+	retained := func(launch *v1alpha1.Launch) *recordBuilder {
 		return ended(lifecycle.Failed).In(lifecycle.TerminatedWithoutReleaseResources, "").With(func(r *v1alpha1.Record) { r.Launch = launch })
 	}
-	running := func(state lifecycle.State) *story { return submitted().Requested().In(state, "") }
+	running := func(state lifecycle.State) *recordBuilder { return submitted().Requested().In(state, "") }
 	none, some := pi(), pi().Tolerating(sparkv1.ApplicationTolerations{
 		InstanceConfig: &sparkv1.ExecutorInstanceConfig{InitExecutors: 3, MinExecutors: 2, MaxExecutors: 4},
 	})
 	for name, test := range map[string]struct {
 		app                         *application
-		record                      *story
+		record                      *recordBuilder
 		driver, executors, released string
 	}{
 		"before the launch":         {none, submitted(), "False Submitted", "False Submitted", "False InUse"},
@@ -79,7 +81,7 @@ func TestConditionsOfProgress(t *testing.T) {
 func TestConditionEventsDelivered(t *testing.T) {
 	acknowledged := func(n int64) func(*v1alpha1.Record) { return func(r *v1alpha1.Record) { r.Acknowledged = n } }
 	for name, test := range map[string]struct {
-		record *story
+		record *recordBuilder
 		want   string
 	}{
 		"unknown until the record says so": {submitted().Requested().With(acknowledged(1)), "Unknown Pending"},
@@ -118,7 +120,7 @@ func TestConditionEventsDeliveredIfTheSinkTakesNone(t *testing.T) {
 
 // People read the first, and kubectl wait needs them all from the beginning.
 func TestConditionsComeInTheSameOrder(t *testing.T) {
-	kinds := func(app *sparkv1.SparkApplication, record *story) []string {
+	kinds := func(app *sparkv1.SparkApplication, record *recordBuilder) []string {
 		var kinds []string
 		for _, c := range concluded(app, record.Obj(), dialect.Facts{}) {
 			kinds = append(kinds, c.Type)
@@ -127,7 +129,7 @@ func TestConditionsComeInTheSameOrder(t *testing.T) {
 	}
 	want := []string{"Succeeded", "DriverReady", "ExecutorsReady", "ResourcesReleased", "EventsDelivered"}
 	app := pi().Obj()
-	for _, record := range []*story{submitted(), submitted().Requested(), submitted().Ended(lifecycle.Failed, v1alpha1.AttemptEnd{})} {
+	for _, record := range []*recordBuilder{submitted(), submitted().Requested(), submitted().Ended(lifecycle.Failed, v1alpha1.AttemptEnd{})} {
 		if diff := cmp.Diff(want, kinds(app, record)); diff != "" {
 			t.Errorf("conditions (-want +got):\n%s", diff)
 		}

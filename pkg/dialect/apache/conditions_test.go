@@ -54,7 +54,7 @@ func TestConditionSucceeded(t *testing.T) {
 	restartable := v1alpha1.AttemptEnd{Message: "exited with 1", Reason: "Error", RestartAllowed: true}
 	quota := &lifecycle.Cause{Class: lifecycle.ClassScheduling, Reason: "Unschedulable", Message: "Driver Pod cannot be scheduled."}
 	for name, test := range map[string]struct {
-		record *story
+		record *recordBuilder
 		facts  dialect.Facts
 		want   string
 	}{
@@ -223,7 +223,7 @@ func TestConditionsAreSetAndRemoved(t *testing.T) {
 	silent := dialect.Facts{SilentHandler: "restart"}
 	changed := diagnosis.DriverLabelsChanged("team-a", "pi-0-driver", []string{"label a is missing"}, []string{"a=b"})
 	for name, test := range map[string]struct {
-		record *story
+		record *recordBuilder
 		facts  dialect.Facts
 		want   string
 	}{
@@ -307,8 +307,8 @@ func TestConditionsFitTheSchemaWithAnyText(t *testing.T) {
 	}
 }
 
-// setAside says why an application that cannot be decoded is set aside.
-func setAside(app *sparkv1.SparkApplication) metav1.Condition {
+// undecodableCondition returns the condition of an application that cannot be decoded.
+func undecodableCondition(app *sparkv1.SparkApplication) metav1.Condition {
 	return metav1.Condition{
 		Type: "Succeeded", Status: metav1.ConditionUnknown, Reason: "Undecodable",
 		Message: "Correct the field and apply the application again: " + app.Undecodable,
@@ -320,7 +320,7 @@ func TestBlockedPatch(t *testing.T) {
 		app.ResourceVersion, app.Generation = "17", 4
 		app.Undecodable = "json: cannot unmarshal string into Go struct field"
 	}).Obj()
-	patch, err := dialect.BlockedPatch(app, setAside(app), start)
+	patch, err := dialect.BlockedPatch(app, undecodableCondition(app), start)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -354,7 +354,7 @@ func TestBlockedPatch(t *testing.T) {
 
 func TestBlockedPatchIsBounded(t *testing.T) {
 	app := pi().With(func(app *sparkv1.SparkApplication) { app.Undecodable = strings.Repeat("x", 40_000) }).Obj()
-	patch, err := dialect.BlockedPatch(app, setAside(app), start)
+	patch, err := dialect.BlockedPatch(app, undecodableCondition(app), start)
 	if err != nil || len(patch) > 8<<10 {
 		t.Errorf("the patch has %d bytes, %v", len(patch), err)
 	}

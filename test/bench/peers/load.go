@@ -70,7 +70,7 @@ type load struct {
 }
 
 // newLoad starts the watches.
-func newLoad(ctx context.Context, w *world) (*load, error) {
+func newLoad(ctx context.Context, w *env) (*load, error) {
 	ctx, stop := context.WithCancel(ctx)
 	l := &load{applications: w.Dynamic.Resource(applicationResource).Namespace(namespace), stop: stop}
 	l.current.Store(newBatch("none", 0))

@@ -30,7 +30,7 @@ var errTooSlow = errors.New("too slow")
 
 // run is an operator that is being measured.
 type run struct {
-	*world
+	*env
 	*load
 	process *process.Process
 	say     func(format string, arguments ...any)
@@ -54,7 +54,7 @@ func (c *comparison) measure(ctx context.Context, o *operator, dir string) (resu
 		return figures, err
 	}
 	defer started.Kill()
-	r := &run{world: w, load: l, process: started, say: c.logf}
+	r := &run{env: w, load: l, process: started, say: c.logf}
 	for _, step := range []func() error{
 		func() error { return r.warmUp(ctx) },
 		func() error { return r.burst(ctx, c.applications, &figures) },

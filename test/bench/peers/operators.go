@@ -21,7 +21,7 @@ type operator struct {
 	// manifests are patterns of files in config, and largeCRDs files, that are applied to its control plane.
 	manifests, largeCRDs []string
 	// start starts it on a control plane.
-	start func(ctx context.Context, w *world) (*process.Process, error)
+	start func(ctx context.Context, w *env) (*process.Process, error)
 }
 
 // buildFiresteel builds the controller into a folder.
@@ -29,7 +29,7 @@ func buildFiresteel(ctx context.Context, root, dir string) (*operator, error) {
 	if err := firesteel.Build(ctx, root, dir, "cmd/controller"); err != nil {
 		return nil, err
 	}
-	start := func(ctx context.Context, w *world) (*process.Process, error) {
+	start := func(ctx context.Context, w *env) (*process.Process, error) {
 		kubeconfig, err := w.writeKubeconfig(ctx, firesteel.SystemNamespace, "controller")
 		if err != nil {
 			return nil, err
@@ -64,7 +64,7 @@ const apacheAccount = "spark-kubernetes-operator"
 // operator returns the built operator. It runs with the JVM arguments of its chart and the heap that they result in there,
 // without a limit of CPU time.
 func (b *apacheBuild) operator() *operator {
-	start := func(ctx context.Context, w *world) (*process.Process, error) {
+	start := func(ctx context.Context, w *env) (*process.Process, error) {
 		if err := w.addApacheAccount(ctx); err != nil {
 			return nil, err
 		}
@@ -98,7 +98,7 @@ func (b *apacheBuild) operator() *operator {
 }
 
 // addApacheAccount makes a service account that may do everything: what its chart allows takes no less time to check.
-func (w *world) addApacheAccount(ctx context.Context) error {
+func (w *env) addApacheAccount(ctx context.Context) error {
 	if err := w.AddNamespace(ctx, apacheAccount); err != nil {
 		return err
 	}

@@ -118,7 +118,7 @@ func TestEditIsPendingBeforeAndAfterTheFence(t *testing.T) {
 }
 
 func TestDeletionBeforeTheEndKeepsTheState(t *testing.T) {
-	for want, s := range map[v1beta2.ApplicationStateType]*story{
+	for want, s := range map[v1beta2.ApplicationStateType]*recordBuilder{
 		"":          submitted(),
 		"RUNNING":   submitted().Requested().In(lifecycle.RunningHealthy, ""),
 		"SUSPENDED": submitted().In(lifecycle.Suspending, "").In(lifecycle.Suspended, ""),

@@ -19,18 +19,18 @@ func after(since time.Duration) metav1.MicroTime { return metav1.NewMicroTime(be
 // second is a second of a story, as a status has it.
 func second(n int) metav1.Time { return metav1.NewTime(beginning.Add(time.Duration(n) * time.Second)) }
 
-// story builds a record step by step, as the lifecycle would have written it, one second a step.
-type story struct{ record v1alpha1.Record }
+// recordBuilder builds a record step by step, as the lifecycle would have written it, one second a step.
+type recordBuilder struct{ record v1alpha1.Record }
 
 // submitted is an application that waits for its first launch.
-func submitted() *story {
-	s := &story{}
+func submitted() *recordBuilder {
+	s := &recordBuilder{}
 	s.record.Attempt.Since = after(0)
 	return s.In(lifecycle.Submitted, "")
 }
 
 // In appends a state.
-func (s *story) In(state lifecycle.State, message string) *story {
+func (s *recordBuilder) In(state lifecycle.State, message string) *recordBuilder {
 	s.record.Sequence++
 	t := v1alpha1.Transition{
 		Sequence: s.record.Sequence, Time: after(time.Duration(s.record.Sequence-1) * time.Second),
@@ -44,13 +44,13 @@ func (s *story) In(state lifecycle.State, message string) *story {
 }
 
 // Launched names the launch of the attempt.
-func (s *story) Launched(id string) *story {
+func (s *recordBuilder) Launched(id string) *recordBuilder {
 	s.record.Launch = &v1alpha1.Launch{ID: id, DriverPod: "pi-driver", ApplicationID: "spark-" + id}
 	return s
 }
 
 // Requested is a driver that was created.
-func (s *story) Requested() *story {
+func (s *recordBuilder) Requested() *recordBuilder {
 	if s.record.Launch == nil {
 		s.Launched("first")
 	}
@@ -59,12 +59,12 @@ func (s *story) Requested() *story {
 }
 
 // Running is a driver that runs.
-func (s *story) Running() *story {
+func (s *recordBuilder) Running() *recordBuilder {
 	return s.Requested().In(lifecycle.DriverStarted, "").In(lifecycle.DriverReady, "").In(lifecycle.RunningHealthy, "")
 }
 
 // Ended ends the attempt.
-func (s *story) Ended(state lifecycle.State, end v1alpha1.AttemptEnd) *story {
+func (s *recordBuilder) Ended(state lifecycle.State, end v1alpha1.AttemptEnd) *recordBuilder {
 	s.In(state, end.Message)
 	end.Outcome = v1alpha1.OutcomeSucceeded
 	if state.Failure() {
@@ -75,7 +75,7 @@ func (s *story) Ended(state lifecycle.State, end v1alpha1.AttemptEnd) *story {
 }
 
 // Over ends the application.
-func (s *story) Over() *story {
+func (s *recordBuilder) Over() *recordBuilder {
 	outcome := outbox.LastEnd(&s.record).End.Outcome
 	s.In(lifecycle.TerminatedWithoutReleaseResources, "Application is terminated without releasing resources as configured.")
 	s.last().Outcome = outcome
@@ -83,10 +83,10 @@ func (s *story) Over() *story {
 }
 
 // Restarting begins the next attempt.
-func (s *story) Restarting() *story { return s.Next(lifecycle.ScheduledToRestart) }
+func (s *recordBuilder) Restarting() *recordBuilder { return s.Next(lifecycle.ScheduledToRestart) }
 
 // Next begins the next attempt in a state.
-func (s *story) Next(state lifecycle.State) *story {
+func (s *recordBuilder) Next(state lifecycle.State) *recordBuilder {
 	previous := s.record.Attempt
 	s.record.Previous, s.record.Launch = &previous, nil
 	s.record.Attempt = v1alpha1.Attempt{
@@ -95,8 +95,8 @@ func (s *story) Next(state lifecycle.State) *story {
 	return s.In(state, "")
 }
 
-func (s *story) last() *v1alpha1.Transition {
+func (s *recordBuilder) last() *v1alpha1.Transition {
 	return &s.record.Transitions[len(s.record.Transitions)-1]
 }
 
-func (s *story) Obj() *v1alpha1.Record { return s.record.DeepCopy() }
+func (s *recordBuilder) Obj() *v1alpha1.Record { return s.record.DeepCopy() }

@@ -22,20 +22,20 @@ const (
 	driverAccount = "spark"
 )
 
-// world is a control plane for one operator, with simulated nodes.
-type world struct {
+// env is a control plane for one operator, with simulated nodes.
+type env struct {
 	*firesteel.Installation
 	dir string
 }
 
 // newWorld starts a control plane in a folder, and applies manifests of Firesteel and CRDs that are too large for kubectl apply
 // on the client's side.
-func newWorld(ctx context.Context, root, dir string, manifests, largeCRDs []string) (*world, error) {
+func newWorld(ctx context.Context, root, dir string, manifests, largeCRDs []string) (*env, error) {
 	installation, err := firesteel.Install(ctx, root, controlplane.Options{Dir: dir, Unaudited: true}, manifests...)
 	if err != nil {
 		return nil, err
 	}
-	w := &world{Installation: installation, dir: dir}
+	w := &env{Installation: installation, dir: dir}
 	if err := w.prepare(ctx, root, largeCRDs); err != nil {
 		w.close()
 		return nil, err
@@ -43,9 +43,9 @@ func newWorld(ctx context.Context, root, dir string, manifests, largeCRDs []stri
 	return w, nil
 }
 
-func (w *world) close() { w.Plane.Stop() }
+func (w *env) close() { w.Plane.Stop() }
 
-func (w *world) prepare(ctx context.Context, root string, largeCRDs []string) error {
+func (w *env) prepare(ctx context.Context, root string, largeCRDs []string) error {
 	for _, file := range largeCRDs {
 		if _, err := w.Plane.Kubectl(ctx, "", "apply", "--server-side", "--filename="+file); err != nil {
 			return err
@@ -64,7 +64,7 @@ func (w *world) prepare(ctx context.Context, root string, largeCRDs []string) er
 	)
 }
 
-func (w *world) addServiceAccount(ctx context.Context, namespace, name string) error {
+func (w *env) addServiceAccount(ctx context.Context, namespace, name string) error {
 	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: name}}
 	_, err := w.Kube.CoreV1().ServiceAccounts(namespace).Create(ctx, account, metav1.CreateOptions{})
 	return err
@@ -72,7 +72,7 @@ func (w *world) addServiceAccount(ctx context.Context, namespace, name string) e
 
 // writeKubeconfig writes a kubeconfig for a service account. Both operators have one: the API server's Priority and Fairness
 // does not apply to its admin.
-func (w *world) writeKubeconfig(ctx context.Context, namespace, account string) (file string, err error) {
+func (w *env) writeKubeconfig(ctx context.Context, namespace, account string) (file string, err error) {
 	config, err := w.ConfigOf(ctx, namespace, account)
 	if err != nil {
 		return "", err
@@ -82,7 +82,7 @@ func (w *world) writeKubeconfig(ctx context.Context, namespace, account string) 
 }
 
 // log is the file for the operator's output.
-func (w *world) log() string { return filepath.Join(w.dir, "operator.log") }
+func (w *env) log() string { return filepath.Join(w.dir, "operator.log") }
 
 const (
 	// podsLimit bounds the wait for deleted Pods.
@@ -91,7 +91,7 @@ const (
 )
 
 // untilNoPods waits until no Pod of an application is left.
-func (w *world) untilNoPods(ctx context.Context) error {
+func (w *env) untilNoPods(ctx context.Context) error {
 	err := wait.PollUntilContextTimeout(ctx, pollInterval, podsLimit, true, func(ctx context.Context) (bool, error) {
 		pods, err := w.Kube.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{Limit: 1})
 		return err == nil && len(pods.Items) == 0, err
