@@ -147,7 +147,7 @@ bench-peers: ## Measure Firesteel and the Apache operator, which is built from t
 	$(if $(and $(AKO),$(JOSDK)),,$(error AKO and JOSDK name no clones: make bench-peers AKO=spark-kubernetes-operator JOSDK=java-operator-sdk))
 	go build -o .bin/peers ./test/bench/peers
 	$(ASSETS) && export KUBEBUILDER_ASSETS && exec .bin/peers -ako='$(AKO)' -josdk='$(JOSDK)' -out='$(or $(OUT),peers.json)' \
-		$(if $(N),-n='$(N)') $(if $(ROUNDS),-rounds='$(ROUNDS)')
+		$(if $(N),-n='$(N)') $(if $(ROUNDS),-rounds='$(ROUNDS)') -profiles='$(PROFILES)'
 
 .PHONY: bench-eventing
 bench-eventing: export EVENTING := yes

@@ -40,7 +40,11 @@ type comparison struct {
 	root         string
 	applications int
 	rounds       int
-	began        time.Time
+	// only names the one operator that is measured; empty for both.
+	only string
+	// profiles is the folder for profiles; empty for none.
+	profiles string
+	began    time.Time
 }
 
 func main() {
@@ -57,6 +61,8 @@ func start() error {
 	sdkClone := flag.String("josdk", "", "a clone of operator-framework/java-operator-sdk, with tags")
 	flag.IntVar(&c.applications, "n", 1000, fmt.Sprintf("the number of applications at once, %d to %d", fewest, most))
 	flag.IntVar(&c.rounds, "rounds", 3, fmt.Sprintf("the number of rounds, 1 to %d; every other one begins with Firesteel", mostRounds))
+	flag.StringVar(&c.only, "only", "", "measure only one operator, and write no result: "+result.Firesteel+" (which needs no clones) or "+result.Apache)
+	flag.StringVar(&c.profiles, "profiles", "", "the folder for profiles of the API server and of Firesteel, CPU times and requests by stage; none by default")
 	out := flag.String("out", "peers.json", "the file for the result")
 	flag.Parse()
 	if flag.Arg(0) == "table" && flag.NArg() == 2 {
@@ -65,7 +71,9 @@ func start() error {
 	switch {
 	case flag.NArg() > 0:
 		return fmt.Errorf("%q is not understood: the one command is table FILE", flag.Args())
-	case *operatorClone == "" || *sdkClone == "":
+	case c.only != "" && c.only != result.Firesteel && c.only != result.Apache:
+		return fmt.Errorf("-only=%q: name %s or %s", c.only, result.Firesteel, result.Apache)
+	case c.only != result.Firesteel && (*operatorClone == "" || *sdkClone == ""):
 		return errors.New("name clones of apache/spark-kubernetes-operator and operator-framework/java-operator-sdk: make bench-peers AKO=DIR JOSDK=DIR")
 	case c.applications < fewest || c.applications > most:
 		return fmt.Errorf("-n=%d: name a number from %d to %d", c.applications, fewest, most)
@@ -81,6 +89,9 @@ func start() error {
 		return err
 	}
 	defer os.RemoveAll(dir)
+	if c.only != "" {
+		return c.alone(ctx, dir, *operatorClone, *sdkClone)
+	}
 	r, err := c.compare(ctx, dir, *operatorClone, *sdkClone)
 	if r == nil || len(r.Rounds) == 0 {
 		return err
@@ -152,6 +163,43 @@ func (c *comparison) compare(ctx context.Context, dir, operatorClone, sdkClone s
 		r.Rounds = append(r.Rounds, round)
 	}
 	return r, nil
+}
+
+// alone measures the one operator that was asked for, and reports nothing but what it says on the way.
+func (c *comparison) alone(ctx context.Context, dir, operatorClone, sdkClone string) error {
+	c.logf("building %s", c.only)
+	o, err := buildFiresteel(ctx, c.root, dir)
+	if c.only == result.Apache {
+		var build *apacheBuild
+		if build, err = buildApache(ctx, c.root, filepath.Join(dir, "apache"), operatorClone, sdkClone); err == nil {
+			o = build.operator()
+		}
+	}
+	if err != nil {
+		return err
+	}
+	for i := range c.rounds {
+		c.logf("round %d of %d: %s", i+1, c.rounds, o.name)
+		if _, err := c.measure(ctx, o, filepath.Join(dir, fmt.Sprint("run-", i))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// profiler makes the profiler of a run; nil if no profiles are asked for.
+func (c *comparison) profiler(ctx context.Context, o *operator, r *run) (*profiler, error) {
+	if c.profiles == "" {
+		return nil, nil
+	}
+	dir := filepath.Join(c.profiles, o.name)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
+	if o.profiles == "" {
+		return &profiler{run: r, dir: dir}, nil
+	}
+	return &profiler{run: r, dir: dir}, r.Configure(ctx, "config-observability", map[string]string{"runtime-profiling": "enabled"})
 }
 
 // round measures both operators in an order.

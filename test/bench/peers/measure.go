@@ -33,7 +33,9 @@ type run struct {
 	*env
 	*load
 	process *process.Process
-	say     func(format string, arguments ...any)
+	// profiles is the operator's.
+	profiles string
+	say      func(format string, arguments ...any)
 }
 
 // measure measures an operator on a control plane that is started for it in a folder.
@@ -54,10 +56,14 @@ func (c *comparison) measure(ctx context.Context, o *operator, dir string) (resu
 		return figures, err
 	}
 	defer started.Kill()
-	r := &run{env: w, load: l, process: started, say: c.logf}
+	r := &run{env: w, load: l, process: started, profiles: o.profiles, say: c.logf}
+	profiler, err := c.profiler(ctx, o, r)
+	if err != nil {
+		return figures, err
+	}
 	for _, step := range []func() error{
 		func() error { return r.warmUp(ctx) },
-		func() error { return r.burst(ctx, c.applications, &figures) },
+		func() error { return r.burst(ctx, c.applications, profiler, &figures) },
 		func() error { return r.rest(ctx, c.atRest(), &figures) },
 		func() error { return r.memory(&figures) },
 	} {
@@ -88,12 +94,15 @@ func (r *run) warmUp(ctx context.Context) error {
 }
 
 // burst creates applications as fast as it can and deletes them all when they are released.
-func (r *run) burst(ctx context.Context, count int, figures *result.Figures) error {
+func (r *run) burst(ctx context.Context, count int, profiler *profiler, figures *result.Figures) error {
 	before, err := r.cpuTimes()
 	if err != nil {
 		return err
 	}
 	b := r.begin("burst", count)
+	if err := profiler.begin(ctx); err != nil {
+		return err
+	}
 	begin := time.Now()
 	if err := r.create(ctx, b.names); err != nil {
 		return err
@@ -103,6 +112,9 @@ func (r *run) burst(ctx context.Context, count int, figures *result.Figures) err
 	}
 	figures.Drivers = b.after(begin, driverCreated, count).Seconds()
 	r.say("  %d drivers after %.1f s", count, figures.Drivers)
+	if err := profiler.stage(ctx, "until all drivers are created", count); err != nil {
+		return err
+	}
 	if err := b.await(ctx, r.process.Done(), released, count, burstLimit); err != nil {
 		return err
 	}
@@ -113,11 +125,17 @@ func (r *run) burst(ctx context.Context, count int, figures *result.Figures) err
 	if err := r.untilNoPods(ctx); err != nil { // their deletion is not part of the next step
 		return err
 	}
+	if err := profiler.stage(ctx, "until all are released", count); err != nil {
+		return err
+	}
 	begin = time.Now()
 	if err := r.remove(ctx, b); err != nil {
 		return err
 	}
 	figures.Deleted = b.after(begin, deleted, count).Seconds()
+	if err := profiler.stage(ctx, "until all are deleted", count); err != nil {
+		return err
+	}
 	after, err := r.cpuTimes()
 	if err != nil {
 		return err

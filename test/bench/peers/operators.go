@@ -22,6 +22,8 @@ type operator struct {
 	manifests, largeCRDs []string
 	// start starts it on a control plane.
 	start func(ctx context.Context, w *env) (*process.Process, error)
+	// profiles is the URL of the operator's Go profiles once it runs; empty if it has none.
+	profiles string
 }
 
 // buildFiresteel builds the controller into a folder.
@@ -29,15 +31,17 @@ func buildFiresteel(ctx context.Context, root, dir string) (*operator, error) {
 	if err := firesteel.Build(ctx, root, dir, "cmd/controller"); err != nil {
 		return nil, err
 	}
-	start := func(ctx context.Context, w *env) (*process.Process, error) {
+	o := &operator{name: result.Firesteel, manifests: firesteel.Manifests}
+	o.start = func(ctx context.Context, w *env) (*process.Process, error) {
 		kubeconfig, err := w.writeKubeconfig(ctx, firesteel.SystemNamespace, "controller")
 		if err != nil {
 			return nil, err
 		}
-		started, _, err := firesteel.Controller{Program: filepath.Join(dir, "controller"), Kubeconfig: kubeconfig}.Start(w.log())
+		started, ports, err := firesteel.Controller{Program: filepath.Join(dir, "controller"), Kubeconfig: kubeconfig}.Start(w.log())
+		o.profiles = fmt.Sprintf("http://127.0.0.1:%d/debug/pprof/", ports.Profiling)
 		return started, err
 	}
-	return &operator{name: result.Firesteel, manifests: firesteel.Manifests, start: start}, nil
+	return o, nil
 }
 
 // apacheProperties are the operator's own settings. All others have their defaults.
