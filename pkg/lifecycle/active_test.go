@@ -50,11 +50,11 @@ func TestDecideOnTheActiveDeadline(t *testing.T) {
 		},
 		"a driver that ended in time keeps its own end": {
 			record: running.Obj(), policy: plain(deadline), now: at(3 * time.Hour), seen: Observation{Driver: ended(Succeeded, Cause{Message: "Done."})},
-			news: []string{"6/0 Succeeded [pi-0-driver pi-0]: Done. | ended Succeeded"}, want: Decision{Effect: Release},
+			news: []string{"6/0 Succeeded [pi-0-driver pi-0]: Done. | ended Succeeded"}, want: Decision{Effect: Release, ReleaseCanWait: true},
 		},
 		"no attempt follows an end after the deadline": {
 			record: running.Obj(), policy: again, now: at(3 * time.Hour), seen: Observation{Driver: ended(Failed, appFailure)},
-			news: []string{"6/0 Failed [pi-0-driver pi-0]: It broke. | ended Failed, application, Error, exit 1"}, want: Decision{Effect: Release},
+			news: []string{"6/0 Failed [pi-0-driver pi-0]: It broke. | ended Failed, application, Error, exit 1"}, want: Decision{Effect: Release, ReleaseCanWait: true},
 		},
 		"a driver that is seen late counts from its own start": {
 			record: submitted().Requested().Obj(), policy: again, now: at(2 * time.Hour),

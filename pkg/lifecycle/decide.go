@@ -31,7 +31,7 @@ func Decide(record *v1alpha1.Record, policy Policy, seen Observation, now time.T
 	m.recordLaunch()
 	m.ignoreOtherPods()
 	for m.advance() {
-		m.effect, m.awaits, m.held, m.obstacle, m.requeue = NoEffect, AwaitsNothing, "", nil, time.Time{}
+		m.effect, m.awaits, m.held, m.obstacle, m.requeue, m.over = NoEffect, AwaitsNothing, "", nil, time.Time{}, false
 		if policy.PersistsEachState && CurrentState(m.record).transient() {
 			m.effect = Persist
 			break
@@ -40,7 +40,8 @@ func Decide(record *v1alpha1.Record, policy Policy, seen Observation, now time.T
 	outbox.Prune(m.record)
 	return m.record, Decision{
 		Changed: m.changed, Effect: m.effect, Seen: m.seen, RequeueAt: m.requeue,
-		Awaits: m.awaits, AwaitsSince: m.awaitsSince, Held: m.held, HeldBy: m.heldBy(), Obstacle: m.obstacle,
+		ReleaseCanWait: m.over && m.effect == Release && m.seen.Driver != nil && m.seen.Driver.Stopped,
+		Awaits:         m.awaits, AwaitsSince: m.awaitsSince, Held: m.held, HeldBy: m.heldBy(), Obstacle: m.obstacle,
 		SpecAdopted: m.specAdopted,
 	}
 }
@@ -84,6 +85,8 @@ type machine struct {
 	held        Held
 	obstacle    *Cause
 	specAdopted bool
+	// over reports whether the application ends with the release of its driver.
+	over bool
 }
 
 // advance takes one step and reports whether another may follow.
@@ -261,6 +264,7 @@ func (m *machine) finish(ended *v1alpha1.Transition, message string) bool {
 	retained := m.policy.Retain.after(outcome) && !active && !(start && m.policy.ReleasesTimedOut)
 	halfLaunched := State(ended.State) == SchedulingFailure // never retained: useless, and its driver might still start
 	if (!retained || halfLaunched) && !m.released(terminationStart(ended)) {
+		m.over = true
 		return false
 	}
 	if retained {

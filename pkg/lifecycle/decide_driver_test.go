@@ -85,24 +85,24 @@ func TestDecideOnADriver(t *testing.T) {
 			record: runningApp, policy: plain(), now: at(time.Hour),
 			seen: Observation{Driver: ended(Succeeded, Cause{Message: "Spark application completed successfully."})},
 			news: []string{"6/0 Succeeded [pi-0-driver pi-0]: Spark application completed successfully. | ended Succeeded"},
-			want: Decision{Effect: Release},
+			want: Decision{Effect: Release, ReleaseCanWait: true},
 		},
 		"a driver that had completed when first seen adds only Succeeded": {
 			record: requested.Obj(), policy: plain(), now: at(time.Hour),
 			seen: Observation{Driver: ended(Succeeded, Cause{Message: "Spark application completed successfully."})},
 			news: []string{"3/0 Succeeded [pi-0-driver pi-0]: Spark application completed successfully. | ended Succeeded"},
-			want: Decision{Effect: Release},
+			want: Decision{Effect: Release, ReleaseCanWait: true},
 		},
 		"a driver that had failed when first seen adds only Failed": {
 			record: requested.Obj(), policy: plain(), now: at(time.Hour), seen: Observation{Driver: ended(Failed, appFailure)},
 			news: []string{"3/0 Failed [pi-0-driver pi-0]: It broke. | ended Failed, application, Error, exit 1"},
-			want: Decision{Effect: Release},
+			want: Decision{Effect: Release, ReleaseCanWait: true},
 		},
 		"an eviction ends the attempt": {
 			record: startedAt.Obj(), policy: plain(), now: at(time.Minute),
 			seen: Observation{Driver: ended(DriverEvicted, Cause{Class: ClassEviction, Reason: "Evicted", Message: "Low on memory."})},
 			news: []string{"4/0 DriverEvicted [pi-0-driver pi-0]: Low on memory. | ended Failed, eviction, Evicted"},
-			want: Decision{Effect: Release},
+			want: Decision{Effect: Release, ReleaseCanWait: true},
 		},
 		"a driver that is gone has failed, and needs no release": {
 			record: runningApp, policy: plain(), now: at(time.Hour), seen: Observation{DriverGone: true},
@@ -141,7 +141,7 @@ func TestDecideOnADriver(t *testing.T) {
 			record: submitted().Running().With(func(r *v1alpha1.Record) { r.Sequence = 500 }).Obj(),
 			policy: plain(), now: at(time.Minute), seen: Observation{Driver: ended(Failed, appFailure)},
 			news: []string{"501/0 Failed [pi-0-driver pi-0]: It broke. | ended Failed, application, Error, exit 1"},
-			want: Decision{Effect: Release},
+			want: Decision{Effect: Release, ReleaseCanWait: true},
 		},
 	})
 }

@@ -99,7 +99,7 @@ func TestDecideOnTheVerdict(t *testing.T) {
 		"a verdict against a restart releases the driver first": {
 			record: submitted().Running().EndedRestartable(Failed).Verdict(false, time.Time{}, "").Obj(),
 			policy: always, now: at(time.Hour), seen: Observation{Driver: ended(Failed, appFailure)},
-			want: Decision{Effect: Release},
+			want: Decision{Effect: Release, ReleaseCanWait: true},
 		},
 		"a verdict against a restart retains the last driver": {
 			record: submitted().Running().EndedRestartable(Failed).Verdict(false, time.Time{}, "").Obj(),

@@ -181,7 +181,7 @@ func TestLostExecutorsAreNoStartTimeout(t *testing.T) {
 		},
 		"a driver that is not ready ends as usual": {
 			record: started.Obj(), policy: plain(executors(2, 0, 0), fromStart), seen: with(ended(Succeeded, Cause{}), 0), now: at(3 * time.Hour),
-			news: []string{"4/0 Succeeded [pi-0-driver pi-0] | ended Succeeded"}, want: Decision{Effect: Release},
+			news: []string{"4/0 Succeeded [pi-0-driver pi-0] | ended Succeeded"}, want: Decision{Effect: Release, ReleaseCanWait: true},
 		},
 		"a driver that becomes ready runs": {
 			record: started.Obj(), policy: plain(executors(2, 0, 0), fromStart), seen: with(readyDriver, 1), now: at(3 * time.Hour),

@@ -37,7 +37,7 @@ func TestDecideOnAnUnknownDriver(t *testing.T) {
 		"an unknown driver that ended has ended": {
 			record: ofSpec().Running().In(Unknown).Obj(), policy: policy, now: at(time.Hour), seen: Observation{Driver: ended(Failed, appFailure)},
 			news: []string{"7/0 Failed [pi-0-driver pi-0]: It broke. | ended Failed, application, Error, exit 1"},
-			want: Decision{Effect: Release},
+			want: Decision{Effect: Release, ReleaseCanWait: true},
 		},
 		"an unknown driver that is gone has failed": {
 			record: ofSpec().Running().In(Unknown).Obj(), policy: policy, now: at(time.Hour), seen: Observation{DriverGone: true},

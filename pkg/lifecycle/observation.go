@@ -144,6 +144,8 @@ type Decision struct {
 	// Seen is the part of the observation that is true for the new record: nothing of an earlier attempt or of
 	// another driver. The caller adds the result of the effect, and decides again.
 	Seen Observation
+	// ReleaseCanWait reports whether nothing waits for the effect Release: the application is over, and its driver has stopped.
+	ReleaseCanWait bool
 	// RequeueAt is the instant of the next deadline; zero if there is none.
 	RequeueAt time.Time
 	Awaits    Awaited

@@ -66,8 +66,10 @@ type Reconciler struct {
 	executorDetails *executors.Details
 	// executorsSynced reports whether all executors that existed at the start are counted.
 	executorsSynced func() bool
-	logs            *drivers.Logs
-	redactors       base.Redactors
+	// firstLaunches are the applications that go first.
+	firstLaunches *base.Burst
+	logs          *drivers.Logs
+	redactors     base.Redactors
 	// onStatusWrite is the kind's OnStatusWrite.
 	onStatusWrite func(before, after dialect.Application)
 	// keepFinalizer reports whether the finalizer must stay. A change enqueues the application.
@@ -145,7 +147,7 @@ func (r *Reconciler) advance(ctx context.Context, v *view.Application) error {
 	if ready, err := r.ensureRecord(ctx, v); err != nil || !ready {
 		return err
 	}
-	record, err := r.startingRecord(ctx, v)
+	record, created, err := r.startingRecord(ctx, v)
 	if err != nil {
 		return err
 	}
@@ -159,7 +161,6 @@ func (r *Reconciler) advance(ctx context.Context, v *view.Application) error {
 	if err = r.deleteOrphans(ctx, v, record, &seen); err != nil {
 		return err
 	}
-	var created []submission.Object
 	for range maxEffects {
 		var decision lifecycle.Decision
 		record, decision = lifecycle.Decide(record, v.Policy, seen, r.clock.Now())
@@ -179,6 +180,10 @@ func (r *Reconciler) advance(ctx context.Context, v *view.Application) error {
 			}
 		}
 		logDecision(ctx, record, decision)
+		if r.firstWriteYields(ctx, v, record, &decision, created) {
+			r.requeueAt(ctx, v, decision)
+			return nil
+		}
 		first := decision.Effect == lifecycle.Launch && r.recordsFirstLaunchLater(v)
 		if first {
 			if err = r.launcher.Fence(ctx, v, record, prepared); err == nil {
@@ -194,6 +199,10 @@ func (r *Reconciler) advance(ctx context.Context, v *view.Application) error {
 			r.deadlines.clear(base.KeyOf(v.App))
 			r.requeueAt(ctx, v, decision)
 			return r.removeFinalizer(ctx, v)
+		}
+		if r.releaseYields(ctx, v, record, &decision) {
+			r.requeueAt(ctx, v, decision)
+			return nil
 		}
 		proceed, err := r.perform(ctx, v, decision, prepared, &seen)
 		if prepared != nil {
@@ -237,15 +246,21 @@ func (r *Reconciler) record(
 }
 
 // startingRecord returns the record to decide on. It is nil for a new application. If the first launch was fenced and no
-// record was stored since, it returns the record that the first status write would have stored.
-func (r *Reconciler) startingRecord(ctx context.Context, v *view.Application) (*v1alpha1.Record, error) {
+// record was stored since, it returns the record that the first status write would have stored, and the created objects if
+// that write only waits.
+func (r *Reconciler) startingRecord(ctx context.Context, v *view.Application) (*v1alpha1.Record, []submission.Object, error) {
 	if record := v.Record(); record != nil {
-		return record, r.addFinalizer(ctx, v, record)
+		return record, nil, r.addFinalizer(ctx, v, record)
 	}
-	if first := r.launcher.Fenced(v.App); first != nil {
-		return lifecycle.Begin(v.Policy, first.Launch, first.Since), nil
+	first := r.launcher.Fenced(v.App)
+	switch {
+	case first == nil:
+		return nil, nil, nil
+	case first.Unwritten != nil:
+		return first.Unwritten.Record.DeepCopy(), first.Unwritten.Created, nil
+	default:
+		return lifecycle.Begin(v.Policy, first.Launch, first.Since), nil, nil
 	}
-	return nil, nil
 }
 
 // ensureRecord reports whether the application can continue now: it has a usable record, or is new. The first transition of

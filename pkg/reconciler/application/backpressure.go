@@ -6,10 +6,17 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
+	"knative.dev/pkg/logging"
 
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
+	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/outbox"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/drivers"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/view"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
 	"github.com/firesteel-dev/firesteel/pkg/schedule/variant"
+	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
 const (
@@ -17,14 +24,17 @@ const (
 	maxBackpressure = 10 * time.Second
 	// backpressureRetry is after how long a waiting run is requeued.
 	backpressureRetry = 2 * time.Second
-	// maxYield is how long an event of a driver Pod may wait for first launches. Events that arrive meanwhile are handled
-	// with it, in one status write.
+	// maxYield is how long an event of a driver Pod, or the first status write of a launched application, may wait for first
+	// launches. Events that arrive meanwhile are handled with it, in one status write.
 	maxYield = 1500 * time.Millisecond
+	// maxReleaseYield is how long after the end of an application the release of its driver may wait for first launches. Its
+	// driver Pod has stopped, and only its objects are left.
+	maxReleaseYield = 30 * time.Second
 )
 
 // yielding decides which applications wait for others.
 type yielding struct {
-	dueRuns, firstLaunches *base.Backlog
+	dueRuns, firstLaunches *base.Burst
 	podEventTimes          *podEventTimes
 	clock                  clock.PassiveClock
 }
@@ -49,11 +59,46 @@ func (y yielding) wait(app dialect.Application) time.Duration {
 	switch {
 	case app.GetDeletionTimestamp() != nil:
 		return 0
-	case isNew && !variant.InstantOf(app).IsZero() && y.clock.Since(app.GetCreationTimestamp().Time) < maxBackpressure && y.dueRuns.IsLong():
+	case isNew && !variant.InstantOf(app).IsZero() && y.clock.Since(app.GetCreationTimestamp().Time) < maxBackpressure && y.dueRuns.IsOn():
 		return backpressureRetry
-	case !isNew && y.firstLaunches.IsLong():
+	case !isNew && y.firstLaunches.IsOn():
 		return y.podEventTimes.untilOld(base.KeyOf(app), maxYield)
 	default:
 		return 0
 	}
+}
+
+// firstWriteYields reports whether the first status write of a launched application waits for the first launches of others. Until
+// then the annotation is its fence. The decision then has the time until which it waits.
+func (r *Reconciler) firstWriteYields(
+	ctx context.Context, v *view.Application, record *v1alpha1.Record, decision *lifecycle.Decision, created []submission.Object,
+) bool {
+	state := lifecycle.CurrentState(record)
+	if v.Record() != nil || v.Deleted() || decision.Effect != lifecycle.NoEffect || !drivers.HasDriver(record) ||
+		!state.Starting() && !state.Running() || !r.firstLaunches.IsOn() {
+		return false
+	}
+	due, postponed := r.launcher.Postpone(v.App, record, created, maxYield)
+	if !postponed || !r.clock.Now().Before(due) {
+		return false
+	}
+	logging.FromContext(ctx).Debugw("lets first launches go first", append(base.LogKeys(record), "waits", "status", "until", due)...)
+	decision.RequeueAt = due
+	return true
+}
+
+// releaseYields reports whether the release of a stopped driver waits for first launches. The decision then has the time until which
+// it waits at most.
+func (r *Reconciler) releaseYields(ctx context.Context, v *view.Application, record *v1alpha1.Record, decision *lifecycle.Decision) bool {
+	if !decision.ReleaseCanWait {
+		return false
+	}
+	due := outbox.LastEnd(record).Time.Add(maxReleaseYield)
+	key := base.KeyOf(v.App)
+	if !r.clock.Now().Before(due) || !r.firstLaunches.Yield(v.App.GetUID(), func() { r.deadlines.set(key, 0) }) {
+		return false
+	}
+	logging.FromContext(ctx).Debugw("lets first launches go first", append(base.LogKeys(record), "waits", "release", "until", due)...)
+	decision.RequeueAt = due
+	return true
 }

@@ -3,11 +3,13 @@ package application
 import (
 	"fmt"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/applicationtest"
@@ -15,13 +17,11 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/schedule/variant"
 )
 
-func backlog(waiting int) *base.Backlog {
-	var b base.Backlog
-	for i := range 100 {
+// waiting returns a burst in which some objects wait.
+func waiting(objects int) *base.Burst {
+	var b base.Burst
+	for i := range objects {
 		b.Set(types.UID(fmt.Sprint(i)), true)
-	}
-	for i := waiting; i < 100; i++ {
-		b.Set(types.UID(fmt.Sprint(i)), false)
 	}
 	return &b
 }
@@ -55,7 +55,7 @@ func TestBackpressureOfDueRunsHoldsNewRuns(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			clock := applicationtest.ClockAt(applicationtest.Start.Add(test.after))
-			y := yielding{backlog(test.due), backlog(0), newPodEventTimes(clock), clock}
+			y := yielding{waiting(test.due), waiting(0), newPodEventTimes(clock), clock}
 			if got := y.wait(test.app); got != test.want {
 				t.Errorf("it waits %s, want %s", got, test.want)
 			}
@@ -92,10 +92,50 @@ func TestBackpressureOfFirstLaunchesHoldsNewsOfDrivers(t *testing.T) {
 			if !test.news {
 				times = newPodEventTimes(clock)
 			}
-			y := yielding{backlog(0), backlog(test.launches), times, clock}
+			y := yielding{waiting(0), waiting(test.launches), times, clock}
 			if got := y.wait(test.app); got != test.want {
 				t.Errorf("it waits %s, want %s", got, test.want)
 			}
+		})
+	}
+}
+
+// To release drivers takes requests that first launches need.
+func TestBackpressureOfFirstLaunchesHoldsReleases(t *testing.T) {
+	ended := applicationtest.Start
+	for name, test := range map[string]struct {
+		launches int
+		canWait  bool
+		after    time.Duration
+		want     time.Time
+	}{
+		"of an application that is over": {100, true, time.Second, ended.Add(maxReleaseYield)},
+		"not if something waits for it":  {100, false, time.Second, time.Time{}},
+		"not if few launches wait":       {2, true, time.Second, time.Time{}},
+		"not for ever":                   {100, true, maxReleaseYield, time.Time{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				enqueued, launches := 0, waiting(test.launches)
+				r := &Reconciler{
+					clock: applicationtest.ClockAt(ended.Add(test.after)), firstLaunches: launches,
+					deadlines: newDeadlines(func(types.NamespacedName) { enqueued++ }),
+				}
+				v := applicationtest.Viewed(applicationtest.Pi().In(lifecycle.Succeeded, 6, 6).Obj())
+				record := v.Record()
+				record.Transitions[5].End = &v1alpha1.AttemptEnd{Outcome: v1alpha1.OutcomeSucceeded}
+				decision := lifecycle.Decision{Effect: lifecycle.Release, ReleaseCanWait: test.canWait}
+				if yields := r.releaseYields(t.Context(), v, record, &decision); yields != !test.want.IsZero() || !decision.RequeueAt.Equal(test.want) {
+					t.Errorf("it yields: %t, until %s; want %s", yields, decision.RequeueAt, test.want)
+				}
+				for i := range 100 {
+					launches.Set(types.UID(fmt.Sprint(i)), false)
+				}
+				synctest.Wait()
+				if woken := enqueued == 1; woken != !test.want.IsZero() {
+					t.Errorf("once no launch waits, it is enqueued %d times", enqueued)
+				}
+			})
 		})
 	}
 }

@@ -164,6 +164,7 @@ func newReconciler(
 		metrics:         metrics,
 		executorCounter: counter,
 		executorDetails: details,
+		firstLaunches:   &process.FirstLaunches,
 		executorsSynced: executors.Watch(ctx, kind.API.API, impl, executorApplications{apps, currentDialect}, counter, details),
 		logs:            drivers.NewLogs(kube),
 		redactors:       redactors,
@@ -174,7 +175,7 @@ func newReconciler(
 
 func watchApplications(
 	ctx context.Context, r *Reconciler, impl *controller.Impl, informer cache.SharedIndexInformer, states *applicationmetrics.StateCounter,
-	firstLaunches *base.Backlog, currentDialect func() dialect.Dialect,
+	firstLaunches *base.Burst, currentDialect func() dialect.Dialect,
 ) {
 	base.Must(ctx, informer.SetTransform(r.api.Compact))
 	base.AddHandler(ctx, informer, cache.ResourceEventHandlerDetailedFuncs{

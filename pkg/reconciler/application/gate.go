@@ -26,7 +26,7 @@ func newGate(
 			r.relabelledDrivers.Forget(base.KeyOf(app))
 		},
 		ForgetWrite: r.recordGuard.Forget,
-		Backlog:     yields.firstLaunches,
+		New:         yields.firstLaunches,
 		Begin:       yields.begin,
 		Instead:     withoutFinalizer,
 	}

@@ -74,7 +74,7 @@ type env struct {
 	spans  *tracetest.InMemoryExporter
 	states *applicationmetrics.StateCounter
 	// firstLaunches are the applications that wait for their first reconcile.
-	firstLaunches base.Backlog
+	firstLaunches base.Burst
 	// restsWithoutFinalizer are applications that are to have no finalizer.
 	atRest []string
 	// forgotten are applications whose last write was forgotten.
@@ -104,7 +104,7 @@ func newGateEnv(t *testing.T, apps ...*applicationtest.Application) *env {
 	}
 	e.states = applicationmetrics.NewStateCounter(lister{e.cache}.get, func(app dialect.Application) bool { return e.store.Load().Scope.Serves(app, e.labelsOf) }, apache.New(apache.Defaults{}).VisibleState, clock.RealClock{})
 	e.Gate = newGate(r, e.behind, e.states, fairshare.NewWorkers(workers, func(types.NamespacedName) {}), sdktrace.NewTracerProvider(sdktrace.WithSyncer(e.spans)).Tracer("test"),
-		yielding{&base.Backlog{}, &e.firstLaunches, r.podEventTimes, applicationtest.ClockAt(applicationtest.Start)},
+		yielding{&base.Burst{}, &e.firstLaunches, r.podEventTimes, applicationtest.ClockAt(applicationtest.Start)},
 		func(_ context.Context, app dialect.Application) (bool, error) {
 			return slices.Contains(e.atRest, app.GetName()), nil
 		})
@@ -211,11 +211,11 @@ func TestGateRemovesFirstLaunchesFromTheBacklogWithAnyResult(t *testing.T) {
 			}
 			e.firstLaunches.Set("uid-of-pi", true)
 			change(e)
-			if !e.firstLaunches.IsLong() {
+			if !e.firstLaunches.IsOn() {
 				t.Error("the backlog is short before")
 			}
 			_ = e.Reconcile(t.Context(), "team-a/pi")
-			if e.firstLaunches.IsLong() {
+			if e.firstLaunches.IsOn() {
 				t.Error("the application still waits")
 			}
 		})

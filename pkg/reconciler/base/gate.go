@@ -50,9 +50,9 @@ type Gate[O Object] struct {
 	// Workers shares the workers of the queue among namespaces.
 	Workers *fairshare.Workers
 
-	// Backlog has the objects that wait for their first reconcile; nil if nobody yields to these. An object that is not served, or that
+	// New has the objects that wait for their first reconcile; nil if nobody yields to these. An object that is not served, or that
 	// another replica leads, does not wait.
-	Backlog *Backlog
+	New *Burst
 	// Begin returns the context of a reconcile, and for how long its object lets others go first. The object is the zero value if the
 	// cache has none. Begin is nil if there is nothing to add, and no object yields.
 	Begin func(ctx context.Context, key types.NamespacedName, object O) (context.Context, time.Duration)
@@ -75,8 +75,8 @@ func (g *Gate[O]) Reconcile(ctx context.Context, key string) error {
 	defer done()
 	object, admitted := g.admit(namespaced)
 	var none O
-	if object != none && g.Backlog != nil {
-		g.Backlog.Set(object.GetUID(), false)
+	if object != none && g.New != nil {
+		g.New.Set(object.GetUID(), false)
 	}
 	if !admitted || !g.IsLeaderFor(namespaced) {
 		return controller.NewSkipKey(key)

@@ -2,6 +2,7 @@ package base
 
 import (
 	"context"
+	"time"
 
 	"go.uber.org/zap"
 	corev1 "k8s.io/api/core/v1"
@@ -28,9 +29,9 @@ type NewRelay func(
 type Process struct {
 	// DueRuns are the schedules whose run is due and not created yet. Meanwhile runs that exist wait for their launch: to create a run
 	// costs little, to launch one costs much.
-	DueRuns Backlog
-	// FirstLaunches are the applications that no reconcile has handled yet. Meanwhile status writes of others wait for a moment.
-	FirstLaunches Backlog
+	DueRuns Burst
+	// FirstLaunches are the applications that no reconcile has handled yet. In a burst, status writes and releases of others wait for a moment.
+	FirstLaunches Burst
 
 	newRelay NewRelay
 
@@ -48,7 +49,12 @@ type Listener struct {
 }
 
 // NewProcess returns a process whose controllers make their relays by newRelay.
-func NewProcess(newRelay NewRelay) *Process { return &Process{newRelay: newRelay} }
+func NewProcess(newRelay NewRelay) *Process {
+	return &Process{FirstLaunches: Burst{Window: launchesWindow}, newRelay: newRelay}
+}
+
+// launchesWindow is the time within which the arrival of many applications is a burst.
+const launchesWindow = time.Second
 
 // NamespaceLabels returns the labels of a namespace, if the scope selects by labels and the namespace is known.
 func (p *Process) NamespaceLabels(namespace string) (labels.Set, bool) {

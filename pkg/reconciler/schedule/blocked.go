@@ -34,7 +34,7 @@ func (r *Reconciler) isBlocked(ctx context.Context, s variant.Schedule) (bool, e
 func (r *Reconciler) withdraw(s variant.Schedule) {
 	r.relay.Forget(s.GetUID())
 	r.published.forget(s.GetUID())
-	r.backlog.Set(s.GetUID(), false)
+	r.dueRuns.Set(s.GetUID(), false)
 }
 
 // reportUndecodable reports why nothing is done for a schedule that cannot be decoded. Other fields of the status stay as they are.

@@ -102,7 +102,7 @@ func newController(
 					r.relay.ForgetMatching(func(object events.Object) bool { return bucket.Has(object.Key()) })
 					for _, object := range parts.schedules.GetStore().List() {
 						if s, ok := object.(variant.Schedule); ok && bucket.Has(base.KeyOf(s)) {
-							r.backlog.Set(s.GetUID(), false)
+							r.dueRuns.Set(s.GetUID(), false)
 						}
 					}
 				},
@@ -116,7 +116,7 @@ func newController(
 		*r = Reconciler{
 			kind: k, client: sparkclient.Get(ctx), runs: parts.runs.GetIndexer(), clock: clock.RealClock{},
 			relay: process.Relay(ctx, owned, impl.EnqueueKey), owned: owned, enqueueAfter: impl.EnqueueKeyAfter,
-			written: writecache.New[variant.Schedule](), published: newPublished(), backlog: &process.DueRuns,
+			written: writecache.New[variant.Schedule](), published: newPublished(), dueRuns: &process.DueRuns,
 			redactors: base.NewRedactors(), metrics: metrics,
 		}
 		impl.Reconciler = &base.Gate[variant.Schedule]{

@@ -55,7 +55,7 @@ type Reconciler struct {
 	// restorations bounds how often a status is restored that another writer has changed.
 	restorations delivery.Restorations
 	published    *published
-	backlog      *base.Backlog
+	dueRuns      *base.Burst
 	reports      blocked.Reports
 	pruned       blocked.Pruned
 	redactors    base.Redactors
@@ -68,7 +68,7 @@ func (r *Reconciler) reconcile(ctx context.Context, s variant.Schedule) error {
 	defer cancel()
 	err := r.advance(ctx, s)
 	if !r.owned(base.KeyOf(s), s.GetUID()) {
-		r.backlog.Set(s.GetUID(), false) // the leader changed during the reconcile, or the schedule was deleted and forgotten
+		r.dueRuns.Set(s.GetUID(), false) // the leader changed during the reconcile, or the schedule was deleted and forgotten
 	}
 	return r.redactors.Error(s, err)
 }
@@ -95,7 +95,7 @@ func (r *Reconciler) advance(ctx context.Context, s variant.Schedule) error {
 	}
 	schedule.Count(s.GetScheduleStatus(), decision.Record, policy, runs, uncached)
 	instant, asks := handlerRequest(decision, policy)
-	r.backlog.Set(s.GetUID(), asks && !decision.Due.IsZero())
+	r.dueRuns.Set(s.GetUID(), asks && !decision.Due.IsZero())
 	overdueHandler := ""
 	if asks {
 		overdueHandler = r.relay.Progress(s.GetUID()).OverdueHandler
@@ -308,7 +308,7 @@ func earlier(a, b time.Duration) time.Duration {
 func (r *Reconciler) forget(s variant.Schedule) {
 	r.relay.Forget(s.GetUID())
 	r.published.forget(s.GetUID())
-	r.backlog.Set(s.GetUID(), false)
+	r.dueRuns.Set(s.GetUID(), false)
 	r.written.Forget(s)
 	r.restorations.Forget(s.GetUID())
 	r.reports.Forget(s.GetUID())

@@ -71,7 +71,7 @@ func newEnv(t *testing.T, s *v1alpha1.ScheduledSparkApplication, runs ...*sparkv
 		kind: variant.Apache, client: st.client, runs: indexer, relay: st.publisher, clock: st.clock,
 		owned:        func(types.NamespacedName, types.UID) bool { return !st.lost },
 		enqueueAfter: func(_ types.NamespacedName, after time.Duration) { st.again = after },
-		written:      writecache.New[variant.Schedule](), published: newPublished(), backlog: &base.Backlog{},
+		written:      writecache.New[variant.Schedule](), published: newPublished(), dueRuns: &base.Burst{},
 	}
 	return st
 }
@@ -138,16 +138,16 @@ func TestAScheduleAtRestMakesNoRequest(t *testing.T) {
 // no longer due must not delay others.
 func TestADueRunCountsOnlyInTheBacklogOfTheLeader(t *testing.T) {
 	for _, lost := range []bool{false, true} {
-		var backlog base.Backlog
+		var dueRuns base.Burst
 		for n := range 32 {
 			s := hourly()
 			s.UID = types.UID(fmt.Sprint("uid-", n))
 			st := newEnv(t, s)
-			st.backlog, st.lost = &backlog, lost
+			st.dueRuns, st.lost = &dueRuns, lost
 			st.reconcile(t, due)
 		}
-		if backlog.IsLong() == lost {
-			t.Errorf("with 32 schedules that are due and lost: %t, the backlog is long: %t", lost, backlog.IsLong())
+		if dueRuns.IsOn() == lost {
+			t.Errorf("with 32 schedules that are due and lost: %t, many are due: %t", lost, dueRuns.IsOn())
 		}
 	}
 }

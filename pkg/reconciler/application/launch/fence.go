@@ -17,6 +17,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/view"
+	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
 // AnnotationFence is the annotation of an application that has the fence of its first launch. It is written in one patch with the
@@ -74,6 +75,18 @@ type FirstLaunch struct {
 	Launch *v1alpha1.Launch
 	// Since is when its attempt began.
 	Since time.Time
+	// Unwritten is nil unless the launch is complete and only its status write waits.
+	Unwritten *Unwritten
+}
+
+// Unwritten is a complete launch whose status write waits. It is in memory only: without it, the launch is resumed.
+type Unwritten struct {
+	// Record is the record to write. It must not be changed.
+	Record *v1alpha1.Record
+	// Created are the objects of the launch.
+	Created []submission.Object
+	// Due is when the status is written at the latest.
+	Due time.Time
 }
 
 // Fenced returns the first launch of an application without a record if it was fenced; nil otherwise. If another writer
@@ -82,14 +95,34 @@ func (l *Launcher) Fenced(app dialect.Application) *FirstLaunch {
 	if app.GetRecord() != nil {
 		return nil
 	}
-	if first := parseFence(app); first != nil {
-		return first
+	written := parseFence(app)
+	known, ok := l.fences.Get(app.GetUID())
+	if !ok {
+		return written
 	}
-	if known, ok := l.fences.Get(app.GetUID()); ok {
-		first := known.(*FirstLaunch)
-		return &FirstLaunch{Launch: first.Launch.DeepCopy(), Since: first.Since}
+	first := *known.(*FirstLaunch)
+	if written != nil && written.Launch.ID != first.Launch.ID {
+		return written // another replica fenced it anew
 	}
-	return nil
+	first.Launch = first.Launch.DeepCopy()
+	return &first
+}
+
+// Postpone remembers a complete first launch until its status is written. It returns when that is due: after a time from the first call on.
+// It returns false if this process did not fence the launch.
+func (l *Launcher) Postpone(app dialect.Application, record *v1alpha1.Record, created []submission.Object, most time.Duration) (time.Time, bool) {
+	known, ok := l.fences.Get(app.GetUID())
+	if !ok || known.(*FirstLaunch).Launch.ID != record.Launch.ID {
+		return time.Time{}, false
+	}
+	first := *known.(*FirstLaunch)
+	due := l.Clock.Now().Add(most)
+	if first.Unwritten != nil {
+		due = first.Unwritten.Due
+	}
+	first.Unwritten = &Unwritten{Record: record, Created: created, Due: due}
+	l.fences.Add(app.GetUID(), &first)
+	return due, true
 }
 
 // Recorded forgets the fence of an application that has a record: the fence is in the record.

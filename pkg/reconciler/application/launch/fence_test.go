@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -21,7 +22,9 @@ import (
 const idOfLaunch = "0123456789abcdef0123456789abcdef"
 
 func TestFenceOfAFirstLaunchIsReadFromItsAnnotation(t *testing.T) {
-	written := &FirstLaunch{&v1alpha1.Launch{ID: idOfLaunch, DriverPod: "pi-0-driver", ApplicationID: "spark-1"}, applicationtest.Start}
+	written := &FirstLaunch{
+		Launch: &v1alpha1.Launch{ID: idOfLaunch, DriverPod: "pi-0-driver", ApplicationID: "spark-1"}, Since: applicationtest.Start,
+	}
 	valid := fmt.Sprintf(`{"application":"uid-of-pi","attempt":0,"since":"`+applicationtest.Start.Format(metav1.RFC3339Micro)+`","launch":%q,"driverPod":"pi-0-driver","applicationID":"spark-1"}`, idOfLaunch)
 	for name, test := range map[string]struct {
 		annotation string
@@ -94,5 +97,39 @@ func TestFenceIsWrittenOnceWithTheFinalizer(t *testing.T) {
 	l.Recorded(v.App.GetUID())
 	if got := l.Fenced(v.App); got != nil {
 		t.Errorf("once it was recorded the launch is %+v", got)
+	}
+}
+
+func TestStatusWriteOfAFirstLaunchIsPostponedUntilItIsDue(t *testing.T) {
+	clock := applicationtest.ClockAt(applicationtest.Start)
+	l := New(Config{Clock: clock})
+	app := applicationtest.Pi().Obj()
+	record := func(launch string) *v1alpha1.Record {
+		return &v1alpha1.Record{Sequence: 2, Launch: &v1alpha1.Launch{ID: launch, DriverPod: "pi-0-driver", DriverUID: "driver-0"}}
+	}
+	if _, postponed := l.Postpone(app, record(idOfLaunch), nil, time.Second); postponed {
+		t.Error("postponed the status write of a launch that another process fenced")
+	}
+	l.fences.Add(app.UID, &FirstLaunch{Launch: &v1alpha1.Launch{ID: idOfLaunch}, Since: applicationtest.Start})
+	if _, postponed := l.Postpone(app, record("another"), nil, time.Second); postponed {
+		t.Error("postponed the status write of another launch")
+	}
+	for range 2 {
+		due, postponed := l.Postpone(app, record(idOfLaunch), nil, time.Second)
+		if want := applicationtest.Start.Add(time.Second); !postponed || !due.Equal(want) {
+			t.Errorf("postponed is %t until %s, want %s", postponed, due, want)
+		}
+		clock.SetTime(clock.Now().Add(time.Second / 2)) // calling again does not make it later
+	}
+	if first := l.Fenced(app); first == nil || first.Unwritten == nil || first.Unwritten.Record.Launch.DriverUID != "driver-0" {
+		t.Errorf("the launch is %+v, want one that is not written", first)
+	}
+	again := *l.Fenced(app).Launch
+	again.ID = strings.Repeat("f", 32)
+	app.Annotations = map[string]string{AnnotationFence: fmt.Sprintf(
+		`{"application":"uid-of-pi","attempt":0,"since":%q,"launch":%q,"driverPod":"pi-0-driver"}`,
+		applicationtest.Start.Format(metav1.RFC3339Micro), again.ID)}
+	if first := l.Fenced(app); first == nil || first.Unwritten != nil || first.Launch.ID != again.ID {
+		t.Errorf("another replica fenced the launch %s, and it is %+v", again.ID, first)
 	}
 }

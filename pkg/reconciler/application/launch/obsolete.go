@@ -23,8 +23,10 @@ import (
 // the record has the end of the attempt, so a crash in between repeats it.
 func (l *Launcher) DeleteObsolete(ctx context.Context, v *view.Application, record *v1alpha1.Record) error {
 	app := v.App
-	before := app.GetRecord()
-	if !expectsNoPods(record) || before == nil || before.Attempt.ID != record.Attempt.ID || expectsNoPods(before) {
+	if !expectsNoPods(record) || record.Launch.ID == "" {
+		return nil
+	}
+	if before := app.GetRecord(); before != nil && (before.Attempt.ID != record.Attempt.ID || expectsNoPods(before)) {
 		return nil
 	}
 	for _, object := range v.Dialect.ObsoleteObjects(app) {
