@@ -119,6 +119,9 @@ func (r *Reconciler) waitForRelease(ctx context.Context, v *view.Application) er
 	case len(r.orphanDrivers(v.App, record)) > 0 && r.withinDeletionGrace(ctx, v.App):
 		return requeueHeld(ctx, v, "orphan driver Pods not deleted", delivery.CursorDelay) // the informer reports their deletion
 	}
+	if wait := r.lateCreates(v.App, record); wait > 0 {
+		return requeueHeld(ctx, v, "another replica may still create a driver Pod", wait)
+	}
 	if err := r.deleteLateOrphan(ctx, v); err != nil {
 		return err
 	}

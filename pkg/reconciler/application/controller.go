@@ -76,6 +76,7 @@ func NewController(ctx context.Context, cmw configmap.Watcher, process *base.Pro
 			ConfigStore:       store,
 			SkipStatusUpdates: true,
 			PromoteFilterFunc: func(object any) bool { return unfinished(object, currentDialect()) },
+			PromoteFunc:       func(reconciler.Bucket) { r.launcher.Promoted() },
 			DemoteFunc: func(bucket reconciler.Bucket) {
 				r.relay.ForgetMatching(func(object events.Object) bool { return bucket.Has(object.Key()) })
 				r.relabelledDrivers.ForgetMatching(bucket.Has)

@@ -72,6 +72,10 @@ func (r *Reconciler) removeFinalizer(ctx context.Context, v *view.Application) e
 	if r.keepFinalizer(app) {
 		return nil // a change of the schedule's record enqueues the application
 	}
+	if wait := r.lateCreates(app, record); wait > 0 {
+		r.enqueueAfter(app, wait)
+		return nil
+	}
 	released, err := r.api.DropFinalizer(ctx, app, launch.AnnotationFence)
 	if err != nil {
 		return err

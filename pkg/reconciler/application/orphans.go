@@ -3,6 +3,7 @@ package application
 import (
 	"context"
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -59,17 +60,24 @@ func (r *Reconciler) deleteOrphans(
 	return nil
 }
 
-// deleteLateOrphan deletes the driver of a refused launch if it exists although it is not in the cache: a late create. It
-// reads the Pod live, once, before the finalizer is removed: no controller would delete the Pod after that. If the driver
-// existed, the error requeues the application.
+// lateCreates returns for how long another replica may still create a driver. The finalizer stays until then: a driver that is not
+// seen before the application is deleted would outlive it.
+func (r *Reconciler) lateCreates(app dialect.Application, record *v1alpha1.Record) time.Duration {
+	return r.launcher.CreatesOverAt(app, record).Sub(r.clock.Now())
+}
+
+// deleteLateOrphan deletes a driver that exists although it is not in the cache: a late create. It is the driver of a refused
+// launch, or another replica created it after the recorded one was gone. deleteLateOrphan reads the Pod live, once, before the
+// finalizer is removed: no controller would delete the Pod after that. If the driver existed, the error requeues the application.
 func (r *Reconciler) deleteLateOrphan(ctx context.Context, v *view.Application) error {
 	app := v.App
 	record := app.GetRecord()
-	if record == nil || record.Launch == nil || record.Launch.ID == "" || record.Launch.DriverUID != "" {
+	if record == nil || record.Launch == nil || record.Launch.ID == "" ||
+		record.Launch.DriverUID != "" && r.launcher.CreatesOverAt(app, record).IsZero() {
 		return nil
 	}
 	late, err := drivers.FindFenced(ctx, r.kube, app, record.Launch)
-	if late == nil || err != nil || late.DeletionTimestamp != nil && !r.withinDeletionGrace(ctx, app) {
+	if late == nil || err != nil || late.UID == record.Launch.DriverUID || late.DeletionTimestamp != nil && !r.withinDeletionGrace(ctx, app) {
 		return err
 	}
 	if err := r.deleter.DeleteOrphan(ctx, v.App, v.Policy, late); err != nil {

@@ -16,10 +16,12 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/applications"
 	sparkfake "github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned/fake"
 	"github.com/firesteel-dev/firesteel/pkg/config"
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/applicationtest"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/drivers"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/drivers/driverstest"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/launch"
 )
 
 func TestOrphanDrivers(t *testing.T) {
@@ -145,33 +147,40 @@ func TestDeleteOrphanDrivers(t *testing.T) {
 	}
 }
 
-// A create that comes late makes a driver of a launch that was refused. Nothing tells of it before the application goes,
-// where the cache is behind.
-func TestLateDriverOfARefusedLaunchIsDeletedBeforeItsApplication(t *testing.T) {
+// A late create makes a driver of a launch that was refused, or whose driver another replica has recorded. If the cache is stale,
+// nothing reports it before the application is gone.
+func TestLateDriverIsDeletedBeforeItsApplication(t *testing.T) {
 	for name, test := range map[string]struct {
 		launch v1alpha1.Launch
 		driver *applicationtest.Driver
 		waits  bool
 		asks   bool
 		after  time.Duration // the deletion of the application
+		others bool          // another replica recorded the driver
 	}{
-		"the launch's own":             {v1alpha1.Launch{ID: "this", Released: true}, applicationtest.DriverOf("this", "late"), true, true, 0},
-		"an earlier launch's is not":   {v1alpha1.Launch{ID: "this", Released: true}, applicationtest.DriverOf("earlier", "late"), false, true, 0},
-		"nor is one asked for":         {v1alpha1.Launch{ID: "this", DriverUID: "ours", Released: true}, applicationtest.DriverOf("this", "ours"), false, false, 0},
-		"nor of another operator's":    {v1alpha1.Launch{Released: true}, applicationtest.DriverOf("", "theirs"), false, false, 0},
-		"one that is going is awaited": {v1alpha1.Launch{ID: "this", Released: true}, applicationtest.DriverOf("this", "late").Going(), true, true, 0},
-		"and left if it does not go":   {v1alpha1.Launch{ID: "this", Released: true}, applicationtest.DriverOf("this", "late").Going(), false, true, 5 * time.Minute},
+		"another replica's":            {v1alpha1.Launch{ID: "this", DriverUID: "ours", Released: true}, applicationtest.DriverOf("this", "late"), true, true, time.Minute, true},
+		"but not the recorded one":     {v1alpha1.Launch{ID: "this", DriverUID: "ours", Released: true}, applicationtest.DriverOf("this", "ours"), false, true, time.Minute, true},
+		"the launch's own":             {v1alpha1.Launch{ID: "this", Released: true}, applicationtest.DriverOf("this", "late"), true, true, 0, false},
+		"an earlier launch's is not":   {v1alpha1.Launch{ID: "this", Released: true}, applicationtest.DriverOf("earlier", "late"), false, true, 0, false},
+		"nor is one asked for":         {v1alpha1.Launch{ID: "this", DriverUID: "ours", Released: true}, applicationtest.DriverOf("this", "ours"), false, false, 0, false},
+		"nor of another operator's":    {v1alpha1.Launch{Released: true}, applicationtest.DriverOf("", "theirs"), false, false, 0, false},
+		"one that is going is awaited": {v1alpha1.Launch{ID: "this", Released: true}, applicationtest.DriverOf("this", "late").Going(), true, true, 0, false},
+		"and left if it does not go":   {v1alpha1.Launch{ID: "this", Released: true}, applicationtest.DriverOf("this", "late").Going(), false, true, 5 * time.Minute, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			kube := fake.NewClientset(test.driver.Obj())
 			clock := applicationtest.ClockAt(applicationtest.Start.Add(test.after))
 			r := &Reconciler{
 				kube: kube, deleter: drivers.NewDeleter(kube, clock, func(any, time.Duration) {}), api: applications.Apache(nil), clock: clock, expectations: drivers.NewExpectations(clock),
+				launcher: launch.New(launch.Config{Clock: clock}),
 			}
 			app := applicationtest.Pi().Obj()
 			app.DeletionTimestamp = &metav1.Time{Time: applicationtest.Start}
 			test.launch.DriverPod = "pi-0-driver"
 			app.Status.Firesteel = &v1alpha1.Record{Launch: &test.launch}
+			if test.others {
+				app.Status.Firesteel.Transitions = []v1alpha1.Transition{{State: string(lifecycle.DriverRequested), Time: metav1.NewMicroTime(applicationtest.Start)}}
+			}
 			err := r.deleteLateOrphan(config.ToContext(t.Context(), config.Default()), applicationtest.Viewed(app))
 			if waits, _ := controller.IsRequeueKey(err); waits != test.waits || err != nil && !waits {
 				t.Errorf("waits: %t, error %v", waits, err)
@@ -183,5 +192,26 @@ func TestLateDriverOfARefusedLaunchIsDeletedBeforeItsApplication(t *testing.T) {
 				t.Errorf("deleted: %t", gone)
 			}
 		})
+	}
+}
+
+// Nothing is created for an application any more before its finalizer is removed.
+func TestFinalizerStaysWhileAnotherReplicaMayCreateADriver(t *testing.T) {
+	for _, test := range []struct {
+		after time.Duration // the record had the driver
+		waits bool
+	}{{14 * time.Second, true}, {15 * time.Second, false}} {
+		kube, clock := fake.NewClientset(), applicationtest.ClockAt(applicationtest.Start.Add(test.after))
+		r := &Reconciler{
+			kube: kube, api: applications.Apache(nil), clock: clock, expectations: drivers.NewExpectations(clock), drivers: driverstest.Cached(t),
+			launcher: launch.New(launch.Config{Clock: clock}), keepFinalizer: func(dialect.Application) bool { return false },
+		}
+		app := applicationtest.Pi().In(lifecycle.ResourceReleased, 2, 2).Obj()
+		app.DeletionTimestamp = &metav1.Time{Time: applicationtest.Start}
+		app.Status.Firesteel.Launch = &v1alpha1.Launch{ID: "this", DriverPod: "pi-0-driver", DriverUID: "ours", Released: true}
+		err := r.waitForRelease(config.ToContext(t.Context(), config.Default()), applicationtest.Viewed(app))
+		if waits, _ := controller.IsRequeueKey(err); waits != test.waits || err != nil && !waits {
+			t.Errorf("after %s: waits: %t, error %v", test.after, waits, err)
+		}
 	}
 }

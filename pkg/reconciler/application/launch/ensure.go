@@ -33,7 +33,7 @@ func (l *Launcher) ensure(ctx context.Context, app dialect.Application, object s
 	if err != nil {
 		return nil, err
 	}
-	created, err := client.Create(ctx)
+	created, err := createWithin(ctx, client)
 	switch {
 	case err == nil:
 		return created, nil
@@ -93,7 +93,7 @@ func (l *Launcher) reuse(
 		return nil, fmt.Errorf("delete %s of an earlier launch: %w", describe(object), err)
 	}
 	// Other objects than Pods are deleted at once, unless they have a finalizer.
-	if created, err := client.Create(ctx); err == nil {
+	if created, err := createWithin(ctx, client); err == nil {
 		return created, nil
 	}
 	return nil, &nameNotFreeError{object, existing}

@@ -16,6 +16,8 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
+	"github.com/firesteel-dev/firesteel/pkg/kube/objectclient"
+	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/view"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
@@ -146,10 +148,58 @@ func parseFence(app dialect.Application) *FirstLaunch {
 	}
 }
 
-// fenceTimeout is how long a launch may create objects after its fence was written or read live. It is the renew deadline of
-// a leader's lease: after that, another replica may have taken over the application and moved on. The launch is then resumed
-// after another live read.
+// fenceTimeout is how long a launch may create objects. It begins before the fence is written or read live, so that a response
+// which reaches a paused process late extends nothing. It is the renew deadline of a leader's lease: after that, another replica
+// may have taken over the application and moved on. The launch is then resumed after another live read.
 const fenceTimeout = 10 * time.Second
+
+// createWithin creates an object unless the fence is over. A process that was paused comes here before the timer of its context
+// has fired.
+func createWithin(ctx context.Context, client objectclient.Client) (objectclient.Object, error) {
+	if deadline, ok := ctx.Deadline(); ok && !time.Now().Before(deadline) {
+		return nil, context.DeadlineExceeded
+	}
+	return client.Create(ctx)
+}
+
+// handover is how long after an attempt's driver was recorded another replica may still create objects of that attempt. That
+// replica read the application before the record had the driver, and its fence was valid for fenceTimeout. The rest is for a
+// status write that is slow or lets others go first, and for clocks that differ.
+const handover = fenceTimeout + 5*time.Second
+
+// CreatesOverAt returns when no create of the last launched attempt can be under way any more; zero if none can be. If the driver
+// is gone, its name is free: a late create would run it beside the next one. The creates of an attempt that only this replica
+// launched ended with their reconcile, unless their result is unknown.
+func (l *Launcher) CreatesOverAt(app dialect.Application, record *v1alpha1.Record) time.Time {
+	if record == nil {
+		return time.Time{}
+	}
+	last := lastLaunched(record)
+	if last == nil {
+		return time.Time{}
+	}
+	if attempt, ok := l.own.Get(app.GetUID()); ok && attempt == last.Attempt {
+		return time.Time{}
+	}
+	return last.Time.Add(handover)
+}
+
+// lastLaunched returns the first transition after the launch of the last attempt that was launched: it has the driver, or the
+// reason why there is none. It is nil if there was no launch.
+func lastLaunched(record *v1alpha1.Record) *v1alpha1.Transition {
+	var first *v1alpha1.Transition
+	for i := len(record.Transitions) - 1; i >= 0; i-- {
+		t := &record.Transitions[i]
+		switch {
+		case lifecycle.State(t.State).Initializing():
+		case first != nil && t.Attempt != first.Attempt:
+			return first
+		default:
+			first = t
+		}
+	}
+	return first
+}
 
 // WithoutCreateRetries stops the clients made from a configuration from retrying a create when the server is too busy.
 // Seconds may pass between the retries, so a driver of an attempt that ended long ago could be created. The reconciler

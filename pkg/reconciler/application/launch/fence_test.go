@@ -10,13 +10,17 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/applications"
 	sparkfake "github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned/fake"
+	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/applicationtest"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/drivers"
+	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
 const idOfLaunch = "0123456789abcdef0123456789abcdef"
@@ -131,5 +135,87 @@ func TestStatusWriteOfAFirstLaunchIsPostponedUntilItIsDue(t *testing.T) {
 		applicationtest.Start.Format(metav1.RFC3339Micro), again.ID)}
 	if first := l.Fenced(app); first == nil || first.Unwritten != nil || first.Launch.ID != again.ID {
 		t.Errorf("another replica fenced the launch %s, and it is %+v", again.ID, first)
+	}
+}
+
+// The response to the write of the fence, or to the live read, may reach a paused process late.
+func TestFenceIsValidFromBeforeItIsWritten(t *testing.T) {
+	for name, test := range map[string]struct {
+		age     time.Duration
+		created bool
+	}{
+		"for less than its time": {fenceTimeout - time.Second, true},
+		"for its time":           {fenceTimeout, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			client, clock := fake.NewClientset(), applicationtest.ClockAt(applicationtest.Start.Add(test.age))
+			l := New(Config{
+				Kube: client, API: applications.Apache(nil), Clock: clock, Expectations: drivers.NewExpectations(clock),
+				Templates: podtemplate.NewKeeper(t.Context(), nil, nil),
+			})
+			prepared := &Prepared{
+				objects: &submission.Objects{Driver: applicationtest.DriverOf("this", "").Obj()}, launch: &v1alpha1.Launch{ID: "this"},
+				at: applicationtest.Start,
+			}
+			_, err := l.Create(t.Context(), applicationtest.Viewed(applicationtest.Pi().Obj()), prepared, &lifecycle.Observation{})
+			if created := len(client.Actions()) > 0; created != test.created || (err == nil) != test.created {
+				t.Errorf("created: %t, error %v", created, err)
+			}
+		})
+	}
+}
+
+// Another replica that launched the attempt before may have a create under way.
+func TestNextAttemptWaitsForCreatesOfAnotherReplica(t *testing.T) {
+	after := func(seconds int) time.Time { return applicationtest.Start.Add(time.Duration(seconds) * time.Second) }
+	record := func(transitions ...v1alpha1.Transition) *v1alpha1.Record {
+		for i := range transitions {
+			transitions[i].Time = metav1.NewMicroTime(after(i))
+		}
+		return &v1alpha1.Record{Attempt: v1alpha1.Attempt{ID: 2}, Transitions: transitions}
+	}
+	launched := record(
+		v1alpha1.Transition{State: "Failed"},
+		v1alpha1.Transition{State: "ScheduledToRestart", Attempt: 1}, v1alpha1.Transition{State: "DriverRequested", Attempt: 1},
+		v1alpha1.Transition{State: "Failed", Attempt: 1}, v1alpha1.Transition{State: "ScheduledToRestart", Attempt: 2})
+	const attempt, before = int64(1), int64(0)
+	for name, test := range map[string]struct {
+		record *v1alpha1.Record
+		own    []int64
+		led    bool
+		want   time.Time
+	}{
+		"from when the record has the driver":  {record: launched, want: after(2).Add(handover)},
+		"from when it was refused":             {record: record(v1alpha1.Transition{State: "Submitted"}, v1alpha1.Transition{State: "SchedulingFailure"}), want: after(1).Add(handover)},
+		"not if this replica launched it":      {record: launched, own: []int64{attempt}},
+		"if this replica launched another":     {record: launched, own: []int64{attempt, before}, want: after(2).Add(handover)},
+		"if another was the leader since then": {record: launched, own: []int64{attempt}, led: true, want: after(2).Add(handover)},
+		"not if nothing was launched":          {record: record(v1alpha1.Transition{State: "Submitted"})},
+		"not if there is no record":            {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			app := applicationtest.Pi().Obj()
+			client, clock := fake.NewClientset(), applicationtest.ClockAt(applicationtest.Start)
+			l := New(Config{
+				Kube: client, API: applications.Apache(nil), Clock: clock, Expectations: drivers.NewExpectations(clock),
+				Templates: podtemplate.NewKeeper(t.Context(), nil, nil),
+			})
+			for _, attempt := range test.own {
+				prepared := &Prepared{
+					objects: &submission.Objects{Driver: applicationtest.DriverOf(fmt.Sprint(attempt), "").Obj()}, launch: &v1alpha1.Launch{},
+					attempt: attempt, first: true, at: applicationtest.Start,
+				}
+				prepared.objects.Driver.Name += fmt.Sprint(attempt)
+				if _, err := l.Create(t.Context(), applicationtest.Viewed(app), prepared, &lifecycle.Observation{}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if test.led {
+				l.Promoted()
+			}
+			if got := l.CreatesOverAt(app, test.record); !got.Equal(test.want) {
+				t.Errorf("over at %s, want %s", got, test.want)
+			}
+		})
 	}
 }

@@ -38,6 +38,10 @@ type Prepared struct {
 	attempt int64
 	// resumed reports whether an earlier reconcile, maybe of another replica, fenced this launch.
 	resumed bool
+	// first reports whether nothing was launched for this attempt before.
+	first bool
+	// at is when the launch was prepared. The fence was written or read live after that.
+	at time.Time
 	// Created are the objects as the API server returned them, once all were created.
 	Created []submission.Object
 }
@@ -65,7 +69,7 @@ func (l *Launcher) Prepare(
 	}
 	if fenced != nil {
 		if refused == nil && fenced.ID == fence.ID {
-			return &Prepared{objects: objects, launch: fenced, attempt: record.Attempt.ID, resumed: true}, nil
+			return &Prepared{objects: objects, launch: fenced, attempt: record.Attempt.ID, resumed: true, at: l.Clock.Now()}, nil
 		}
 		// The spec, a default or a template was edited after the fence. A driver that was launched completely stays, as it
 		// would if the edit came a moment later.
@@ -88,12 +92,16 @@ func (l *Launcher) Prepare(
 	if seen.LaunchRefused = refused; refused != nil {
 		return nil, nil
 	}
+	if until := l.CreatesOverAt(app, record); fenced == nil && l.Clock.Now().Before(until) {
+		seen.RetryLaunchAt = until
+		return nil, nil
+	}
 	if fenced != nil {
 		fence.Unknown = fenced.Unknown
 	}
 	record.Launch = fence
 	d.Spec(app).Note(record)
-	return &Prepared{objects: objects, launch: fence, attempt: record.Attempt.ID}, nil
+	return &Prepared{objects: objects, launch: fence, attempt: record.Attempt.ID, first: fenced == nil, at: l.Clock.Now()}, nil
 }
 
 // causeOf returns why an error of the submission ends the attempt; nil if there is no error.
@@ -251,12 +259,15 @@ func (l *Launcher) Create(
 	ctx context.Context, v *view.Application, prepared *Prepared, seen *lifecycle.Observation,
 ) (bool, error) {
 	app := v.App
+	if prepared.first {
+		l.own.Add(app.GetUID(), prepared.attempt)
+	}
 	if prepared.resumed {
 		if err := l.API.CheckUnchanged(ctx, app); err != nil {
 			return false, err
 		}
 	}
-	result, err := l.createWithinFence(ctx, app, prepared.objects)
+	result, err := l.createWithinFence(ctx, app, prepared)
 	driver := result.driver
 	if driver != nil {
 		seen.LaunchWarnings = v.Dialect.NotInstalled(result.missing)
@@ -299,6 +310,7 @@ func (l *Launcher) Create(
 		l.waits.explain(l.waits.stopped(app.GetUID(), *notFree), seen)
 		return true, nil
 	default:
+		l.own.Remove(app.GetUID()) // the API server may still do what it was asked for
 		return false, fmt.Errorf("launch attempt %d: %w", prepared.attempt, err)
 	}
 }
@@ -322,10 +334,10 @@ type createResult struct {
 	missing []string
 }
 
-func (l *Launcher) createWithinFence(ctx context.Context, app dialect.Application, objects *submission.Objects) (createResult, error) {
-	ctx, cancel := context.WithTimeout(ctx, fenceTimeout)
+func (l *Launcher) createWithinFence(ctx context.Context, app dialect.Application, prepared *Prepared) (createResult, error) {
+	ctx, cancel := context.WithTimeout(ctx, fenceTimeout-l.Clock.Since(prepared.at))
 	defer cancel()
-	return l.create(ctx, app, objects)
+	return l.create(ctx, app, prepared.objects)
 }
 
 // create creates first what must exist before the driver, then the driver, then all objects that the driver owns at once. If

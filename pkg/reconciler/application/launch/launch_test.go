@@ -158,7 +158,7 @@ func TestRefusedLaunchOwnsItsExistingDriver(t *testing.T) {
 				Before: []submission.Object{&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "settings"}}},
 				Driver: applicationtest.DriverOf("this", "").Obj(),
 			}
-			_, err := l.Create(ctx, applicationtest.Viewed(app), &Prepared{objects: objects, launch: app.Status.Firesteel.Launch}, &seen)
+			_, err := l.Create(ctx, applicationtest.Viewed(app), &Prepared{objects: objects, launch: app.Status.Firesteel.Launch, at: applicationtest.Start}, &seen)
 			if seen.Launched != test.launched || (seen.LaunchRefused != nil) != test.refused || (err == nil) != test.refused {
 				t.Errorf("launched %q, refused %v, error %v", seen.Launched, seen.LaunchRefused, err)
 			}
@@ -196,7 +196,8 @@ func TestLaunchAcceptsADriverThatAlreadyExists(t *testing.T) {
 			})
 			var seen lifecycle.Observation
 			ctx := config.ToContext(t.Context(), config.Default())
-			proceeds, err := l.Create(ctx, applicationtest.Viewed(app), &Prepared{objects: &submission.Objects{Driver: applicationtest.DriverOf("this", "").Obj()}, launch: app.Status.Firesteel.Launch}, &seen)
+			objects := &submission.Objects{Driver: applicationtest.DriverOf("this", "").Obj()}
+			proceeds, err := l.Create(ctx, applicationtest.Viewed(app), &Prepared{objects: objects, launch: app.Status.Firesteel.Launch, at: applicationtest.Start}, &seen)
 			if err != nil || !proceeds || !seen.RetryLaunchAt.IsZero() != test.awaited || seen.Launched != test.launched {
 				t.Errorf("proceeds: %t, launched %q, error %v", proceeds, seen.Launched, err)
 			}

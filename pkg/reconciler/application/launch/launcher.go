@@ -22,6 +22,8 @@ type Launcher struct {
 	waits *nameWaits
 	// fences are the launches that this process fenced and that are not in a record yet.
 	fences *lru.Cache
+	// own are the attempts that only this process launched, since it became a leader, and whose creates are known to be over.
+	own *lru.Cache
 }
 
 // Config is what a Launcher needs.
@@ -41,7 +43,7 @@ type Config struct {
 
 // New returns a launcher.
 func New(cfg Config) *Launcher {
-	return &Launcher{Config: cfg, waits: newNameWaits(cfg.Clock), fences: lru.New(maxFences)}
+	return &Launcher{Config: cfg, waits: newNameWaits(cfg.Clock), fences: lru.New(maxFences), own: lru.New(maxFences)}
 }
 
 // Forget forgets a deleted application.
@@ -49,4 +51,9 @@ func (l *Launcher) Forget(app types.UID) {
 	l.waits.forget(app)
 	l.Templates.Forget(app)
 	l.fences.Remove(app)
+	l.own.Remove(app)
 }
+
+// Promoted must be called when this replica becomes the leader of applications. Another replica may have led them since it launched
+// their attempts.
+func (l *Launcher) Promoted() { l.own.Clear() }
