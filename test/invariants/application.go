@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -17,6 +18,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/events"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/outbox"
 	"github.com/firesteel-dev/firesteel/test/harness/eventlog"
 	"github.com/firesteel-dev/firesteel/test/invariants/clientview"
 )
@@ -37,11 +39,11 @@ type Application struct {
 	steps map[int64]*step
 	// seen is the last resource version that was seen.
 	seen string
-	// gone is the revision at which the object was gone, and deleting reports whether its deletion timestamp was seen.
-	gone     string
-	deleting bool
-	// lostNodes reports whether a driver may outlive its application.
-	lostNodes bool
+	// gone is the revision at which the object was gone.
+	gone string
+	// deleted is when the deletion was requested; zero if it was not.
+	deleted       time.Time
+	deletionGrace time.Duration
 	// released is the revision at which it was ResourceReleased; empty if it is not.
 	released string
 	// outcome is the application's true end.
@@ -136,8 +138,8 @@ func (a *Application) saw(what watch.EventType, app dialect.Application, permitt
 		}
 		a.shown = app.DeepCopy()
 	}
-	if at := app.GetDeletionTimestamp(); at != nil && !a.deleting {
-		a.deleting = true
+	if at := app.GetDeletionTimestamp(); at != nil && a.deleted.IsZero() {
+		a.deleted = at.Time
 		a.check(DeletionDue(app, *at, permitted))
 	}
 	if what == watch.Deleted {
@@ -167,7 +169,7 @@ func (a *Application) checkDrivers() {
 // checkDriver checks when a driver ended. A driver that the late request of a dead controller made afterwards has no owner, and
 // is garbage-collected.
 func (a *Application) checkDriver(d *driver) {
-	if d.to == "" || a.lostNodes {
+	if d.to == "" || a.mayLeave(d) {
 		return
 	}
 	if a.gone != "" && later(a.gone, d.from) {
@@ -176,6 +178,19 @@ func (a *Application) checkDriver(d *driver) {
 	if a.released != "" && later(a.released, d.from) {
 		a.check(NoDriverAfterRelease(d.name, d.to, a.released))
 	}
+}
+
+// mayLeave reports whether a deletion may have left a driver Pod terminating: its node is lost, and the deletion has waited for
+// the Pod as long as it may.
+func (a *Application) mayLeave(d *driver) bool {
+	if a.deleted.IsZero() || d.stopping.IsZero() || lifecycle.CurrentState(a.record) != lifecycle.ResourceReleased {
+		return false
+	}
+	since := a.deleted
+	if d.stopping.After(since) {
+		since = d.stopping
+	}
+	return !outbox.Current(a.record).Time.Time.Before(since.Add(a.deletionGrace))
 }
 
 func (a *Application) sawRecord(record *v1alpha1.Record) {

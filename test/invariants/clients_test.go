@@ -25,7 +25,7 @@ type kubeflowRun struct {
 
 // newKubeflowRun makes an application pass states. The word edited edits its spec.
 func newKubeflowRun(t *testing.T, states string) *kubeflowRun {
-	l := &kubeflowRun{T: t, history: invariants.NewHistory()}
+	l := &kubeflowRun{T: t, history: invariants.NewHistory(deletionGrace)}
 	l.app.Namespace, l.app.Name, l.app.UID = "team-a", "pi", "uid-of-pi"
 	l.app.Status.Firesteel = &v1alpha1.Record{}
 	fields.SpecOf(&l.app).Note(l.app.Status.Firesteel)

@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/utils/ptr"
 )
 
 // Drivers are the driver Pods that one application ever had.
@@ -19,7 +21,11 @@ type Drivers struct {
 }
 
 // driver is a driver Pod. It lived from one revision to another; to is empty while it lives.
-type driver struct{ name, from, to string }
+type driver struct {
+	name, from, to string
+	// stopping is when its deletion was accepted; zero if it was not.
+	stopping time.Time
+}
 
 // OneLiveDriver checks the names of an application's live drivers: "No attempt starts until the previous one's driver is proven
 // gone" (section 3, one live driver).
@@ -31,7 +37,7 @@ func OneLiveDriver(revision string, alive []string) error {
 }
 
 // NoDriverAfterObject checks a driver that lived until a revision against the revision at which its application was gone:
-// "Deletion stops the driver first, then waits a bounded time" (section 4). After that time the Pod is left terminating.
+// "Deletion stops the driver first, then waits a bounded time" (section 4).
 func NoDriverAfterObject(name, lived, gone string) error {
 	if later(lived, gone) {
 		return fmt.Errorf("the object was gone at revision %s, and its driver %s lived until %s", gone, name, lived)
@@ -58,6 +64,9 @@ func (d *Drivers) Saw(what watch.EventType, pod *corev1.Pod) error {
 		seen = &driver{name: pod.Name, from: pod.ResourceVersion}
 		d.pods[pod.UID] = seen
 		d.order = append(d.order, pod.UID)
+	}
+	if at := pod.DeletionTimestamp; at != nil && seen.stopping.IsZero() {
+		seen.stopping = at.Add(-time.Duration(ptr.Deref(pod.DeletionGracePeriodSeconds, 0)) * time.Second)
 	}
 	dead := what == watch.Deleted || pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 	appeared := !known
@@ -106,6 +115,7 @@ func (d *Drivers) undo(revision string) {
 		if pod.to != "" && later(pod.to, revision) {
 			pod.to = ""
 		}
+		pod.stopping = time.Time{} // the next revision shows whether it is
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"sync"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -25,17 +26,14 @@ type History struct {
 	permitted  map[types.UID]bool
 	violations []error
 	ended      int
-	lostNodes  bool
+	// deletionGrace is how long a deletion waits for a driver Pod that stays terminating.
+	deletionGrace time.Duration
 }
 
-// NewHistory returns an empty history.
-func NewHistory() *History {
-	return &History{applications: map[types.UID]*Application{}, permitted: map[types.UID]bool{}}
+// NewHistory returns an empty history of an installation with this deletion-grace.
+func NewHistory(deletionGrace time.Duration) *History {
+	return &History{applications: map[types.UID]*Application{}, permitted: map[types.UID]bool{}, deletionGrace: deletionGrace}
 }
-
-// AllowLostNodes permits drivers that outlive their application: nodes are lost for longer than deletion-grace, after which a
-// deletion leaves the Pod terminating.
-func (h *History) AllowLostNodes() { h.lostNodes = true }
 
 // SawApplication adds a revision of an application. Revisions are added in their order.
 func (h *History) SawApplication(what watch.EventType, app dialect.Application) {
@@ -144,7 +142,7 @@ func (h *History) Ended() int {
 func (h *History) application(uid types.UID) *Application {
 	a, ok := h.applications[uid]
 	if !ok {
-		a = &Application{UID: uid, lostNodes: h.lostNodes, steps: map[int64]*step{}, undone: map[[sha256.Size]byte]bool{}}
+		a = &Application{UID: uid, deletionGrace: h.deletionGrace, steps: map[int64]*step{}, undone: map[[sha256.Size]byte]bool{}}
 		h.applications[uid] = a
 		h.order = append(h.order, uid)
 	}

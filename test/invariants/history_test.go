@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/utils/ptr"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
@@ -29,9 +30,11 @@ type run struct {
 	revision int
 }
 
+const deletionGrace = 5 * time.Second
+
 // newRun makes an application pass states. Each is persisted and then taken by the sink.
 func newRun(t *testing.T, states ...string) *run {
-	l := &run{T: t, history: invariants.NewHistory(), revision: 100}
+	l := &run{T: t, history: invariants.NewHistory(deletionGrace), revision: 100}
 	l.app.Namespace, l.app.Name, l.app.UID = "team-a", "pi", "uid-of-pi"
 	l.app.Status.Firesteel = &v1alpha1.Record{}
 	for _, state := range states {
@@ -107,6 +110,35 @@ func (l *run) driver(what watch.EventType, uid string, phase corev1.PodPhase) {
 	})
 }
 
+// leave begins the history anew. It shows a driver Pod that was stopped at an instant and is still terminating when the application,
+// deleted one second after the start, is gone. The record says that resources were released after seven seconds.
+func (l *run) leave(stopped time.Time) {
+	l.history = invariants.NewHistory(deletionGrace)
+	for sequence := range l.record().Sequence {
+		l.receive(l.event(sequence + 1))
+	}
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: "first", UID: "first", OwnerReferences: []metav1.OwnerReference{{Kind: "SparkApplication", UID: l.app.UID}},
+		},
+		Status: corev1.PodStatus{Phase: corev1.PodRunning},
+	}
+	see := func(what watch.EventType) {
+		l.revision++
+		pod.ResourceVersion = fmt.Sprint(l.revision)
+		l.history.SawPod(what, pod)
+	}
+	see(watch.Added)
+	const grace = 30
+	pod.DeletionTimestamp, pod.DeletionGracePeriodSeconds = &metav1.Time{Time: stopped.Add(grace * time.Second)}, ptr.To[int64](grace)
+	see(watch.Modified)
+	l.history.PermitDeletion(l.app.UID)
+	l.app.DeletionTimestamp = &metav1.Time{Time: start.Add(time.Second)}
+	l.see(watch.Modified)
+	l.see(watch.Deleted)
+	see(watch.Deleted)
+}
+
 func TestHistoryWithoutViolations(t *testing.T) {
 	for name, live := range map[string]func(*run){
 		"a whole life": func(*run) {},
@@ -131,19 +163,7 @@ func TestHistoryWithoutViolations(t *testing.T) {
 			l.see(watch.Modified)
 			l.see(watch.Deleted)
 		},
-		"a driver on a node that is lost for longer than the deletion waits": func(l *run) {
-			l.history = invariants.NewHistory()
-			l.history.AllowLostNodes()
-			for sequence := range l.record().Sequence {
-				l.receive(l.event(sequence + 1))
-			}
-			l.driver(watch.Added, "first", corev1.PodRunning)
-			l.history.PermitDeletion(l.app.UID)
-			l.app.DeletionTimestamp = &metav1.Time{Time: start}
-			l.see(watch.Modified)
-			l.see(watch.Deleted)
-			l.driver(watch.Deleted, "first", corev1.PodRunning)
-		},
+		"a driver that stays terminating for as long as the deletion waits": func(l *run) { l.leave(start.Add(2 * time.Second)) },
 		"a deletion when the time to live is over": func(l *run) {
 			l.expiresAfter(time.Second)
 			l.app.DeletionTimestamp = &metav1.Time{Time: start.Add(7 * time.Second)}
@@ -229,6 +249,9 @@ func TestHistoryReportsViolations(t *testing.T) {
 			l.see(watch.Deleted)
 			l.driver(watch.Deleted, "first", corev1.PodRunning)
 		}, "the object was gone at revision 105, and its driver first lived until 106"},
+		"a driver that its object does not wait for": {func(l *run) {
+			l.leave(start.Add(3 * time.Second))
+		}, "the object was gone at revision 107, and its driver first lived until 108"},
 		"a driver that lives on when its resources are released": {func(l *run) {
 			l.driver(watch.Added, "first", corev1.PodRunning)
 			l.persist("Failed")

@@ -3,6 +3,7 @@ package invariants
 import (
 	"crypto/sha256"
 	"maps"
+	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -43,7 +44,10 @@ func (h *History) Restored(revision string, apps []dialect.Application) {
 // restore sets the history to what it was when the application was as it is in a backup of a revision.
 func (a *Application) restore(revision string, app dialect.Application) {
 	a.seen, a.gone, a.released, a.outcome, a.shown = app.GetResourceVersion(), "", "", "", nil
-	a.deleting = app.GetDeletionTimestamp() != nil
+	a.deleted = time.Time{}
+	if at := app.GetDeletionTimestamp(); at != nil {
+		a.deleted = at.Time
+	}
 	a.record = app.GetRecord().DeepCopy()
 	var sequence, acknowledged int64
 	if a.record != nil {

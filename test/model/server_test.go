@@ -20,6 +20,7 @@ import (
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
+	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/test/invariants"
 )
@@ -64,9 +65,7 @@ type server struct {
 }
 
 func newServer(t *testing.T) *server {
-	history := invariants.NewHistory()
-	history.AllowLostNodes()
-	return &server{t: t, objects: map[key]object{}, news: make(chan struct{}), history: history}
+	return &server{t: t, objects: map[key]object{}, news: make(chan struct{}), history: invariants.NewHistory(config.Default().Events.DeletionGrace)}
 }
 
 func (s *server) get(k key) (object, error) {
@@ -102,7 +101,7 @@ func (s *server) create(k key, given object) (object, error) {
 	s.births++
 	made := clone(given)
 	made.SetUID(types.UID(fmt.Sprintf("uid-%d", s.births)))
-	made.SetCreationTimestamp(metav1.Now())
+	made.SetCreationTimestamp(metav1.Now().Rfc3339Copy())
 	made.SetGeneration(1)
 	if pod, ok := made.(*corev1.Pod); ok {
 		pod.Status.Phase = corev1.PodPending
@@ -276,7 +275,7 @@ func (s *server) end(k key, stored object, grace *int64) {
 		return
 	}
 	if going.GetDeletionTimestamp() == nil {
-		now := metav1.Now()
+		now := metav1.Now().Rfc3339Copy() // timestamps of metadata are of whole seconds
 		if pod, ok := going.(*corev1.Pod); ok {
 			now = metav1.NewTime(now.Add(time.Duration(*pod.DeletionGracePeriodSeconds) * time.Second))
 		}
