@@ -35,6 +35,10 @@ type connection struct {
 	mu     sync.Mutex
 	random *rand.Rand
 	dead   bool
+	// wakes is when the process goes on if it is paused.
+	wakes time.Time
+	// slow is how long a request takes beside its latency; nil if that is random.
+	slow func(*http.Request) time.Duration
 	// crash is closed when the process dies.
 	crash   chan struct{}
 	watches sync.WaitGroup
@@ -82,17 +86,72 @@ func (c *connection) lag() time.Duration {
 	return time.Duration(1+c.intn(100_000_000)) * time.Nanosecond
 }
 
-// RoundTrip executes a request, unless a fault occurs before or after it.
+// pause stops the process for a while, as a busy node, a frozen container or a swapped-out page does. The server goes on with
+// what it was asked before. Timers of the process fire meanwhile, and none of its requests leaves.
+func (c *connection) pause() {
+	if c.calm() || c.intn(300) > 0 {
+		return
+	}
+	length := time.Duration(c.intn(40_000_000_000))
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.wakes.Before(time.Now()) {
+		c.wakes = time.Now().Add(length)
+	}
+}
+
+// awake waits until the process is not paused.
+func (c *connection) awake() {
+	c.mu.Lock()
+	wakes := c.wakes
+	c.mu.Unlock()
+	time.Sleep(time.Until(wakes))
+}
+
+// RoundTrip executes a request, unless a fault occurs before or after it. The response waits for a paused process.
 func (c *connection) RoundTrip(request *http.Request) (*http.Response, error) {
+	c.awake()
+	if err := c.travel(request); err != nil {
+		return nil, err
+	}
+	response, err := c.serveOne(request)
+	c.pause()
+	c.awake()
+	return response, err
+}
+
+// travel takes a request to the server, mostly at once. A server may be slow: until it writes, it drops a request whose client
+// does not wait any more.
+func (c *connection) travel(request *http.Request) error {
 	c.latency()
+	slow := time.Duration(0)
+	switch {
+	case c.slow != nil:
+		slow = c.slow(request)
+	case !c.calm() && c.intn(60) == 0:
+		slow = time.Duration(c.intn(12_000_000_000))
+	}
+	select {
+	case <-time.After(slow):
+		return request.Context().Err()
+	case <-request.Context().Done():
+		return request.Context().Err()
+	}
+}
+
+func (c *connection) serveOne(request *http.Request) (*http.Response, error) {
 	if c.isDead() {
 		return nil, errRefused
 	}
 	if request.URL.Query().Get("watch") == "true" {
 		return c.watch(request), nil
 	}
+	k, _ := parse(request.URL.Path)
 	writes := request.Method != http.MethodGet
 	trouble := c.intn(60)
+	if k.resource == leases && trouble > 3 {
+		trouble = -1 // there are so many of these requests that a process would hardly live
+	}
 	switch {
 	case c.calm():
 	case trouble == 0:
@@ -302,6 +361,7 @@ func (c *connection) serve(to io.Writer, resource string, revision int64, select
 			case <-done:
 			case <-c.crash:
 			}
+			c.awake()
 			revision = change.revision
 			if c.isDead() || !c.calm() && c.intn(100) == 0 {
 				return // cut

@@ -2,6 +2,7 @@ package model
 
 import (
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"maps"
@@ -20,6 +21,7 @@ import (
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/ptr"
+	"knative.dev/pkg/system"
 
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
@@ -32,8 +34,13 @@ import (
 // the last error in the process. That time is far ahead of the clock of each new bubble, so an informer would sleep for years.
 func TestMain(m *testing.M) {
 	utilruntime.ErrorHandlers = nil
-	klog.LogToStderr(false)
+	var flags flag.FlagSet
+	klog.InitFlags(&flags)
 	klog.SetOutput(io.Discard)
+	if err := errors.Join(flags.Set("logtostderr", "false"), flags.Set("stderrthreshold", "FATAL"),
+		os.Setenv(system.NamespaceEnvKey, "firesteel-system")); err != nil {
+		panic(err)
+	}
 	os.Exit(m.Run())
 }
 
@@ -99,18 +106,25 @@ func (w *env) play() {
 	w.check()
 }
 
-// keepReplica starts a replica again whenever it dies.
+// keepReplica starts a replica again whenever it dies, or is replaced as in an upgrade.
 func (w *env) keepReplica(n uint64) {
+	random := w.random(10 + n)
 	for life := uint64(0); !w.over.Load(); life++ {
 		connection := newConnection(w.server, w.calm, w.random(100+10*life+n))
 		replica := startReplica(w.t, connection, w.sink, nil)
-		for !connection.isDead() && !w.over.Load() {
+		replaced := false
+		for !connection.isDead() && !w.over.Load() && !replaced {
 			time.Sleep(time.Second)
+			replaced = !w.calm() && random.IntN(120) == 0
 		}
 		if connection.isDead() {
 			w.deaths.Add(1)
 		}
-		replica.end()
+		if replaced {
+			replica.terminate()
+		} else {
+			replica.end()
+		}
 		time.Sleep(time.Second)
 	}
 }
@@ -150,6 +164,9 @@ func (w *env) check() {
 	for _, violation := range slices.Concat(history.Violations(), history.Undelivered(), history.Unpersisted()) {
 		w.t.Error(violation)
 	}
+	if w.t.Failed() {
+		w.logChanges()
+	}
 	seen, applications := len(history.Applications()), 0
 	for k, stored := range w.server.objects {
 		if app, ok := stored.(dialect.Application); ok {
@@ -158,14 +175,21 @@ func (w *env) check() {
 				w.t.Errorf("%s %s/%s (%s) has not ended: deleted %v, record %+v",
 					k.resource, app.GetNamespace(), app.GetName(), app.GetUID(), app.GetDeletionTimestamp(), app.GetRecord())
 			}
-		} else if owner := ownerOf(stored); !w.server.exists(owner) {
-			w.t.Errorf("%s %s is left of %s", k.resource, k.name, owner)
+		} else if owner := ownerOf(stored); k.resource != leases && !w.server.exists(owner) {
+			w.t.Errorf("%s is left of %s", k, owner)
 		}
 	}
 	w.t.Logf("%d applications, %d left, %d events taken, %d revisions, %d replicas died",
 		seen, applications, w.sink.taken, w.server.revision, w.deaths.Load())
 	if seen == 0 || w.deaths.Load() == 0 {
 		w.t.Error("nothing happened")
+	}
+}
+
+// logChanges logs what was written, so that an order of events that violates an invariant can be read.
+func (w *env) logChanges() {
+	for _, change := range w.server.log {
+		w.t.Log(change)
 	}
 }
 

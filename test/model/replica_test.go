@@ -4,15 +4,18 @@ import (
 	"context"
 	"sync"
 	"testing"
+	"time"
 
 	"go.uber.org/zap"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	kubeclient "knative.dev/pkg/client/injection/kube/client"
 	filteredfactory "knative.dev/pkg/client/injection/kube/informers/factory/filtered"
 	"knative.dev/pkg/configmap"
 	"knative.dev/pkg/controller"
 	"knative.dev/pkg/injection"
 	"knative.dev/pkg/injection/clients/dynamicclient"
+	"knative.dev/pkg/leaderelection"
 	"knative.dev/pkg/logging"
 
 	sparkclient "github.com/firesteel-dev/firesteel/pkg/client/injection/client"
@@ -35,7 +38,13 @@ type replica struct {
 	running    sync.WaitGroup
 }
 
-// startReplica starts a replica that takes itself for the leader. inProcess says which handlers run in it; nil for all.
+// election is how replicas elect their leaders: by leases with the times of config-leader-election. Two buckets let both replicas
+// lead at once.
+var election = leaderelection.ComponentConfig{
+	Component: "controller", Buckets: 2, LeaseDuration: 15 * time.Second, RenewDeadline: 10 * time.Second, RetryPeriod: 2 * time.Second,
+}
+
+// startReplica starts a replica. inProcess says which handlers run in it; nil for all.
 func startReplica(t *testing.T, connection *connection, sink events.Sink, inProcess func(handler string) bool) *replica {
 	ctx, stop := context.WithCancel(t.Context())
 	r := &replica{connection: connection, stop: stop}
@@ -46,6 +55,7 @@ func startReplica(t *testing.T, connection *connection, sink events.Sink, inProc
 	config := connection.config()
 	launch.WithoutCreateRetries(config)
 	ctx, informers := injection.Default.SetupInformers(ctx, config)
+	ctx = leaderelection.WithStandardLeaderElectorBuilder(ctx, kubeclient.Get(ctx), election)
 
 	process := base.NewProcess(r.newRelay(t, sink, inProcess))
 	impls := []*controller.Impl{
@@ -56,6 +66,9 @@ func startReplica(t *testing.T, connection *connection, sink events.Sink, inProc
 		wait, err := controller.RunInformers(ctx.Done(), informers...)
 		if err == nil {
 			_ = controller.StartAll(ctx, impls...)
+		}
+		for _, impl := range impls { // it may have ended before its caches were filled
+			impl.WorkQueue().ShutDown()
 		}
 		wait()
 	})
@@ -83,7 +96,14 @@ func (r *replica) newRelay(t *testing.T, sink events.Sink, inProcess func(handle
 	}
 }
 
-// end ends the process, and waits until nothing of it runs.
+// terminate stops the process as SIGTERM does: it releases its leases at once, and ends the reconciles that it has begun.
+func (r *replica) terminate() {
+	r.stop()
+	r.running.Wait()
+	r.end()
+}
+
+// end kills the process, and waits until nothing of it runs.
 func (r *replica) end() {
 	r.connection.kill()
 	r.stop()

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -22,6 +23,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
+	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/test/invariants"
 )
 
@@ -30,6 +32,7 @@ const (
 	apaches   = "sparkapplications.spark.apache.org"
 	kubeflows = "sparkapplications.sparkoperator.k8s.io"
 	pods      = "pods"
+	leases    = "leases.coordination.k8s.io"
 )
 
 // object is anything that the server stores.
@@ -41,12 +44,35 @@ type object interface {
 // key names an object.
 type key struct{ resource, namespace, name string }
 
+func (k key) String() string { return k.resource + " " + k.namespace + "/" + k.name }
+
 // change is an entry of the server's log, from which watches are served.
 type change struct {
+	at       time.Time
 	revision int64
 	kind     watch.EventType
 	resource string
 	object   object
+}
+
+// String describes a change in a line.
+func (c change) String() string {
+	text := fmt.Sprintf("%s %4d %-8s %s/%s %s", c.at.Format("15:04:05.000"), c.revision, c.kind, c.resource, c.object.GetName(), c.object.GetUID())
+	if c.object.GetDeletionTimestamp() != nil {
+		text += " terminating"
+	}
+	switch o := c.object.(type) {
+	case *corev1.Pod:
+		text += fmt.Sprintf(" of %s %s %s %s", ownerOf(o), o.Status.Phase, o.Annotations["node"], o.Labels[dialect.LabelLaunch])
+	case dialect.Application:
+		if r := o.GetRecord(); r != nil {
+			text += fmt.Sprintf(" %s of attempt %d", lifecycle.CurrentState(r), r.Attempt.ID)
+			if r.Launch != nil {
+				text += fmt.Sprintf(", launch %s, driver %s", r.Launch.ID, r.Launch.DriverUID)
+			}
+		}
+	}
+	return text
 }
 
 // server is a model of the API server and of its garbage collector.
@@ -184,6 +210,9 @@ func (s *server) merge(stored, given object, subresource string) error {
 	case *v1beta2.SparkApplication:
 		wanted := wanted.(*v1beta2.SparkApplication)
 		return mergeParts(app, wanted, subresource, part(&app.Spec, wanted.Spec), part(&app.Status, wanted.Status))
+	case *coordinationv1.Lease:
+		app.Spec = wanted.(*coordinationv1.Lease).Spec
+		return nil
 	default:
 		return fmt.Errorf("nobody updates a %T", stored)
 	}
@@ -288,8 +317,15 @@ func (s *server) end(k key, stored object, grace *int64) {
 func (s *server) remove(k key, gone object) {
 	delete(s.objects, k)
 	s.enter(k, gone, watch.Deleted)
+	var left []key
 	for other, owned := range s.objects {
 		if ownerOf(owned) == gone.GetUID() {
+			left = append(left, other)
+		}
+	}
+	slices.SortFunc(left, func(a, b key) int { return cmp.Compare(a.String(), b.String()) })
+	for _, other := range left {
+		if owned, stored := s.objects[other]; stored {
 			s.end(other, owned, nil)
 		}
 	}
@@ -303,7 +339,10 @@ func (s *server) store(k key, o object, kind watch.EventType) {
 func (s *server) enter(k key, o object, kind watch.EventType) {
 	s.revision++
 	o.SetResourceVersion(fmt.Sprint(s.revision))
-	s.log = append(s.log, change{revision: s.revision, kind: kind, resource: k.resource, object: clone(o)})
+	if k.resource == leases {
+		return // they are not watched
+	}
+	s.log = append(s.log, change{at: time.Now(), revision: s.revision, kind: kind, resource: k.resource, object: clone(o)})
 	close(s.news)
 	s.news = make(chan struct{})
 	switch o := o.(type) {

@@ -58,6 +58,7 @@ type sentBy struct {
 }
 
 func (s sentBy) Send(ctx context.Context, event cloudevents.Event) error {
+	s.connection.awake()
 	s.connection.latency()
 	if s.connection.isDead() {
 		return errRefused
