@@ -253,10 +253,12 @@ func TestFailureOfEachWriteIsRetried(t *testing.T) {
 					t.Parallel()
 					s := &env{TB: t, suite: m.suite, ns: m.ns}
 					name := fmt.Sprintf("%s-%d", how, i+1)
-					var failed atomic.Bool
-					m.apiServer.setTrap(name, trap{at: i + 1, answered: answered, spring: func() { failed.Store(true) }})
+					failed := make(chan struct{})
+					m.apiServer.setTrap(name, trap{at: i + 1, answered: answered, spring: sync.OnceFunc(func() { close(failed) })})
 					s.runThrough(restarted, name)
-					if !failed.Load() {
+					select {
+					case <-failed: // what a life's last write did is seen before its answer is lost
+					case <-time.After(timeout):
 						t.Error("no write failed: the life had fewer")
 					}
 				})
