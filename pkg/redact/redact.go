@@ -58,7 +58,7 @@ func isSecret(key string) bool {
 
 // isReference reports whether a Spark property holds no secret itself, but names a Kubernetes Secret or a file.
 func isReference(key string) bool {
-	return referencePattern.MatchString(key) || strings.HasSuffix(key, "File")
+	return referencePattern.MatchString(key) || strings.HasSuffix(strings.TrimSuffix(key, "]"), "File")
 }
 
 var referencePattern = regexp.MustCompile(`(?:^|[.[])spark[.]kubernetes[.](?:(?:driver|executor)[.](?:secrets|secretKeyRef)|kerberos[.]tokenSecret)[.]`)

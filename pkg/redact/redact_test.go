@@ -29,6 +29,7 @@ func TestRedactValue(t *testing.T) {
 		{"spark.kubernetes.driver.secrets.a", "/b", "/b"},
 		{"spark.kubernetes.kerberos.tokenSecret.name", "hdfs", "hdfs"},
 		{"spark.kubernetes.driver.podTemplateFile", "https://me:hunter@example.com/secret.yaml", "https://" + m + "@example.com/secret.yaml"},
+		{"spec.sparkConf[spark.kubernetes.driver.podTemplateFile]", "https://example.com/secret.yaml", "https://example.com/secret.yaml"},
 		{"spark.executorEnv.secrets.A", "hunter", m},
 		{"spec.driver.secrets[0].name", "database", "database"},
 		{"spec.driver.secrets[0]", "database", "database"},
