@@ -44,7 +44,7 @@ func TestReference(t *testing.T) {
 	provider := &noting{}
 	_, requests := apiserver.CountRequests(provider)
 	_, relay := events.NewRelay(events.RelayConfig{MeterProvider: provider})
-	_, applications := applicationmetrics.New(provider, "", nil, nil)
+	_, applications := applicationmetrics.New(provider, "", &applicationmetrics.StateCounter{})
 	_, ofSchedules := schedules.New(provider)
 	_, ofClusters := clusters.New(provider, nil)
 	for _, err := range []error{requests, relay, applications, ofSchedules, ofClusters} {

@@ -218,6 +218,8 @@ func TestReplicaServesProbesMetricsAndTraces(t *testing.T) {
 	for _, want := range []string{
 		`firesteel_applications{firesteel_state="RunningHealthy",.*} 1`,
 		`firesteel_application_transitions_total{firesteel_state="Failed",.*} 1`,
+		`firesteel_namespace_attempts_ended_total{firesteel_state="Failed",k8s_namespace_name="` + s.ns + `",.*} 1`,
+		`firesteel_namespace_applications{firesteel_phase="Running",k8s_namespace_name="` + s.ns + `",.*} 1`,
 		`firesteel_application_transition_duration_seconds_count{firesteel_from="Failed",firesteel_to="ScheduledToRestart",.*} 1`,
 		`firesteel_application_detection_duration_seconds_count{firesteel_to="RunningHealthy",.*} [1-3]`,
 		`firesteel_api_requests_total{firesteel_resource="pods",firesteel_verb="create",http_response_status_code="201",.*} 3`,

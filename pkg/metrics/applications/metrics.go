@@ -10,6 +10,7 @@ import (
 	"go.opentelemetry.io/otel/metric"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/metrics"
 )
 
@@ -17,34 +18,37 @@ import (
 const (
 	attributeFrom = attribute.Key("firesteel.from")
 	attributeTo   = attribute.Key("firesteel.to")
+	// attributeNamespace is OpenTelemetry's name for it.
+	attributeNamespace = attribute.Key("k8s.namespace.name")
+	attributePhase     = attribute.Key("firesteel.phase")
 )
 
 // Metrics are the metrics of applications.
 type Metrics struct {
 	transitions metric.Int64Counter
+	ends        metric.Int64Counter
 	durations   metric.Float64Histogram
 	detections  metric.Float64Histogram
 }
 
-// New makes the metrics of one API's applications. scope names the package of that API's controller. counts returns the number of
-// served applications by state, and waits the longest wait in each state in which applications wait.
-func New(
-	provider metric.MeterProvider, scope string, counts func() map[string]int64, waits func() map[string]time.Duration,
-) (*Metrics, error) {
+// Counts are what gauges show of the applications that are served. StateCounter is one.
+type Counts interface {
+	Count() map[string]int64
+	CountNamespaces(count func(namespace, phase string, applications int64))
+	LongestWaits() map[string]time.Duration
+}
+
+// New makes the metrics of one API's applications. scope names the package of that API's controller.
+func New(provider metric.MeterProvider, scope string, counts Counts) (*Metrics, error) {
 	meter := provider.Meter(scope)
 	var m Metrics
-	var errs [5]error
-	errs[0] = metrics.ObserveStates(meter, "firesteel.applications", "application", "Applications", counts)
-	_, errs[4] = meter.Int64ObservableGauge("firesteel.application.wait.longest",
-		metric.WithUnit("s"),
-		metric.WithDescription("Longest time for which an application has been in a state before it runs, by "+string(metrics.AttributeState)+
-			" of the lifecycle. What is suspended does not count. Every replica sees all applications."),
-		metric.WithInt64Callback(func(_ context.Context, observer metric.Int64Observer) error {
-			for state, longest := range waits() {
-				observer.Observe(int64(longest.Seconds()), metric.WithAttributes(metrics.AttributeState.String(state)))
-			}
-			return nil
-		}))
+	var errs [7]error
+	errs[0] = metrics.ObserveStates(meter, "firesteel.applications", "application", "Applications", counts.Count)
+	errs[4] = observeWaits(meter, counts)
+	errs[5] = observeNamespaces(meter, counts)
+	m.ends, errs[6] = meter.Int64Counter("firesteel.namespace.attempts.ended",
+		metric.WithUnit("{attempt}"),
+		metric.WithDescription("Attempts that ended, by "+string(attributeNamespace)+" and "+string(metrics.AttributeState)+" in which they did."))
 	m.transitions, errs[1] = meter.Int64Counter("firesteel.application.transitions",
 		metric.WithUnit("{transition}"),
 		metric.WithDescription("Transitions of applications, by "+string(metrics.AttributeState)+" that began."))
@@ -60,14 +64,45 @@ func New(
 	return &m, errors.Join(errs[:]...)
 }
 
-// CountTransitions counts the transitions of a record after a sequence.
-func (m *Metrics) CountTransitions(record *v1alpha1.Record, after int64) {
+func observeWaits(meter metric.Meter, counts Counts) error {
+	_, err := meter.Int64ObservableGauge("firesteel.application.wait.longest",
+		metric.WithUnit("s"),
+		metric.WithDescription("Longest time for which an application has been in a state before it runs, by "+string(metrics.AttributeState)+
+			" of the lifecycle. What is suspended does not count. Every replica sees all applications."),
+		metric.WithInt64Callback(func(_ context.Context, observer metric.Int64Observer) error {
+			for state, longest := range counts.LongestWaits() {
+				observer.Observe(int64(longest.Seconds()), metric.WithAttributes(metrics.AttributeState.String(state)))
+			}
+			return nil
+		}))
+	return err
+}
+
+func observeNamespaces(meter metric.Meter, counts Counts) error {
+	_, err := meter.Int64ObservableGauge("firesteel.namespace.applications",
+		metric.WithUnit("{application}"),
+		metric.WithDescription("Applications that are served, by "+string(attributeNamespace)+" and "+string(attributePhase)+
+			": Waiting, Running, Suspended, Ended. Every replica sees all applications."),
+		metric.WithInt64Callback(func(_ context.Context, observer metric.Int64Observer) error {
+			counts.CountNamespaces(func(namespace, phase string, applications int64) {
+				observer.Observe(applications, metric.WithAttributes(attributeNamespace.String(namespace), attributePhase.String(phase)))
+			})
+			return nil
+		}))
+	return err
+}
+
+// CountTransitions counts the transitions after a sequence in the record of an application in a namespace.
+func (m *Metrics) CountTransitions(namespace string, record *v1alpha1.Record, after int64) {
 	ctx := context.Background()
 	for n, t := range record.Transitions {
 		if t.Sequence <= after {
 			continue
 		}
 		m.transitions.Add(ctx, 1, metric.WithAttributes(metrics.AttributeState.String(t.State)))
+		if lifecycle.State(t.State).AttemptEnded() {
+			m.ends.Add(ctx, 1, metric.WithAttributes(attributeNamespace.String(namespace), metrics.AttributeState.String(t.State)))
+		}
 		if n > 0 {
 			before := record.Transitions[n-1]
 			m.durations.Record(ctx, t.Time.Sub(before.Time.Time).Seconds(),

@@ -6,7 +6,6 @@ import (
 	"sync"
 	"time"
 
-	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 
@@ -25,10 +24,23 @@ type StateCounter struct {
 	state func(dialect.Application) string
 	clock clock.PassiveClock
 
-	mutex  sync.Mutex
-	states map[types.NamespacedName]string
-	counts map[string]int64
-	waits  map[types.NamespacedName]wait
+	mutex      sync.Mutex
+	observed   map[types.NamespacedName]observation
+	counts     map[string]int64
+	namespaces map[namespacePhase]int64
+	waits      map[types.NamespacedName]wait
+}
+
+// observation is what an application was last counted as. It is the zero value if the application does not count.
+type observation struct {
+	state string
+	phase phase
+}
+
+// namespacePhase is the phase of applications of a namespace.
+type namespacePhase struct {
+	namespace string
+	phase     phase
 }
 
 // wait is the state in which an application waits until it runs, and since when.
@@ -43,8 +55,8 @@ func NewStateCounter(
 	state func(dialect.Application) string, clock clock.PassiveClock,
 ) *StateCounter {
 	return &StateCounter{
-		lookup: lookup, serves: serves, state: state, clock: clock, states: map[types.NamespacedName]string{}, counts: map[string]int64{},
-		waits: map[types.NamespacedName]wait{},
+		lookup: lookup, serves: serves, state: state, clock: clock, observed: map[types.NamespacedName]observation{},
+		counts: map[string]int64{}, namespaces: map[namespacePhase]int64{}, waits: map[types.NamespacedName]wait{},
 	}
 }
 
@@ -54,50 +66,36 @@ func (c *StateCounter) Observe(name types.NamespacedName) (app dialect.Applicati
 	defer c.mutex.Unlock()
 	app, found := c.lookup(name)
 	served = found && c.serves(app)
-	state := ""
 	delete(c.waits, name)
+	var o observation
 	if served {
-		state = cmp.Or(c.state(app), stateNew)
-		if waits, ok := waitOf(app, state); ok {
+		o.state = cmp.Or(c.state(app), stateNew)
+		var waits wait
+		if o.phase, waits = phaseOf(app, o.state); o.phase == phaseWaiting {
 			c.waits[name] = waits
 		}
 	}
-	c.setState(name, state)
+	c.count(name, o)
 	return app, served
 }
 
-// waitOf returns how an application waits; not ok if it does not wait. What the user has suspended does not wait.
-func waitOf(app dialect.Application, state string) (w wait, ok bool) {
-	record := app.GetRecord()
-	if record == nil || len(record.Transitions) == 0 {
-		return wait{stateNew, app.GetCreationTimestamp().Time}, state == stateNew
-	}
-	last := record.Transitions[len(record.Transitions)-1]
-	if !waiting(lifecycle.State(last.State)) {
-		return wait{}, false
-	}
-	held := meta.FindStatusCondition(app.GetConditions(), dialect.ConditionSucceeded)
-	return wait{last.State, last.Time.Time}, held == nil || held.Reason != string(lifecycle.HeldSuspended)
-}
-
-// waiting reports whether an application waits in a state until it runs.
-func waiting(state lifecycle.State) bool { return state.Initializing() || state.Starting() }
-
-// setState stores the state of an application. It is empty if the application does not count.
-func (c *StateCounter) setState(name types.NamespacedName, state string) {
-	before := c.states[name]
-	if before == state {
+// count counts an application as it is observed, in place of how it was observed before.
+func (c *StateCounter) count(name types.NamespacedName, o observation) {
+	before := c.observed[name]
+	if before == o {
 		return
 	}
-	if before != "" {
-		c.counts[before]-- // the entry stays, at zero: a series that ends keeps its last value for a while
+	if before.state != "" {
+		c.counts[before.state]-- // the entry stays, at zero: a series that ends keeps its last value for a while
+		c.namespaces[namespacePhase{name.Namespace, before.phase}]--
 	}
-	if state == "" {
-		delete(c.states, name)
+	if o.state == "" {
+		delete(c.observed, name)
 		return
 	}
-	c.counts[state]++
-	c.states[name] = state
+	c.counts[o.state]++
+	c.namespaces[namespacePhase{name.Namespace, o.phase}]++
+	c.observed[name] = o
 }
 
 // LongestWaits returns the time of the longest wait in each state in which applications wait; zero if none does.
@@ -115,6 +113,15 @@ func (c *StateCounter) LongestWaits() map[string]time.Duration {
 		longest[w.state] = max(longest[w.state], now.Sub(w.since))
 	}
 	return longest
+}
+
+// CountNamespaces calls count for each phase that any application of a namespace has had.
+func (c *StateCounter) CountNamespaces(count func(namespace, phase string, applications int64)) {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	for of, applications := range c.namespaces {
+		count(of.namespace, string(of.phase), applications)
+	}
 }
 
 // Count returns the number of applications in each state that any application has had.

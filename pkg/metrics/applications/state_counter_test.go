@@ -42,8 +42,8 @@ func TestStateCounterForgetsApplicationsThatAreNotServed(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", step.name, diff)
 		}
 	}
-	if len(c.states) != 0 {
-		t.Errorf("it still holds %v", c.states)
+	if len(c.observed) != 0 {
+		t.Errorf("it still holds %v", c.observed)
 	}
 }
 
@@ -72,15 +72,17 @@ func TestLongestWaitIsThatOfTheOldestApplicationThatMayRun(t *testing.T) {
 	add("second", "DriverRequested", "Unschedulable", time.Minute)
 	add("suspended", "Submitted", "Suspended", 24*time.Hour)
 	add("running", "RunningHealthy", "RunningHealthy", 24*time.Hour)
+	add("ended", "ResourceReleased", "Succeeded", 24*time.Hour)
 	observed := func() map[string]time.Duration {
 		for name := range apps {
-			c.Observe(types.NamespacedName{Name: name})
+			c.Observe(types.NamespacedName{Namespace: "team-a", Name: name})
 		}
 		return c.LongestWaits()
 	}
 	want := map[string]time.Duration{
 		"New": time.Second, "Submitted": 0, "ScheduledToRestart": 0, "Resuming": 0,
 		"DriverRequested": time.Hour, "DriverStarted": 0, "DriverReady": 0, "InitializedBelowThresholdExecutors": 0,
+		"Invalidating": 0,
 	}
 	if diff := cmp.Diff(want, observed()); diff != "" {
 		t.Errorf("waits (-want +got):\n%s", diff)
@@ -89,5 +91,10 @@ func TestLongestWaitIsThatOfTheOldestApplicationThatMayRun(t *testing.T) {
 	want["DriverRequested"] = time.Minute
 	if diff := cmp.Diff(want, observed()); diff != "" {
 		t.Errorf("waits after the oldest started (-want +got):\n%s", diff)
+	}
+	namespaces := map[string]int64{}
+	c.CountNamespaces(func(namespace, phase string, applications int64) { namespaces[namespace+" "+phase] = applications })
+	if diff := cmp.Diff(map[string]int64{"team-a Waiting": 2, "team-a Suspended": 1, "team-a Running": 2, "team-a Ended": 1}, namespaces); diff != "" {
+		t.Errorf("phases (-want +got):\n%s", diff)
 	}
 }

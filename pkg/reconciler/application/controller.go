@@ -91,7 +91,7 @@ func NewController(ctx context.Context, cmw configmap.Watcher, process *base.Pro
 	states := applicationmetrics.NewStateCounter(apps.get,
 		func(app dialect.Application) bool { return store.Load().Scope.Serves(app, process.NamespaceLabels) },
 		func(app dialect.Application) string { return currentDialect().VisibleState(app) }, clock.RealClock{})
-	metrics, err := applicationmetrics.New(otel.GetMeterProvider(), kind.Scope, states.Count, states.LongestWaits)
+	metrics, err := applicationmetrics.New(otel.GetMeterProvider(), kind.Scope, states)
 	base.Must(ctx, err)
 	*r = newReconciler(ctx, process, kind, impl, owned, apps, currentDialect, metrics)
 	impl.Reconciler = newGate(r, generated, states, fairshare.NewWorkers(workers, impl.EnqueueKey), otel.Tracer(kind.Scope),

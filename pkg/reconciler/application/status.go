@@ -99,7 +99,7 @@ func (r *Reconciler) countTransitions(ctx context.Context, before, after dialect
 		countedUntil = before.GetRecord().Sequence
 	}
 	record := after.GetRecord()
-	r.metrics.CountTransitions(record, countedUntil)
+	r.metrics.CountTransitions(after.GetNamespace(), record, countedUntil)
 	if record.Sequence == countedUntil {
 		return
 	}
