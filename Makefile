@@ -13,7 +13,7 @@ export CLUSTER
 
 # Packages whose tests need nothing but Go.
 UNIT := ./pkg/... ./internal/... ./cmd/... ./hack/... ./test/hostile/... ./test/crd/... ./test/policies/... ./test/model/... ./test/parity/... ./test/docs/... \
-	./test/harness/... ./test/invariants/... ./test/bench/peers/... ./test/bench/report
+	./test/harness/... ./test/invariants/... ./test/observability ./test/bench/peers/... ./test/bench/report
 LOCALCLUSTER := cd hack/localcluster && go run ./cmd/localcluster
 # The programs of a control plane, and kwok beside them, are built unless KUBEBUILDER_ASSETS names their folder.
 CONTROL_PLANE := assets=$${KUBEBUILDER_ASSETS:-$$($(LOCALCLUSTER) control-plane-assets)} && KUBEBUILDER_ASSETS=$$assets
@@ -30,11 +30,12 @@ build: ## Build all packages.
 	go build ./...
 
 .PHONY: generate
-generate: ## Write all generated files: deep copies, clients, CRDs, pages, the contract of events, licences, the chart.
+generate: ## Write all generated files: deep copies, clients, CRDs, pages, the contract of events, licences, dashboards, the chart.
 	go run ./hack/codegen
 	go run ./hack/contract
 	go generate ./pkg/dialect/kubeflow/fields ./pkg/metrics
 	go run ./hack/licenses
+	go run ./hack/dashboards
 	go run ./hack/chart
 
 .PHONY: verify
@@ -77,6 +78,11 @@ test-unit: ## Run the tests that need only Go.
 	cd hack/localcluster && go test ./cmd/localcluster/... ./internal/...
 	cd test/install && go test -count=1 ./...
 	cd hack/release && go test -count=1 ./build ./push
+
+.PHONY: test-alerts
+test-alerts: ## Test the alerts with promtool, which is installed from Debian's package prometheus.
+	($(LOCALCLUSTER) prometheus)
+	go test -count=1 ./test/observability/promtool
 
 # The hostile manifests are left out: they bound time, and counting takes time.
 .PHONY: cover

@@ -17,6 +17,7 @@ part() { # name: runs make test-NAME
 beside() { part chaos && part bench; }
 
 part unit
+part alerts
 part integration
 beside >"$work/beside" 2>&1 &
 failed=

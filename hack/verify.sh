@@ -21,6 +21,7 @@ formatted() {
 check "generated code and CRDs" go run ./hack/codegen -check
 check "events' contract, diagrams of the states" go run ./hack/contract -check
 check "licences" go run ./hack/licenses -check
+check "dashboards" go run ./hack/dashboards -check
 check "chart" go run ./hack/chart -check
 check "links and names in pages" go test ./test/docs
 check "gofmt" formatted

@@ -42,7 +42,7 @@ func run() error {
 		SilenceErrors: true,
 	}
 	root.AddCommand(upCommand(c, dir), downCommand(c), statusCommand(c), kubeconfigCommand(dir),
-		envCommand(c), assetsCommand(c, dir), sparkCommand(c, dir), functionCommand(c), registryCommand(c), volumesCommand())
+		envCommand(c), assetsCommand(c, dir), sparkCommand(c, dir), functionCommand(c), prometheusCommand(c), registryCommand(c), volumesCommand())
 	return root.ExecuteContext(ctx)
 }
 
@@ -156,6 +156,15 @@ func functionCommand(c *cluster.Cluster) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.AddFunction(cmd.Context(), function.Function{Dir: args[0], Image: args[1]})
 		},
+	}
+}
+
+func prometheusCommand(c *cluster.Cluster) *cobra.Command {
+	return &cobra.Command{
+		Use:   "prometheus",
+		Short: "Install Prometheus and promtool only",
+		Args:  cobra.NoArgs,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return c.InstallPrometheus(cmd.Context()) },
 	}
 }
 

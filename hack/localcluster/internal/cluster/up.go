@@ -392,6 +392,17 @@ func (c *Cluster) InstallSpark(ctx context.Context, releases []spark.Release) er
 	return step.NewRunner(c.progress, c.cache.Logs()).Run(ctx, steps...)
 }
 
+// InstallPrometheus installs Prometheus and promtool.
+func (c *Cluster) InstallPrometheus(ctx context.Context) error {
+	unlock, err := c.lock()
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	install := step.Step{Name: "prometheus", Do: packages.InstallPrometheus, Remedy: offline}
+	return step.NewRunner(c.progress, c.cache.Logs()).Run(ctx, install)
+}
+
 // BuildAssets builds what integration tests run without a cluster, and kwok for those that want simulated nodes.
 func (c *Cluster) BuildAssets(ctx context.Context, kwok bool) error {
 	unlock, err := c.lock()

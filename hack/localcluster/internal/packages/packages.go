@@ -1,4 +1,4 @@
-// Package packages installs what the cluster needs from Debian's packages.
+// Package packages installs what the cluster and the tests need from Debian's packages.
 package packages
 
 import (
@@ -29,9 +29,17 @@ var needs = []need{
 	{"/etc/ssl/certs/ca-certificates.crt", "ca-certificates"},
 }
 
-// Install installs the packages whose files are missing.
-func Install(ctx context.Context, t *step.Task) error {
-	missing := missing(present)
+// prometheus has the server and promtool.
+var prometheus = []need{{"prometheus", "prometheus"}, {"promtool", "prometheus"}}
+
+// Install installs the packages of the cluster whose files are missing.
+func Install(ctx context.Context, t *step.Task) error { return install(ctx, t, needs) }
+
+// InstallPrometheus installs Prometheus if it is missing.
+func InstallPrometheus(ctx context.Context, t *step.Task) error { return install(ctx, t, prometheus) }
+
+func install(ctx context.Context, t *step.Task, needs []need) error {
+	missing := missing(needs, present)
 	if len(missing) == 0 {
 		return nil
 	}
@@ -47,7 +55,7 @@ func Install(ctx context.Context, t *step.Task) error {
 	return apt(ctx, t, append([]string{"install", "--yes", "--no-install-recommends"}, missing...)...)
 }
 
-func missing(present func(file string) bool) []string {
+func missing(needs []need, present func(file string) bool) []string {
 	var names []string
 	seen := map[string]bool{}
 	for _, n := range needs {
