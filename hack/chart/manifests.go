@@ -17,6 +17,8 @@ var copies = map[string]string{
 	"driver-logs": "config/driver-logs/*.yaml",
 	"admission":   "config/admission/*.yaml",
 	"workload":    "config/workload/*.yaml",
+	"rules":       "config/observability/rules.yaml",
+	"dashboards":  "config/observability/dashboard-*.yaml",
 }
 
 // manifests returns the chart's copies of config.

@@ -326,6 +326,14 @@ func TestObjectsThatValuesSwitch(t *testing.T) {
 			"{metadata: {annotations: {a: b}, labels: {app.kubernetes.io/name: controller, app.kubernetes.io/instance: firesteel}}, " +
 				"spec: {ports: [{name: metrics, port: 9090, targetPort: metrics}]}}",
 		},
+		{
+			"prometheus: {rules: {create: true, labels: {release: monitoring}}}", "PrometheusRule", "firesteel",
+			"{metadata: {labels: {release: monitoring, app.kubernetes.io/instance: firesteel}, namespace: firesteel-system}}",
+		},
+		{
+			"grafana: {dashboards: {create: true, labels: {a: b}, annotations: {grafana_folder: Spark}}}", "ConfigMap", "firesteel-dashboard-overview",
+			"{metadata: {labels: {grafana_dashboard: '1', a: b}, annotations: {grafana_folder: Spark}}}",
+		},
 		{"crds: {takeOver: true}", "Job", "firesteel-setup", "metadata: {annotations: {helm.sh/hook: 'pre-install,pre-upgrade'}}"},
 	} {
 		expect(t, with(t, test.values).get(t, test.kind, test.name), test.want)
@@ -404,7 +412,8 @@ handlers: {labels: {a: b}, annotations: {a: b}, tolerations: [{key: a}], service
 deadLetter: {nodeSelector: {a: b}}
 admission: {enable: true}
 networkPolicy: {metricsIngress: [{podSelector: {}}]}
-prometheus: {service: {annotations: {a: b}}, podMonitor: {create: true}, serviceMonitor: {create: true}}`
+prometheus: {service: {annotations: {a: b}}, podMonitor: {create: true}, serviceMonitor: {create: true}, rules: {create: true}}
+grafana: {dashboards: {create: true}}`
 
 // The API server drops fields that it does not know, or refuses them.
 func TestRenderedObjectsHaveOnlyFieldsOfTheirKinds(t *testing.T) {

@@ -93,7 +93,12 @@ Takes root, file, and jobNamespace for the accounts of drivers.
 {{- $_ := set $object "data" (include "firesteel.settings" (dict "root" $root "name" $name "data" $object.data) | fromYaml) -}}
 {{- if eq $name "config-broker-channel" -}}
 {{- $_ := set $object.data "channel-template-spec" $values.eventing.broker.channelTemplateSpec -}}
+{{- else if hasPrefix "firesteel-dashboard-" $name -}}
+{{- $_ := set $object.metadata "labels" (merge (dict) $values.grafana.dashboards.labels $object.metadata.labels) -}}
+{{- $annotations = $values.grafana.dashboards.annotations -}}
 {{- end -}}
+{{- else if eq $kind "PrometheusRule" -}}
+{{- $_ := set $object.metadata "labels" (merge (dict) $values.prometheus.rules.labels $object.metadata.labels) -}}
 {{- else if eq $kind "Deployment" -}}
 {{- include "firesteel.editDeployment" . -}}
 {{- else if eq $kind "PodDisruptionBudget" -}}
