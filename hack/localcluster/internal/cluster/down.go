@@ -31,7 +31,7 @@ func (c *Cluster) Down(context.Context) error {
 		return nil
 	}
 	runner.Say("stopping the cluster")
-	if err := c.remove(); err != nil {
+	if err := c.remove(runner); err != nil {
 		return err
 	}
 	runner.Say("the cluster is gone; what was built stays in %s", c.cache)
@@ -41,7 +41,7 @@ func (c *Cluster) Down(context.Context) error {
 // remove stops every process and undoes every change to the machine. It goes on
 // where something fails, and keeps the cluster's folder then: its records say
 // what is still to be done, and it can be called again.
-func (c *Cluster) remove() error {
+func (c *Cluster) remove(runner *step.Runner) error {
 	var errs []error
 	for _, name := range append(slices.Clone(programs), "image-store") {
 		errs = append(errs, c.processes.Stop(name, grace))
@@ -51,7 +51,11 @@ func (c *Cluster) remove() error {
 			errs = append(errs, c.node.KillContainers())
 		}
 	}
-	errs = append(errs, c.node.Remove(), c.network.Down(), c.removeVolumes())
+	left, err := c.node.Remove()
+	errs = append(errs, err, c.network.Down(), c.removeVolumes())
+	for _, dir := range left {
+		runner.Say("left the folder %s, which has files of others in it", dir)
+	}
 	if err := errors.Join(errs...); err != nil {
 		return fmt.Errorf("taking the cluster down: %w\n  what to do: see the message and run localcluster down again", err)
 	}

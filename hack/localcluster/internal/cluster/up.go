@@ -70,7 +70,7 @@ func (c *Cluster) clear(runner *step.Runner) error {
 		return nil
 	}
 	runner.Say("removing what is left of an earlier cluster")
-	return c.remove()
+	return c.remove(runner)
 }
 
 const (

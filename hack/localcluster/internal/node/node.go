@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/firesteel-dev/firesteel/hack/localcluster/internal/process"
@@ -222,8 +223,11 @@ func (n *Node) saveFolders(made []string) error {
 
 // Remove ends what still runs of the node's containers, after containerd and
 // the kubelet were stopped, and undoes what the node changed on the machine.
-func (n *Node) Remove() error {
-	return errors.Join(n.KillContainers(), n.cgroup().remove(), n.removeFolders())
+// It returns the folders that it left, since they hold what others put there.
+func (n *Node) Remove() (left []string, err error) {
+	errs := []error{n.KillContainers(), n.cgroup().remove()}
+	left, err = n.removeFolders()
+	return left, errors.Join(append(errs, err)...)
 }
 
 // KillContainers ends the containers' processes, then the shims that watch them.
@@ -249,22 +253,28 @@ func (n *Node) isShim(args []string) bool {
 	return false
 }
 
-func (n *Node) removeFolders() error {
+// removeFolders removes the folders that the node made. The node's own content was in its mount namespace, so a file that
+// is in a folder now is another's: the folder is left, with those above it, and returned.
+func (n *Node) removeFolders() (left []string, err error) {
 	data, err := os.ReadFile(n.path("made-folders"))
 	if errors.Is(err, os.ErrNotExist) {
-		return nil
+		return nil, nil
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
 	made := strings.Fields(string(data))
 	var errs []error
-	for i := len(made) - 1; i >= 0; i-- {
-		if err := os.Remove(made[i]); err != nil && !errors.Is(err, os.ErrNotExist) {
+	for _, dir := range slices.Backward(made) {
+		switch err := os.Remove(dir); {
+		case err == nil, errors.Is(err, os.ErrNotExist):
+		case errors.Is(err, syscall.ENOTEMPTY):
+			left = append(left, dir)
+		default:
 			errs = append(errs, fmt.Errorf("removing a folder that the node made: %w", err))
 		}
 	}
-	return errors.Join(errs...)
+	return left, errors.Join(errs...)
 }
 
 // missingParents lists the folder and those above it that do not exist, topmost first.

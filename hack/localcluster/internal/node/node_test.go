@@ -90,11 +90,38 @@ func TestFoldersAreMadeAndRemoved(t *testing.T) {
 	if err := n.saveFolders(made); err != nil {
 		t.Fatal(err)
 	}
-	if err := n.removeFolders(); err != nil {
-		t.Fatal(err)
+	if left, err := n.removeFolders(); err != nil || len(left) > 0 {
+		t.Fatalf("left %v: %v", left, err)
 	}
 	if left, _ := os.ReadDir(top); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
+	}
+}
+
+func TestFoldersWithFilesOfOthersAreLeft(t *testing.T) {
+	top := t.TempDir()
+	n := &Node{Dir: t.TempDir()}
+	shared, own := filepath.Join(top, "a", "shared"), filepath.Join(top, "a", "own")
+	made, err := makeFolders([]string{shared, own})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := n.saveFolders(made); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(shared, "plugin")
+	if err := os.WriteFile(file, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	left, err := n.removeFolders()
+	if err != nil || !slices.Equal(left, []string{shared, filepath.Dir(shared)}) {
+		t.Errorf("left %v: %v", left, err)
+	}
+	if _, err := os.Stat(file); err != nil {
+		t.Errorf("the file of another owner is gone: %v", err)
+	}
+	if _, err := os.Stat(own); err == nil {
+		t.Errorf("%s is left, although it is empty", own)
 	}
 }
 
