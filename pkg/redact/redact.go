@@ -39,7 +39,7 @@ func (r *Redactor) Value(key, value string) string {
 		return ""
 	case isReference(key):
 		return r.Text(value)
-	case r.isSecret(key), sparkPattern.MatchString(value), r.matchesCustom(value):
+	case r.isSecret(key), mayHoldSecrets(value) && sparkPattern.MatchString(value), r.matchesCustom(value):
 		return Mark
 	default:
 		return r.Text(value)
@@ -53,12 +53,12 @@ func (r *Redactor) matchesCustom(text string) bool { return r != nil && r.custom
 
 func isSecret(key string) bool {
 	key = userPart(key)
-	return sparkPattern.MatchString(key) || morePattern.MatchString(key)
+	return mayHoldSecrets(key) && (sparkPattern.MatchString(key) || morePattern.MatchString(key)) // the patterns take long
 }
 
 // isReference reports whether a Spark property holds no secret itself, but names a Kubernetes Secret or a file.
 func isReference(key string) bool {
-	return referencePattern.MatchString(key) || strings.HasSuffix(strings.TrimSuffix(key, "]"), "File")
+	return strings.Contains(key, "spark.kubernetes.") && referencePattern.MatchString(key) || strings.HasSuffix(strings.TrimSuffix(key, "]"), "File")
 }
 
 var referencePattern = regexp.MustCompile(`(?:^|[.[])spark[.]kubernetes[.](?:(?:driver|executor)[.](?:secrets|secretKeyRef)|kerberos[.]tokenSecret)[.]`)
@@ -190,7 +190,7 @@ func beginsWithWord(text string) bool {
 	return unicode.IsLetter(first) || unicode.IsDigit(first)
 }
 
-// mayHoldSecrets reports whether a text may hold a secret. Most texts do not.
+// mayHoldSecrets reports whether a text may hold a secret, or match one of the patterns. Most texts do not.
 func mayHoldSecrets(text string) bool {
 	for i := range len(text) {
 		switch text[i] | 0x20 { // lower case; a colon stays the same

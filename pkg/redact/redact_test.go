@@ -269,3 +269,10 @@ func BenchmarkTextWithoutSecrets(b *testing.B) {
 		redact.Text(text)
 	}
 }
+
+// Each reconcile makes a logger with the name of its object.
+func BenchmarkValueOfAName(b *testing.B) {
+	for b.Loop() {
+		redact.Value("namespace", "team-a")
+	}
+}
