@@ -112,6 +112,9 @@ func (w *env) keepReplica(n uint64) {
 	for life := uint64(0); !w.over.Load(); life++ {
 		connection := newConnection(w.server, w.calm, w.random(100+10*life+n))
 		replica := startReplica(w.t, connection, w.sink, nil)
+		if random.IntN(2) == 0 {
+			replica.joinBurst()
+		}
 		replaced := false
 		for !connection.isDead() && !w.over.Load() && !replaced {
 			time.Sleep(time.Second)

@@ -2,6 +2,7 @@ package model
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"testing"
 	"time"
@@ -34,6 +35,7 @@ import (
 // replica is a controller process: all that cmd/controller runs, and none of it shared with another.
 type replica struct {
 	connection *connection
+	process    *base.Process
 	stop       context.CancelFunc
 	running    sync.WaitGroup
 }
@@ -57,10 +59,10 @@ func startReplica(t *testing.T, connection *connection, sink events.Sink, inProc
 	ctx, informers := injection.Default.SetupInformers(ctx, config)
 	ctx = leaderelection.WithStandardLeaderElectorBuilder(ctx, kubeclient.Get(ctx), election)
 
-	process := base.NewProcess(r.newRelay(t, sink, inProcess))
+	r.process = base.NewProcess(r.newRelay(t, sink, inProcess))
 	impls := []*controller.Impl{
-		sparkapplication.NewController(process, nil, nil)(ctx, &configmap.ManualWatcher{}),
-		kubeflowapplication.NewController(process, nil, nil)(ctx, &configmap.ManualWatcher{}),
+		sparkapplication.NewController(r.process, nil, nil)(ctx, &configmap.ManualWatcher{}),
+		kubeflowapplication.NewController(r.process, nil, nil)(ctx, &configmap.ManualWatcher{}),
 	}
 	r.running.Go(func() {
 		wait, err := controller.RunInformers(ctx.Done(), informers...)
@@ -73,6 +75,13 @@ func startReplica(t *testing.T, connection *connection, sink events.Sink, inProc
 		wait()
 	})
 	return r
+}
+
+// joinBurst lets the replica see many other applications that wait for their first reconcile, as long as it lives.
+func (r *replica) joinBurst() {
+	for n := range 100 {
+		r.process.FirstLaunches.Set(types.UID(fmt.Sprint("another-", n)), true)
+	}
 }
 
 func (r *replica) newRelay(t *testing.T, sink events.Sink, inProcess func(handler string) bool) base.NewRelay {
