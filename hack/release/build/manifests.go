@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -35,25 +36,18 @@ type kustomization struct {
 
 // writeManifests writes all manifests and the kustomize base.
 func (r *Release) writeManifests() error {
+	crdFiles, err := r.crdFiles()
+	if err != nil {
+		return err
+	}
 	base, err := r.kustomization(configFolder)
 	if err != nil {
 		return err
 	}
 	var core []string
-	crdFiles := map[string]string{}
 	for _, resource := range base.Resources {
 		file := path.Join(configFolder, resource)
-		text, err := r.read(file)
-		if err != nil {
-			return err
-		}
-		var object struct {
-			Kind     string
-			Metadata struct{ Name string }
-		}
-		if err := yaml.Unmarshal(text, &object); err == nil && object.Kind == "CustomResourceDefinition" {
-			crdFiles[object.Metadata.Name] = file
-		} else {
+		if !slices.Contains(slices.Collect(maps.Values(crdFiles)), file) {
 			core = append(core, file)
 		}
 	}
@@ -71,6 +65,29 @@ func (r *Release) writeManifests() error {
 	return errors.Join(written...)
 }
 
+// crdFiles returns the files of all CRDs, by the names of the CRDs. Those of an API that is optional may be in a folder of config.
+func (r *Release) crdFiles() (map[string]string, error) {
+	files, err := r.config()
+	if err != nil {
+		return nil, err
+	}
+	found := map[string]string{}
+	for _, file := range files {
+		text, err := r.read(file)
+		if err != nil {
+			return nil, err
+		}
+		var object struct {
+			Kind     string
+			Metadata struct{ Name string }
+		}
+		if err := yaml.Unmarshal(text, &object); err == nil && object.Kind == "CustomResourceDefinition" {
+			found[object.Metadata.Name] = file
+		}
+	}
+	return found, nil
+}
+
 // filesByAPI returns the files of each API's CRDs.
 func filesByAPI(files map[string]string) (map[string][]string, error) {
 	ofAPI := map[string][]string{}
@@ -82,7 +99,7 @@ func filesByAPI(files map[string]string) (map[string][]string, error) {
 		for _, crd := range found {
 			file := files[crd.GetName()]
 			if file == "" {
-				return nil, fmt.Errorf("%s/Kustomization lacks the CRD %s", configFolder, crd.GetName())
+				return nil, fmt.Errorf("%s lacks the CRD %s", configFolder, crd.GetName())
 			}
 			ofAPI[api] = append(ofAPI[api], file)
 		}
