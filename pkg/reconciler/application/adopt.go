@@ -100,6 +100,9 @@ func (r *Reconciler) adopt(ctx context.Context, v *view.Application) (bool, erro
 	if driver == nil && dialect.JustCreated(record) {
 		return !v.Deleted(), nil
 	}
+	if fenced := r.launcher.Fenced(app); driver != nil && fenced != nil && driver.Labels[dialect.LabelLaunch] == fenced.Launch.ID {
+		return true, nil // the first launch is continued: its fence knows more than the Pod
+	}
 	if record, err = d.Adopt(app, record, driver); err != nil {
 		return false, err
 	}

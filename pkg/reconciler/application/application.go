@@ -259,10 +259,13 @@ func (r *Reconciler) startingRecord(ctx context.Context, v *view.Application) (*
 	switch {
 	case first == nil:
 		return nil, nil, nil
-	case first.Unwritten != nil:
-		return first.Unwritten.Record.DeepCopy(), first.Unwritten.Created, nil
-	default:
+	case first.Unwritten == nil:
 		return lifecycle.Begin(v.Policy, first.Launch, first.Since), nil, nil
+	case first.Unwritten.Generation != v.App.GetGeneration():
+		record, err := r.record(ctx, v, first.Unwritten.Record.DeepCopy(), lifecycle.Decision{}, first.Unwritten.Created)
+		return record, nil, err
+	default:
+		return first.Unwritten.Record.DeepCopy(), first.Unwritten.Created, nil
 	}
 }
 

@@ -3,6 +3,7 @@ package application
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -11,7 +12,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/applicationtest"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/drivers"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/drivers/driverstest"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
 )
 
@@ -115,6 +120,23 @@ func TestBackpressureOfFirstLaunchesDoesNotHoldAnEnd(t *testing.T) {
 	l.wants(t, "when it failed", "update sparkapplications/status")
 }
 
+// For clients, an edit that comes before the first status write comes after the launch.
+func TestBackpressureOfFirstLaunchesEndsWithAnEdit(t *testing.T) {
+	l := newBurst(t)
+	l.writes()
+	app := l.stored(t)
+	app.Spec.DriverArgs = []string{"edited"}
+	app.Generation++
+	if err := l.spark.Tracker().Update(sparkv1.SchemeGroupVersion.WithResource("sparkapplications"), app, "team-a"); err != nil {
+		t.Fatal(err)
+	}
+	l.reconcile(t)
+	l.wants(t, "when it is edited", "update sparkapplications/status", "update sparkapplications/status")
+	if spec := l.stored(t).Status.Firesteel.Attempt.Spec; spec == nil || spec.Generation == app.Generation {
+		t.Errorf("the attempt has the spec %+v, want the one that was launched", spec)
+	}
+}
+
 func TestBackpressureOfFirstLaunchesDoesNotHoldADeletion(t *testing.T) {
 	l := newBurst(t)
 	l.writes()
@@ -146,5 +168,38 @@ func TestBackpressureOfFirstLaunchesSurvivesARestart(t *testing.T) {
 	record := again.stored(t).Status.Firesteel
 	if record == nil || record.Launch == nil || record.Launch.DriverUID != pods.Items[0].UID || record.Attempt.ID != 0 {
 		t.Errorf("the record is %+v, want the driver that was launched", record)
+	}
+}
+
+// The cache may still show a driver of an earlier launch that is gone, so that the application looks like another operator's.
+func TestFenceOfAFirstLaunchIsContinuedBesideADriverThatIsGone(t *testing.T) {
+	l := newBurst(t)
+	before := l.stored(t)
+	again := newLife(t, before)
+	again.r.newApplications = newNewApplications(apache.API)
+	pods, err := l.kube.CoreV1().Pods("team-a").List(t.Context(), metav1.ListOptions{})
+	if err != nil || len(pods.Items) != 1 {
+		t.Fatalf("%d Pods (%v)", len(pods.Items), err)
+	}
+	driver := pods.Items[0]
+	if err := again.kube.Tracker().Add(driver.DeepCopy()); err != nil {
+		t.Fatal(err)
+	}
+	again.driverIs(t, running)
+	gone := driver.DeepCopy()
+	gone.Name, gone.UID, gone.Labels[dialect.LabelLaunch] = "pi-0-earlier", "uid-of-another", strings.Repeat("f", 32)
+	driverstest.Add(t, again.r.drivers, gone)
+	again.reconcile(t)
+	for _, cached := range again.r.drivers.Indexer.List() {
+		if cached.(*drivers.Pod).Name == gone.Name {
+			if err := again.r.drivers.Indexer.Delete(cached); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	again.reconcile(t)
+	record := again.stored(t).Status.Firesteel
+	if record == nil || record.Launch == nil || record.Launch.DriverUID != driver.UID || record.Launch.ID != driver.Labels[dialect.LabelLaunch] {
+		t.Errorf("the launch in the record is %+v, want that of the driver with its ID", record)
 	}
 }

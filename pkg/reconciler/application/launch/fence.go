@@ -87,6 +87,9 @@ type Unwritten struct {
 	Record *v1alpha1.Record
 	// Created are the objects of the launch.
 	Created []submission.Object
+	// Generation is that of the application that was launched. If it was edited since, the record is written before anything is decided,
+	// so that the edit comes after the launch for everybody.
+	Generation int64
 	// Due is when the status is written at the latest.
 	Due time.Time
 }
@@ -122,7 +125,7 @@ func (l *Launcher) Postpone(app dialect.Application, record *v1alpha1.Record, cr
 	if first.Unwritten != nil {
 		due = first.Unwritten.Due
 	}
-	first.Unwritten = &Unwritten{Record: record, Created: created, Due: due}
+	first.Unwritten = &Unwritten{Record: record, Created: created, Generation: app.GetGeneration(), Due: due}
 	l.fences.Add(app.GetUID(), &first)
 	return due, true
 }
