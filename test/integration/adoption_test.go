@@ -448,7 +448,7 @@ func blocked() map[string]adoptionCase {
 			change: func(a *application) { a.app.Status.CurrentState.CurrentStateSummary = "Pondering" },
 			after: func(l *adoptedApp) {
 				c := l.untilCondition(l.ObjectMeta.Name, "Succeeded", metav1.ConditionUnknown, "NotAdopted")
-				for _, part := range []string{`"Pondering"`, "delete the application and apply it again"} {
+				for _, part := range []string{`"Pondering"`, "delete it and apply it again"} {
 					if !contains(c.Message, part) {
 						l.Errorf("the condition says %q, and not %s", c.Message, part)
 					}

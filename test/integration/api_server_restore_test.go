@@ -186,7 +186,7 @@ func TestEditWhileTheControllerIsDown(t *testing.T) {
 	stays("an edit that nobody can tell")
 	for object, generation := range map[string]int64{name: s.generation(name), "c": 2} {
 		event := s.untilKubeEvent(object, corev1.EventTypeWarning, "SpecAdopted")
-		for _, part := range []string{fmt.Sprintf("metadata.generation is %d", generation), "Edit spec again"} {
+		for _, part := range []string{fmt.Sprintf("metadata.generation is %d", generation), "edit spec again"} {
 			if !strings.Contains(event.Message, part) {
 				t.Errorf("the Event on %s does not say %q: %s", object, part, event.Message)
 			}

@@ -470,9 +470,9 @@ func TestUndecodableClusterIsReported(t *testing.T) {
 	s.must(err)
 }
 
-func TestManyClustersAreReadySoon(t *testing.T) {
+func TestManyClustersBecomeReady(t *testing.T) {
 	alone(t)
-	const many, limit = 100, 30 * time.Second
+	const many = 100
 	s := newEnv(t)
 	s.ownController(controller{sink: s.sink.URL()})
 	m := s.newMaster()
@@ -487,8 +487,5 @@ func TestManyClustersAreReadySoon(t *testing.T) {
 	for i := range many {
 		s.untilClusterState(fmt.Sprintf("c%d", i), "RunningHealthy")
 	}
-	took := time.Since(began)
-	if t.Logf("%d clusters are ready after %s", many, took); took > limit {
-		t.Errorf("it took %s", took)
-	}
+	t.Logf("%d clusters are ready after %s", many, time.Since(began))
 }

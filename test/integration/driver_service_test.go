@@ -52,7 +52,7 @@ func TestDriverServiceFollowsSettingAndAnnotation(t *testing.T) {
 	s.kubeflowApplication(strings.Replace(sparkPi("4.1.1"), "  driver:\n", "  driver:\n    serviceLabels: {team: a}\n", 1))
 	theirs := s.kubeflowDriver("spark-pi")
 	message = s.untilKubeflowCondition("spark-pi", "Warning", metav1.ConditionTrue, "SpecNotHonored").Message
-	if part := `spec.driver.serviceLabels.team (spark.kubernetes.driver.service.label.team) "a" has no effect`; !strings.Contains(message, part) {
+	if part := `spec.driver.serviceLabels[team] (spark.kubernetes.driver.service.label.team) "a" has no effect`; !strings.Contains(message, part) {
 		t.Errorf("the warning %q does not contain %q", message, part)
 	}
 	services, err := s.Kube.CoreV1().Services(s.ns).List(t.Context(), metav1.ListOptions{})

@@ -74,7 +74,7 @@ func TestSecretsAppearNowhere(t *testing.T) {
 		"{sparkConf: {spark.kubernetes.driverEnv.PASSWORD: hunter2a}, driver: {envVars: {PASSWORD: hunter2b}}, arguments: [--auth-token, hunter2-argument]}")
 	s.kubeflowApplication(overruled)
 	s.untilMessage("sparkapplications.v1beta2.sparkoperator.k8s.io", "spark-pi", "Warning", "SpecNotHonored",
-		[]string{"spark.kubernetes.driverEnv.PASSWORD", "spec.driver.envVars.PASSWORD", "redacted"})
+		[]string{"spark.kubernetes.driverEnv.PASSWORD", "spec.driver.envVars[PASSWORD]", "redacted"})
 	s.kubeflowDriver("spark-pi").set(func(status *corev1.PodStatus) {
 		kubelet.Ended(status, 1)
 		status.ContainerStatuses[0].State.Terminated.Message = "java.lang.IllegalStateException: hunter2-argument is expired; jdbc:x://h?password=hunter2, " +
