@@ -107,7 +107,8 @@ func filesByAPI(files map[string]string) (map[string][]string, error) {
 	return ofAPI, nil
 }
 
-// writeOptIns writes a manifest for each folder of config: firesteel-eventing.yaml and others.
+// writeOptIns writes a manifest for each folder of config that has objects: firesteel-eventing.yaml and others. A folder that only
+// patches objects of another system, such as Argo CD, is in the folder kustomize alone.
 func (r *Release) writeOptIns() error {
 	entries, err := os.ReadDir(filepath.Join(r.Source, configFolder))
 	if err != nil {
@@ -121,6 +122,9 @@ func (r *Release) writeOptIns() error {
 		optIn, err := r.kustomization(component)
 		if err != nil {
 			return err
+		}
+		if len(optIn.Resources) == 0 {
+			continue
 		}
 		var documents [][]byte
 		for _, resource := range optIn.Resources {
