@@ -32,6 +32,11 @@ func (o Object) Key() types.NamespacedName {
 	return types.NamespacedName{Namespace: o.Namespace, Name: o.Name}
 }
 
+// logKeys returns the keys that name the object in a log line, as in those of its reconciles.
+func (o Object) logKeys() []any {
+	return []any{"kind", o.Kind, "namespace", o.Namespace, "name", o.Name}
+}
+
 // ParseSource parses an event's source. The object that it returns has no kind.
 func ParseSource(source string) (Object, error) {
 	parts := strings.Split(source, "/")

@@ -120,8 +120,7 @@ func (r *Relay) reportRejection(s *stream, e *queuedEvent, event cloudevents.Eve
 		skipped = transitionData(s.object, *e.transition)
 	}
 	text, _ := json.Marshal(skipped)
-	r.config.Logger.Errorw("event rejected by the sink and skipped",
-		"object", s.object.Key(), "error", err, "event", json.RawMessage(text))
+	r.config.Logger.With(s.object.logKeys()...).Errorw("event rejected by the sink and skipped", "error", err, "event", json.RawMessage(text))
 }
 
 // recordAnswer records that the sink answered. An acknowledgement has no error.
@@ -134,11 +133,12 @@ func (r *Relay) reportFailure(s *stream, event cloudevents.Event, err error) {
 		return
 	}
 	warn, report := r.recordFailure(s, err)
-	log := r.config.Logger.Debugw
+	logger := r.config.Logger.With(s.object.logKeys()...)
+	log := logger.Debugw
 	if warn {
-		log = r.config.Logger.Warnw
+		log = logger.Warnw
 	}
-	log("sending an event failed and is retried", "object", s.object.Key(), "id", event.ID(), "error", err)
+	log("sending an event failed and is retried", "id", event.ID(), "error", err)
 	if report {
 		r.config.OnProgress(s.object.Key())
 	}

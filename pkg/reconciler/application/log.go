@@ -12,7 +12,7 @@ import (
 )
 
 // The log of a reconcile explains what happened to its application. The logger in the context has the keys namespace and
-// name. Each line about an attempt adds attempt and state. A decision adds effect, heldBy, reason, awaits and until, as far
+// name. Each line about an attempt adds attempt and state. A decision adds effect, held, heldBy, reason, awaits and until, as far
 // as they are known.
 
 // logDecision writes one debug line for a decision: the effect that follows, what holds it up, and until when.

@@ -20,8 +20,8 @@ func LogTransitions(ctx context.Context, before, after *v1alpha1.Record) {
 	for _, t := range after.Transitions {
 		if t.Sequence > logged {
 			keys := []any{"attempt", t.Attempt, "from", from, "to", t.State, "sequence", t.Sequence}
-			if t.End != nil && t.End.Reason != "" {
-				keys = append(keys, "reason", t.End.Reason)
+			if t.End != nil {
+				keys = append(keys, endKeys(t.End)...)
 			}
 			if t.Message != "" {
 				keys = append(keys, "detail", t.Message)
@@ -30,6 +30,21 @@ func LogTransitions(ctx context.Context, before, after *v1alpha1.Record) {
 		}
 		from = t.State
 	}
+}
+
+// endKeys returns how an attempt ended, and whether its spec allows another.
+func endKeys(end *v1alpha1.AttemptEnd) []any {
+	keys := []any{"restartAllowed", end.RestartAllowed}
+	if end.Class != "" {
+		keys = append(keys, "class", end.Class)
+	}
+	if end.Reason != "" {
+		keys = append(keys, "reason", end.Reason)
+	}
+	if end.ExitCode != nil {
+		keys = append(keys, "exitCode", *end.ExitCode)
+	}
+	return keys
 }
 
 // LogKeys returns the attempt and the state of a record as keys and values of a log line.

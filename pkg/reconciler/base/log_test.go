@@ -18,7 +18,9 @@ func TestEachTransitionIsLoggedOnce(t *testing.T) {
 	after := &v1alpha1.Record{Sequence: 3, Transitions: []v1alpha1.Transition{
 		{Sequence: 1, State: "Submitted"},
 		{Sequence: 2, State: "DriverRequested", Attempt: 1},
-		{Sequence: 3, State: "Failed", Attempt: 1, Message: "exited with code 1", End: &v1alpha1.AttemptEnd{Reason: "Error"}},
+		{Sequence: 3, State: "Failed", Attempt: 1, Message: "exited with code 1", End: &v1alpha1.AttemptEnd{
+			Class: "application", Reason: "Error", ExitCode: new(int32(1)), RestartAllowed: true,
+		}},
 	}}
 	LogTransitions(ctx, before, after)
 	LogTransitions(ctx, after, after)
@@ -29,8 +31,8 @@ func TestEachTransitionIsLoggedOnce(t *testing.T) {
 	want := []map[string]any{
 		{"attempt": int64(1), "from": "Submitted", "to": "DriverRequested", "sequence": int64(2)},
 		{
-			"attempt": int64(1), "from": "DriverRequested", "to": "Failed", "sequence": int64(3), "reason": "Error",
-			"detail": "exited with code 1",
+			"attempt": int64(1), "from": "DriverRequested", "to": "Failed", "sequence": int64(3), "restartAllowed": true,
+			"class": "application", "reason": "Error", "exitCode": int32(1), "detail": "exited with code 1",
 		},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

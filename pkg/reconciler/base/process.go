@@ -81,7 +81,8 @@ func (p *Process) Settings(ctx context.Context, watcher configmap.Watcher) *conf
 		recorder.Event(configMap, corev1.EventTypeWarning, "SettingRefused", "The previous setting stays in effect. "+err.Error())
 	}
 	knative.Watch(watcher, func(configMap *corev1.ConfigMap, err error) {
-		logger.Errorw("A change of the configuration cannot be used: the next start would fail", "error", err)
+		logger.Errorw("invalid change of the configuration is ignored, and the next start would fail: correct the ConfigMap",
+			"configMap", configMap.Namespace+"/"+configMap.Name, "error", err)
 		refused(configMap, err)
 	})
 	p.store = config.NewStore(logger, func(before, after *config.Config) {

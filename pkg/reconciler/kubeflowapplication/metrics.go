@@ -25,9 +25,9 @@ type kubeflowMetrics struct {
 	clock   clock.PassiveClock
 	logger  *zap.SugaredLogger
 	scope   atomic.Pointer[config.Scope]
-	// namespaces tells what the scope may ask.
+	// namespaces returns the labels of a namespace, for the scope.
 	namespaces config.NamespaceLabels
-	// leads says whether this replica leads an application; nil until there is a controller.
+	// leads reports whether this replica leads an application; nil until there is a controller.
 	leads atomic.Pointer[func(types.NamespacedName) bool]
 }
 
@@ -81,9 +81,9 @@ func (m *kubeflowMetrics) follow(settings *config.Config) {
 	changed, err := m.metrics.Configure(metrics)
 	switch {
 	case err != nil: // config-kubeflow was checked
-		m.logger.Errorw("The settings of the Kubeflow operator's metrics cannot be used, so the previous ones stay in effect", "error", err)
+		m.logger.Errorw("invalid metrics settings of config-kubeflow, the previous ones stay in effect", "error", err)
 	case changed:
-		m.logger.Infow("The Kubeflow operator's metrics begin at zero, as the settings say", "prefix", metrics.Prefix, "labels", metrics.Labels,
+		m.logger.Infow("metrics settings of config-kubeflow changed, these metrics begin at zero", "prefix", metrics.Prefix, "labels", metrics.Labels,
 			"submitLatencyBuckets", metrics.SubmitLatencyBuckets, "startLatencyBuckets", metrics.StartLatencyBuckets)
 	}
 }

@@ -91,7 +91,7 @@ func AwaitNewerVersion(ctx context.Context, object metav1.Object, record *v1alph
 		}
 	}
 	logging.FromContext(ctx).Errorw("finalizer removed from a deleted object whose record is not understood",
-		"message", diagnosis.NotUnderstood(record).Message(), "record", record)
+		"detail", diagnosis.NotUnderstood(record).Message(), "record", record)
 	return nil
 }
 

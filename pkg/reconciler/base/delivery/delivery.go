@@ -99,7 +99,7 @@ func DeletionGrace(
 	}
 	grace := outbox.Current(record).Time.Add(limit).Sub(now)
 	if grace <= 0 {
-		logging.FromContext(ctx).Errorw("A deleted object is released with undelivered events",
+		logging.FromContext(ctx).Errorw("finalizer removed from a deleted object with undelivered events",
 			"pending", progress.Pending, "acknowledged", progress.Acknowledged, "lastError", progress.LastError, "record", record)
 	}
 	return grace
