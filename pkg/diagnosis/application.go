@@ -30,7 +30,7 @@ type Facts struct {
 type Wording struct {
 	// ReadLog says how to learn why a driver failed that left nothing but its log.
 	ReadLog string
-	// NeverForced says what to do about a driver Pod that does not go, where the policy has nobody force it.
+	// NeverForced says what to do about a driver Pod that does not go, if the policy does not delete it by force.
 	NeverForced string
 	// Retained says why a driver Pod is kept after its end, following its name.
 	Retained string

@@ -10,7 +10,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/outbox"
 )
 
-// driverIsReady says that the attempt's driver became ready and has not ended.
+// driverIsReady reports whether the attempt's driver became ready and has not ended.
 func driverIsReady(state lifecycle.State) bool {
 	return state == lifecycle.DriverReady || state == lifecycle.InitializedBelowThresholdExecutors || state.Running()
 }

@@ -13,13 +13,13 @@ import (
 // Announcements returns the Kubernetes Events for the transitions that users look for: those that the record after has and
 // the record before has not. before may be nil.
 func Announcements(before, after *v1alpha1.Record) []dialect.Announcement {
-	var told int64
+	var announcedUntil int64
 	if before != nil {
-		told = before.Sequence
+		announcedUntil = before.Sequence
 	}
 	var made []dialect.Announcement
 	for _, transition := range after.Transitions {
-		if message, worth := announced(transition); transition.Sequence > told && worth {
+		if message, worth := announced(transition); transition.Sequence > announcedUntil && worth {
 			kind := corev1.EventTypeNormal
 			if lifecycle.State(transition.State).Failure() {
 				kind = corev1.EventTypeWarning

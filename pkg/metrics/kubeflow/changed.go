@@ -39,13 +39,13 @@ func steps(before, after *v1beta2.SparkApplication) []step {
 	if before.Status.Firesteel == nil && before.Status.AppState.State != v1beta2.NewState {
 		return []step{{state: after.Status.AppState.State}}
 	}
-	var told int64
+	var countedUntil int64
 	if before.Status.Firesteel != nil {
-		told = before.Status.Firesteel.Sequence
+		countedUntil = before.Status.Firesteel.Sequence
 	}
 	var taken []step
 	for n, transition := range after.Status.Firesteel.Transitions {
-		if transition.Sequence > told {
+		if transition.Sequence > countedUntil {
 			taken = append(taken, stepOf(after.Status.Firesteel, n))
 		}
 	}

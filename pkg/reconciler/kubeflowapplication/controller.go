@@ -28,9 +28,9 @@ const (
 	leaseName = "github.com.firesteel-dev.firesteel.pkg.reconciler.sparkoperator.Reconciler"
 )
 
-// NewController makes the constructor of the controller. fetch reads pod templates. awaited is nil where there are no schedules.
+// NewController makes the constructor of the controller. fetch reads pod templates. keepFinalizer is nil if there are no schedules.
 func NewController(
-	process *base.Process, fetch podtemplate.Fetch, awaited application.KeepFinalizer,
+	process *base.Process, fetch podtemplate.Fetch, keepFinalizer application.KeepFinalizer,
 ) func(context.Context, configmap.Watcher) *controller.Impl {
 	return func(ctx context.Context, cmw configmap.Watcher) *controller.Impl {
 		informer := appinformer.Get(ctx).Informer()
@@ -47,7 +47,7 @@ func NewController(
 			OnStatusWrite: metrics.wrote,
 			OnSettings:    metrics.follow,
 			Fetch:         fetch,
-			KeepFinalizer: awaited,
+			KeepFinalizer: keepFinalizer,
 		})
 		metrics.serve(prometheus.DefaultRegisterer, impl)
 		return impl
@@ -62,12 +62,12 @@ var (
 	_ appreconciler.Finalizer = (*Reconciler)(nil)
 )
 
-// ReconcileKind takes a live application further.
+// ReconcileKind reconciles an application that is not deleted.
 func (r *Reconciler) ReconcileKind(ctx context.Context, app *v1beta2.SparkApplication) reconciler.Event {
 	return r.applications.Reconcile(ctx, app)
 }
 
-// FinalizeKind stops the driver of a deleted application, then lets go of it.
+// FinalizeKind stops the driver of a deleted application. It returns nil when the finalizer can be removed.
 func (r *Reconciler) FinalizeKind(ctx context.Context, app *v1beta2.SparkApplication) reconciler.Event {
 	current, err := r.applications.Finalize(ctx, app)
 	*app = *current.(*v1beta2.SparkApplication)

@@ -18,12 +18,12 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
 )
 
-// scope is where its metrics and traces come from.
+// scope names the metrics and traces.
 const scope = "github.com/firesteel-dev/firesteel/pkg/reconciler/sparkapplication"
 
-// NewController makes the constructor of the controller. fetch reads pod templates. awaited is nil where there are no schedules.
+// NewController makes the constructor of the controller. fetch reads pod templates. keepFinalizer is nil if there are no schedules.
 func NewController(
-	process *base.Process, fetch podtemplate.Fetch, awaited application.KeepFinalizer,
+	process *base.Process, fetch podtemplate.Fetch, keepFinalizer application.KeepFinalizer,
 ) func(context.Context, configmap.Watcher) *controller.Impl {
 	return func(ctx context.Context, cmw configmap.Watcher) *controller.Impl {
 		return application.NewController(ctx, cmw, process, application.Kind{
@@ -34,7 +34,7 @@ func NewController(
 				return appreconciler.NewImpl(ctx, &Reconciler{r}, options)
 			},
 			Fetch:         fetch,
-			KeepFinalizer: awaited,
+			KeepFinalizer: keepFinalizer,
 		})
 	}
 }
@@ -48,12 +48,12 @@ var (
 	_ appreconciler.Finalizer = (*Reconciler)(nil)
 )
 
-// ReconcileKind takes a live application further.
+// ReconcileKind reconciles an application that is not deleted.
 func (r *Reconciler) ReconcileKind(ctx context.Context, app *sparkv1.SparkApplication) reconciler.Event {
 	return r.applications.Reconcile(ctx, app)
 }
 
-// FinalizeKind stops the driver of a deleted application, then lets go of it.
+// FinalizeKind stops the driver of a deleted application. It returns nil when the finalizer can be removed.
 func (r *Reconciler) FinalizeKind(ctx context.Context, app *sparkv1.SparkApplication) reconciler.Event {
 	current, err := r.applications.Finalize(ctx, app)
 	*app = *current.(*sparkv1.SparkApplication)

@@ -1,9 +1,9 @@
 // Package launch creates the driver of an attempt, and the objects around it.
 //
-//	launch.go         Prepare: builds the objects and fences them in the record; Create: creates them
+//	launch.go         Prepare: builds the objects and computes the launch ID; Create: creates the objects
 //	ensure.go         creates one object, or finds out what has its name
 //	name_waits.go     waits for a name without asking for it again and again
 //	pod_templates.go  puts templates into the plan that are named by a URL
-//	obsolete.go       deletes what an ended attempt needs no more
-//	fence.go          how late a launch may create
+//	obsolete.go       deletes what an ended attempt does not need any more
+//	fence.go          the annotation that fences a first launch; how late a launch may create
 package launch
