@@ -182,6 +182,7 @@ test-e2e: ## Run the tests on a cluster, with real Spark.
 e2e: export EVENTING ?= yes
 e2e: export SPARK_VERSIONS := 3.5.9,4.3.0
 e2e: ## Run the end-to-end tests, and one for each feature and Spark version; downloads two more versions.
+	($(LOCALCLUSTER) prometheus)
 	hack/with-cluster.sh --as-found hack/e2e.sh ./test/e2e/...
 
 ##@ Clusters

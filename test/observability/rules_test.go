@@ -105,3 +105,27 @@ func TestRulesAndPanelsReadMetricsThatAreDocumented(t *testing.T) {
 		}
 	}
 }
+
+func TestSelectorsMatchAsInPrometheus(t *testing.T) {
+	labels := map[string]string{"state": "Failed", "name": "a.b"}
+	for expression, want := range map[string]bool{
+		`m{state="Failed"}`:                  true,
+		`m{job="other", state="Failed"}`:     true,
+		`m{state="Fail"}`:                    false,
+		`m{state=~"Fail"}`:                   false,
+		`m{state=~"Failed|Succeeded"}`:       true,
+		`m{state!="Failed"}`:                 false,
+		`m{state!~"Succ.*", name=~"a[.].+"}`: true,
+		`m{absent=""}`:                       true,
+		`m{absent="a"}`:                      false,
+		`other{state="Failed"}`:              false,
+	} {
+		selectors, err := Selectors("sum(rate(" + expression + "[5m])) or vector(0)")
+		if err != nil || len(selectors) != 1 {
+			t.Fatalf("%s reads %v: %v", expression, selectors, err)
+		}
+		if got := selectors[0].Matches("m", labels); got != want {
+			t.Errorf("%s matches: %t, want %t", expression, got, want)
+		}
+	}
+}
