@@ -50,8 +50,8 @@ func (b *blocking) Reconcile(context.Context, string) error {
 // bucket is a bucket of an election.
 type bucket string
 
-func (b bucket) Name() string                    { return string(b) }
-func (bucket) Has(key types.NamespacedName) bool { return true }
+func (b bucket) Name() string                { return string(b) }
+func (bucket) Has(types.NamespacedName) bool { return true }
 
 var registry, knative = prometheus.NewRegistry(), metricstest.NewReader()
 
