@@ -6,6 +6,7 @@ require (
 	github.com/firesteel-dev/firesteel v0.0.0
 	github.com/google/cel-go v0.26.0
 	github.com/google/go-cmp v0.7.0
+	github.com/tidwall/gjson v1.18.0
 	github.com/yuin/gopher-lua v1.1.2
 	helm.sh/helm/v3 v3.20.2
 	k8s.io/api v0.35.7
@@ -63,6 +64,8 @@ require (
 	github.com/shopspring/decimal v1.4.0 // indirect
 	github.com/spf13/cast v1.7.0 // indirect
 	github.com/stoewer/go-strcase v1.3.0 // indirect
+	github.com/tidwall/match v1.1.1 // indirect
+	github.com/tidwall/pretty v1.2.0 // indirect
 	github.com/x448/float16 v0.8.4 // indirect
 	github.com/xlab/treeprint v1.2.0 // indirect
 	go.opentelemetry.io/auto/sdk v1.2.1 // indirect
