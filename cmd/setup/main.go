@@ -1,4 +1,7 @@
-// The setup prepares a cluster for Firesteel. The Helm chart runs it as a hook: setup crds [-take-over] API...
+// The setup prepares a cluster for Firesteel, and for its removal. The Helm chart runs it in hooks:
+//
+//	setup crds [-take-over] API...
+//	setup release-finalizers [-namespace NAMESPACE]
 package main
 
 import (
@@ -13,15 +16,22 @@ import (
 	"time"
 
 	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/firesteel-dev/firesteel/internal/version"
 	"github.com/firesteel-dev/firesteel/pkg/crds"
+	"github.com/firesteel-dev/firesteel/pkg/uninstall"
 )
 
-// limit is how long the API server may take until it serves the CRDs.
-const limit = 2 * time.Minute
+const (
+	// crdLimit is how long the API server may take until it serves the CRDs.
+	crdLimit = 2 * time.Minute
+	// releaseLimit is how long the release of all finalizers may take.
+	releaseLimit = 9 * time.Minute
+)
 
 func main() {
 	log.SetFlags(0)
@@ -35,24 +45,41 @@ func main() {
 	}
 }
 
+const usage = `write one of
+  setup crds [-take-over] API...                      apply the CRDs of APIs: %s
+  setup release-finalizers [-namespace NAMESPACE]     stop the controller and take Firesteel's finalizers off all objects`
+
 func run(ctx context.Context, args []string) error {
-	if len(args) == 0 || args[0] != "crds" {
-		return fmt.Errorf("write setup crds [-take-over] and the names of APIs: %s", strings.Join(crds.APIs(), ", "))
+	if len(args) > 0 {
+		switch args[0] {
+		case "crds":
+			return applyCRDs(ctx, args[1:])
+		case "release-finalizers":
+			return releaseFinalizers(ctx, args[1:])
+		}
 	}
+	return fmt.Errorf(usage, strings.Join(crds.APIs(), ", "))
+}
+
+func applyCRDs(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("crds", flag.ContinueOnError)
 	takeOver := flags.Bool("take-over", false, "Replace CRDs that belong to another owner. All objects of their kinds stay.")
-	if err := flags.Parse(args[1:]); err != nil {
+	if err := flags.Parse(args); err != nil {
 		return err
 	}
 	wanted, err := crds.Of(flags.Args()...)
 	if err != nil {
 		return err
 	}
-	client, err := connect()
+	cluster, err := connect()
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, limit)
+	client, err := dynamic.NewForConfig(cluster)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, crdLimit)
 	defer cancel()
 	if err := crds.Apply(ctx, client, *takeOver, wanted...); err != nil {
 		return err
@@ -63,12 +90,43 @@ func run(ctx context.Context, args []string) error {
 	return nil
 }
 
-func connect() (dynamic.Interface, error) {
+func releaseFinalizers(ctx context.Context, args []string) error {
+	flags := flag.NewFlagSet("release-finalizers", flag.ContinueOnError)
+	namespace := flags.String("namespace", "firesteel-system", "The namespace of the controller.")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	if flags.NArg() > 0 {
+		return fmt.Errorf("release-finalizers takes no arguments, and was given %s", strings.Join(flags.Args(), " "))
+	}
+	cluster, err := connect()
+	if err != nil {
+		return err
+	}
+	kube, err := kubernetes.NewForConfig(cluster)
+	if err != nil {
+		return err
+	}
+	objects, err := metadata.NewForConfig(cluster)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, releaseLimit)
+	defer cancel()
+	installation := &uninstall.Installation{Kube: kube, Metadata: objects, Namespace: *namespace, Logf: log.Printf}
+	if err := installation.Stop(ctx); err != nil {
+		return err
+	}
+	return installation.ReleaseFinalizers(ctx)
+}
+
+func connect() (*rest.Config, error) {
 	cluster, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(
 		clientcmd.NewDefaultClientConfigLoadingRules(), nil).ClientConfig()
 	if err != nil {
 		return nil, fmt.Errorf("read the kubeconfig: %w", err)
 	}
 	cluster.UserAgent = rest.DefaultKubernetesUserAgent() // for audit logs and managed fields
-	return dynamic.NewForConfig(cluster)
+	cluster.QPS = -1                                      // the API server limits
+	return cluster, nil
 }

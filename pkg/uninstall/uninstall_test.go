@@ -1,0 +1,210 @@
+package uninstall
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes/fake"
+	metadatafake "k8s.io/client-go/metadata/fake"
+	k8stesting "k8s.io/client-go/testing"
+)
+
+const system = "firesteel-system"
+
+// env is an installation in a cluster with some objects.
+type env struct {
+	*Installation
+	testing.TB
+	objects *metadatafake.FakeMetadataClient
+	log     []string
+}
+
+// newEnv returns an installation. cluster are objects of Kubernetes, objects those of kinds with finalizers.
+func newEnv(t *testing.T, cluster []runtime.Object, objects ...runtime.Object) *env {
+	scheme := metadatafake.NewTestScheme()
+	if err := metav1.AddMetaToScheme(scheme); err != nil {
+		t.Fatal(err)
+	}
+	e := &env{TB: t, objects: metadatafake.NewSimpleMetadataClient(scheme, objects...)}
+	e.Installation = &Installation{
+		Kube: fake.NewClientset(cluster...), Metadata: e.objects, Namespace: system,
+		Logf: func(format string, args ...any) { e.log = append(e.log, fmt.Sprintf(format, args...)) },
+	}
+	return e
+}
+
+// object returns an object of a kind, in a namespace that is named like it.
+func object(kind, name string, finalizers ...string) *metav1.PartialObjectMetadata {
+	version, definition := "spark.apache.org/v1", kind
+	if kind == "KubeflowApplication" {
+		version, definition = "sparkoperator.k8s.io/v1beta2", "SparkApplication"
+	}
+	return &metav1.PartialObjectMetadata{
+		TypeMeta:   metav1.TypeMeta{APIVersion: version, Kind: definition},
+		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: name, Finalizers: finalizers, ResourceVersion: "1"},
+	}
+}
+
+func (e *env) release() {
+	e.Helper()
+	if err := e.ReleaseFinalizers(e.Context()); err != nil {
+		e.Fatal(err)
+	}
+}
+
+// finalizersOf returns the finalizers of an object of the kind with this index.
+func (e *env) finalizersOf(kind int, name string) []string {
+	e.Helper()
+	found, err := e.objects.Resource(Kinds()[kind].Resource).Namespace(name).Get(e.Context(), name, metav1.GetOptions{})
+	if err != nil {
+		e.Fatal(err)
+	}
+	return found.Finalizers
+}
+
+func (e *env) wantLog(lines ...string) {
+	e.Helper()
+	for _, line := range lines {
+		if !slices.Contains(e.log, line) {
+			e.Errorf("the log lacks %q:\n%s", line, strings.Join(e.log, "\n"))
+		}
+	}
+}
+
+func scope(data map[string]string) *corev1.ConfigMap {
+	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "config-scope", Namespace: system}, Data: data}
+}
+
+const (
+	ofApache   = "sparkapplications.spark.apache.org/finalizer"
+	ofKubeflow = "firesteel.dev/finalizer"
+	ofCluster  = "sparkclusters.spark.apache.org/finalizer"
+	ofAnother  = "example.com/audited"
+)
+
+func TestReleaseTakesOnlyFiresteelsFinalizers(t *testing.T) {
+	e := newEnv(t, nil,
+		object("SparkApplication", "a", ofApache), object("SparkApplication", "b", ofAnother, ofApache), object("SparkApplication", "c"),
+		object("KubeflowApplication", "a", ofKubeflow), object("SparkCluster", "a", ofCluster))
+	e.release()
+	for kind, name := range map[int]string{0: "a", 1: "a", 2: "a"} {
+		if left := e.finalizersOf(kind, name); len(left) > 0 {
+			t.Errorf("%s has the finalizers %v", Kinds()[kind].Resource.GroupResource(), left)
+		}
+	}
+	if left := e.finalizersOf(0, "b"); !slices.Equal(left, []string{ofAnother}) {
+		t.Errorf("b has the finalizers %v, want those of others", left)
+	}
+	e.wantLog("sparkapplications.spark.apache.org: released 2 finalizers", "sparkapplications.sparkoperator.k8s.io: released 1 finalizers",
+		"sparkclusters.spark.apache.org: released 1 finalizers")
+	e.release()
+	e.wantLog("sparkapplications.spark.apache.org: released 0 finalizers")
+}
+
+func TestReleaseLeavesObjectsOfOtherInstallations(t *testing.T) {
+	namespace := func(name, team string) *corev1.Namespace {
+		return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"team": team}}}
+	}
+	for name, data := range map[string]map[string]string{
+		"by name":  {"watched-namespaces": "a"},
+		"by label": {"namespace-selector": "team=a"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := newEnv(t, []runtime.Object{scope(data), namespace("a", "a"), namespace("b", "b")},
+				object("SparkApplication", "a", ofApache), object("SparkApplication", "b", ofApache))
+			e.release()
+			if left := e.finalizersOf(0, "a"); len(left) > 0 {
+				t.Errorf("a has the finalizers %v", left)
+			}
+			if left := e.finalizersOf(0, "b"); len(left) != 1 {
+				t.Errorf("b, which another installation serves, has the finalizers %v", left)
+			}
+			e.wantLog("sparkapplications.spark.apache.org: left 1 finalizers on objects outside config-scope of the namespace firesteel-system")
+		})
+	}
+	e := newEnv(t, []runtime.Object{scope(map[string]string{"label-selector": "!!"})})
+	if err := e.ReleaseFinalizers(t.Context()); err == nil || !strings.Contains(err.Error(), "label-selector") {
+		t.Errorf("an invalid scope is answered by %v", err)
+	}
+}
+
+func TestReleaseSkipsKindsThatAreNotServed(t *testing.T) {
+	e := newEnv(t, nil, object("KubeflowApplication", "a", ofKubeflow))
+	e.objects.PrependReactor("list", "sparkclusters", func(k8stesting.Action) (bool, runtime.Object, error) {
+		return true, nil, apierrors.NewNotFound(Kinds()[2].Resource.GroupResource(), "")
+	})
+	e.release()
+	e.wantLog("sparkclusters.spark.apache.org: not in this cluster", "sparkapplications.sparkoperator.k8s.io: released 1 finalizers")
+}
+
+func TestReleaseRetriesAfterAConflict(t *testing.T) {
+	e := newEnv(t, nil, object("SparkApplication", "a", ofApache))
+	conflicts := 0
+	e.objects.PrependReactor("patch", "sparkapplications", func(k8stesting.Action) (bool, runtime.Object, error) {
+		if conflicts++; conflicts > 2 {
+			return false, nil, nil
+		}
+		return true, nil, apierrors.NewConflict(Kinds()[0].Resource.GroupResource(), "a", nil)
+	})
+	e.release()
+	if left := e.finalizersOf(0, "a"); len(left) > 0 {
+		t.Errorf("a has the finalizers %v", left)
+	}
+	e.wantLog("sparkapplications.spark.apache.org: released 1 finalizers")
+}
+
+func TestReleaseNamesTheObjectThatIsRefused(t *testing.T) {
+	e := newEnv(t, nil, object("SparkApplication", "a", ofApache))
+	e.objects.PrependReactor("patch", "sparkapplications", func(k8stesting.Action) (bool, runtime.Object, error) {
+		return true, nil, apierrors.NewForbidden(Kinds()[0].Resource.GroupResource(), "a", nil)
+	})
+	if err := e.ReleaseFinalizers(t.Context()); !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), "a/a") {
+		t.Errorf("the error is %v, want the object in it", err)
+	}
+}
+
+func TestStopEndsControllerAndHandlers(t *testing.T) {
+	deployment := func(name, partOf string) *appsv1.Deployment {
+		replicas, labels := int32(2), map[string]string{"app.kubernetes.io/name": name}
+		return &appsv1.Deployment{
+			ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: system, Labels: map[string]string{"app.kubernetes.io/part-of": partOf}},
+			Spec:       appsv1.DeploymentSpec{Replicas: &replicas, Selector: &metav1.LabelSelector{MatchLabels: labels}},
+		}
+	}
+	pod := func(of string, phase corev1.PodPhase) *corev1.Pod {
+		return &corev1.Pod{
+			ObjectMeta: metav1.ObjectMeta{Name: of, Namespace: system, Labels: map[string]string{"app.kubernetes.io/name": of}},
+			Status:     corev1.PodStatus{Phase: phase},
+		}
+	}
+	e := newEnv(t, []runtime.Object{
+		deployment("controller", "firesteel"), deployment("handler-schedule", "firesteel"), deployment("sink", "another"),
+		pod("controller", corev1.PodRunning), pod("handler-schedule", corev1.PodFailed), pod("sink", corev1.PodRunning),
+	})
+	lists := 0
+	e.Kube.(*fake.Clientset).PrependReactor("list", "pods", func(action k8stesting.Action) (bool, runtime.Object, error) {
+		if lists++; lists == 2 { // the Pod of the controller ends
+			return true, &corev1.PodList{}, nil
+		}
+		return false, nil, nil
+	})
+	if err := e.Stop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if lists < 3 {
+		t.Errorf("listed Pods %d times: did not wait for the controller's", lists)
+	}
+	for name, want := range map[string]int32{"controller": 0, "handler-schedule": 0, "sink": 2} {
+		found, err := e.Kube.AppsV1().Deployments(system).Get(t.Context(), name, metav1.GetOptions{})
+		if err != nil || *found.Spec.Replicas != want {
+			t.Errorf("%s has %d replicas, want %d: %v", name, *found.Spec.Replicas, want, err)
+		}
+	}
+}
