@@ -177,3 +177,36 @@ func TestChartNamesTheCRDsThatSetupApplies(t *testing.T) {
 		}
 	}
 }
+
+func TestHookReleasesFinalizersBeforeTheReleaseIsUninstalled(t *testing.T) {
+	all, _, err := release{"team-b", "firesteel-team-b", ""}.render(t)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const name = "team-b-firesteel-uninstall"
+	for _, kind := range []string{"ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding", "Job"} {
+		hook := all.get(t, kind, name)
+		expect(t, hook, "metadata: {annotations: {helm.sh/hook: pre-delete, helm.sh/hook-delete-policy: 'before-hook-creation,hook-succeeded'}}")
+		if namespace := hook.GetNamespace(); !strings.HasPrefix(kind, "Cluster") && namespace != "firesteel-team-b" {
+			t.Errorf("the %s is in the namespace %s", kind, namespace)
+		}
+	}
+	container := containers(t, all.get(t, "Job", name))[0].(map[string]any)
+	if args := fmt.Sprint(container["args"]); args != "[release-finalizers -namespace firesteel-team-b]" {
+		t.Errorf("the hook runs %s", args)
+	}
+	rules := fmt.Sprint(all.get(t, "ClusterRole", name).Object["rules"])
+	served, err := crds.Of(crds.APIs()...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, crd := range served {
+		resource, group, _ := strings.Cut(crd.GetName(), ".")
+		if strings.HasPrefix(resource, "scheduled") {
+			continue // schedules have no finalizers
+		}
+		if !strings.Contains(rules, group) || !strings.Contains(rules, resource) {
+			t.Errorf("the hook may not patch %s: %s", crd.GetName(), rules)
+		}
+	}
+}

@@ -341,7 +341,7 @@ func TestObjectsThatValuesSwitch(t *testing.T) {
 	for values, gone := range map[string]string{
 		"controller: {podDisruptionBudget: {enable: false}}":         "PodDisruptionBudget",
 		"networkPolicy: {enable: false}":                             "NetworkPolicy",
-		"crds: {install: false}":                                     "Job",
+		"crds: {install: false}\nhook: {releaseFinalizers: false}":   "Job",
 		"prometheus: {service: {create: false}}":                     "Service",
 		"settings: {config-observability: {metrics-protocol: none}}": "Service",
 	} {
@@ -349,7 +349,7 @@ func TestObjectsThatValuesSwitch(t *testing.T) {
 			t.Errorf("%s: there is still %v", values, slices.Sorted(maps.Keys(all)))
 		}
 	}
-	none := with(t, "crds: {install: false}\ncontroller: {rbac: {create: false}, serviceAccount: {create: false}}\n"+
+	none := with(t, "crds: {install: false}\nhook: {releaseFinalizers: false}\ncontroller: {rbac: {create: false}, serviceAccount: {create: false}}\n"+
 		"spark: {rbac: {create: false}, serviceAccount: {create: false}}")
 	for _, kind := range []string{"Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding", "ServiceAccount"} {
 		if all := none.kind(kind); len(all) > 0 {
