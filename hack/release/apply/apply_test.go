@@ -78,6 +78,13 @@ func TestReleaseIsAppliedByOneCommandAndAgain(t *testing.T) {
 	if !strings.HasPrefix(got, "v1.2.3 ") || strings.Count(got, "v1.2.3") != 1 {
 		t.Errorf("the controller has version and selector %s, want the version v1.2.3, and not in the selector", got)
 	}
+
+	s.kubectl("delete", "--wait=false", "-f", release.Path("firesteel.yaml"))
+	if names := strings.Fields(s.kubectl("get", "crd", "-o", "name")); len(names) != 5 {
+		t.Errorf("after firesteel.yaml was deleted, the cluster has the CRDs %v, want 5", names)
+	}
+	s.kubectl("get", "clusterrole", "spark-driver")
+	s.kubectl("-n", "default", "get", "rolebinding", "spark-driver-accounts")
 }
 
 // TestFirstOperatorsCommandsWork runs those of its documentation.

@@ -20,6 +20,8 @@ import (
 const (
 	configFolder = "config"
 	chartFolder  = "charts/firesteel"
+	// driverRole is the role of drivers. They go on after firesteel.yaml is deleted, so it is in firesteel-workload.yaml.
+	driverRole = configFolder + "/202-spark-driver-clusterrole.yaml"
 	// manifestFolder has the names of the first Spark operator's manifests, and is installed by one kubectl create.
 	manifestFolder = "manifest"
 	// manifestAPI is the API of its examples. It is the only one there, so that sparkapplications means its kind.
@@ -55,7 +57,8 @@ func (r *Release) writeManifests() error {
 	if err != nil {
 		return err
 	}
-	written := []error{r.writeJoined("firesteel.yaml", core)}
+	controller := slices.DeleteFunc(slices.Clone(core), func(file string) bool { return file == driverRole })
+	written := []error{r.writeJoined("firesteel.yaml", controller)}
 	for api, files := range ofAPI {
 		written = append(written, r.writeJoined("firesteel-crds-"+api+".yaml", files))
 	}
@@ -127,6 +130,13 @@ func (r *Release) writeOptIns() error {
 			continue
 		}
 		var documents [][]byte
+		if entry.Name() == "workload" {
+			text, err := r.manifest(driverRole)
+			if err != nil {
+				return err
+			}
+			documents = append(documents, text)
+		}
 		for _, resource := range optIn.Resources {
 			text, err := r.manifest(path.Join(component, resource))
 			if err != nil {
