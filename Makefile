@@ -222,9 +222,10 @@ deploy-eventing: apis ## Build images and deploy Firesteel with a Knative Broker
 undeploy-eventing: ## Remove the Broker and its handlers; the handlers run in the controller again.
 	hack/with-cluster.sh hack/deploy.sh --remove-eventing
 
-.PHONY: undeploy
-undeploy: ## Remove Firesteel.
-	hack/with-cluster.sh hack/deploy.sh --remove
+.PHONY: uninstall
+uninstall: export CRDS := $(CRDS)
+uninstall: ## Remove Firesteel. Drivers go on; all applications stay, unless CRDS=yes, or names, deletes their CRDs.
+	hack/with-cluster.sh hack/deploy.sh --uninstall
 
 .PHONY: workload-rbac
 workload-rbac: ## Give the namespace NAMESPACE (default) the service account that drivers run as.

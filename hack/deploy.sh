@@ -1,15 +1,19 @@
 #!/usr/bin/env bash
 # Builds Firesteel's images with ko and applies config/ to the cluster of KUBECONFIG. --eventing also applies
-# config/eventing, if Knative Eventing is installed. $APIS chooses the CustomResourceDefinitions, see hack/crds.sh. --remove
-# deletes everything, and with the CustomResourceDefinitions that have Firesteel's label also every application.
-# --remove-eventing runs everything in one process again.
+# config/eventing, if Knative Eventing is installed. $APIS chooses the CustomResourceDefinitions, see hack/crds.sh.
+# --remove-eventing runs everything in one process again. --uninstall takes Firesteel's finalizers off all objects, and removes
+# the controller. Drivers go on. The CustomResourceDefinitions stay, with all objects of their kinds, unless $CRDS asks for
+# them: yes stands for those with Firesteel's label, names (separated by commas) for single ones.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 has_eventing() { kubectl get crd brokers.eventing.knative.dev --ignore-not-found -o name | grep -q .; }
 
+# Without a limit, an object that another controller holds would stop everything.
+delete() { kubectl delete --ignore-not-found --timeout=120s "$@"; }
+
 remove() { # manifest...
-	for manifest in "$@"; do sed 's#ko://##' "$manifest" | kubectl delete --ignore-not-found -f -; done
+	for manifest in "$@"; do sed 's#ko://##' "$manifest" | delete -f -; done
 }
 
 remove_eventing() {
@@ -20,12 +24,41 @@ remove_eventing() {
 	remove config/eventing/500-*.yaml
 }
 
+delete_crds() {
+	case ${CRDS:-} in
+	"") echo "The CRDs stay, and with them all applications, clusters and schedules. To delete them, too: make uninstall CRDS=yes" ;;
+	yes) delete crd -l app.kubernetes.io/part-of=firesteel ;;
+	*)
+		local names
+		IFS=, read -ra names <<<"$CRDS"
+		delete crd "${names[@]}"
+		;;
+	esac
+}
+
+# Of what $CRDS names, nothing may belong to others.
+check_crds() {
+	[[ -n ${CRDS:-} && $CRDS != yes ]] || return 0
+	local name
+	for name in ${CRDS//,/ }; do
+		if [[ $(kubectl get crd "$name" --ignore-not-found -o jsonpath='{.metadata.labels.app\.kubernetes\.io/part-of}') != firesteel ]]; then
+			echo "CRDS=$CRDS: there is no CRD $name with the label app.kubernetes.io/part-of=firesteel. Name CRDs of Firesteel, or write yes." >&2
+			exit 2
+		fi
+	done
+}
+
 case ${1:-} in
---remove)
+--uninstall)
+	check_crds
+	if ! go run ./cmd/setup release-finalizers; then
+		echo "Finalizers were not released, and nothing was deleted. The lines above say why. docs/operators/uninstall.md has a kubectl line that does the same." >&2
+		exit 1
+	fi
 	remove_eventing
-	kubectl delete --ignore-not-found -f config/workload
-	kubectl delete crd -l app.kubernetes.io/part-of=firesteel
-	remove config/500-*.yaml config/4*.yaml config/2*.yaml config/100-*.yaml
+	remove config/500-*.yaml config/4*.yaml config/201-*.yaml config/200-*.yaml config/100-*.yaml
+	delete_crds
+	echo "Drivers go on. When none needs its rights: kubectl delete -f config/workload/rbac.yaml -f config/202-spark-driver-clusterrole.yaml"
 	exit
 	;;
 --remove-eventing)
