@@ -54,8 +54,11 @@ type Application struct {
 	taken int64
 	// undone are the digests of events whose transitions a restore of the API server undid. lost reports whether the restore
 	// undid the application.
-	undone     map[[sha256.Size]byte]bool
-	lost       bool
+	undone map[[sha256.Size]byte]bool
+	lost   bool
+	// takenAgain are the events among them that the sink has taken since the restore, by sequence: the same transition may be
+	// persisted again, as the first one of a launch whose fence is in the backup.
+	takenAgain map[int64][sha256.Size]byte
 	violations []error
 }
 
@@ -216,6 +219,7 @@ func (a *Application) sawTransition(t v1alpha1.Transition) {
 		return
 	}
 	s.transition = t.DeepCopy()
+	a.sawPersisted(t)
 	a.checkEvent(s)
 	a.settle(t)
 	if last := a.stepOf(t.Sequence - 1).transition; last != nil {
@@ -251,6 +255,9 @@ func (a *Application) received(entry eventlog.Entry) {
 	}
 	digest := sha256.Sum256([]byte(entry.Bytes()))
 	if a.undone[digest] {
+		if entry.Taken {
+			a.takenAgain[sequence] = digest
+		}
 		return
 	}
 	s := a.stepOf(sequence)
@@ -263,8 +270,30 @@ func (a *Application) received(entry eventlog.Entry) {
 	if !entry.Taken || sequence <= a.taken {
 		return
 	}
+	for a.taken+1 < sequence && a.takenAgain[a.taken+1] != [sha256.Size]byte{} {
+		a.taken++ // sawPersisted checks that it is the event of the transition that has this number now
+	}
 	a.check(InOrder(a.taken, sequence))
 	a.taken = sequence
+}
+
+// sawPersisted records that a transition is persisted after a restore. Its event may be that of a transition that was undone.
+func (a *Application) sawPersisted(t v1alpha1.Transition) {
+	again, taken := a.takenAgain[t.Sequence]
+	event, err := eventOf(a.Object, t)
+	if err != nil || len(a.undone) == 0 {
+		return // checkEvent reports the error
+	}
+	digest := sha256.Sum256([]byte(event))
+	delete(a.undone, digest)
+	switch {
+	case taken && again == digest:
+		a.taken = max(a.taken, t.Sequence)
+	case taken && t.Sequence <= a.taken:
+		a.check(InOrder(t.Sequence-1, t.Sequence+1)) // its successor was taken, and it was not
+	case taken:
+		delete(a.takenAgain, t.Sequence)
+	}
 }
 
 // checkEvent compares an event with its transition when both are known.

@@ -142,7 +142,7 @@ func (h *History) Ended() int {
 func (h *History) application(uid types.UID) *Application {
 	a, ok := h.applications[uid]
 	if !ok {
-		a = &Application{UID: uid, deletionGrace: h.deletionGrace, steps: map[int64]*step{}, undone: map[[sha256.Size]byte]bool{}}
+		a = &Application{UID: uid, deletionGrace: h.deletionGrace, steps: map[int64]*step{}, undone: map[[sha256.Size]byte]bool{}, takenAgain: map[int64][sha256.Size]byte{}}
 		h.applications[uid] = a
 		h.order = append(h.order, uid)
 	}

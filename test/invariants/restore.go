@@ -54,6 +54,7 @@ func (a *Application) restore(revision string, app dialect.Application) {
 		sequence, acknowledged = a.record.Sequence, a.record.Acknowledged
 	}
 	a.undoSteps(sequence)
+	clear(a.takenAgain)
 	a.taken = max(acknowledged, min(a.taken, sequence))
 	for _, t := range a.Transitions() {
 		a.settle(t)

@@ -12,6 +12,8 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
+	"github.com/firesteel-dev/firesteel/test/harness/eventlog"
+	"github.com/firesteel-dev/firesteel/test/invariants"
 )
 
 // backup is an application as it was at a revision.
@@ -27,17 +29,38 @@ func (l *run) restore(b backup) {
 	l.history.Restored(b.revision, []dialect.Application{b.app})
 }
 
+// before returns the run as it was once it had passed further states, which its history does not see.
+func (l *run) before(states ...string) *run {
+	b := &run{T: l.T, history: invariants.NewHistory(deletionGrace), app: *l.app.DeepCopy()}
+	for _, state := range states {
+		b.persist(state)
+	}
+	return b
+}
+
 func TestRestoreAllowsUndoneStepsToDiffer(t *testing.T) {
-	for name, after := range map[string]func(*run){
-		"another transition with the same number": func(l *run) {
+	for name, after := range map[string]func(l *run, undone eventlog.Entry){
+		"another transition with the same number": func(l *run, _ eventlog.Entry) {
 			l.persist("Failed")
 			l.receive(l.event(4))
 		},
-		"a driver that is not in the backup, and another": func(l *run) {
+		"the same transition, told before it is seen": func(l *run, undone eventlog.Entry) {
+			l.receive(undone)
+			l.persist("DriverReady") // with the same time, as the first transition of a launch that was fenced
+			l.persist("RunningHealthy")
+			l.receive(l.event(5))
+		},
+		"the same transition, whose successor is told before it is seen": func(l *run, undone eventlog.Entry) {
+			l.receive(undone)
+			l.receive(l.before("DriverReady", "RunningHealthy").event(5))
+			l.persist("DriverReady")
+			l.persist("RunningHealthy")
+		},
+		"a driver that is not in the backup, and another": func(l *run, _ eventlog.Entry) {
 			l.driver(watch.Added, "third", corev1.PodRunning)
 			l.driver(watch.Deleted, "third", corev1.PodRunning)
 		},
-		"the driver of the backup that ends again": func(l *run) { l.driver(watch.Deleted, "first", corev1.PodRunning) },
+		"the driver of the backup that ends again": func(l *run, _ eventlog.Entry) { l.driver(watch.Deleted, "first", corev1.PodRunning) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := newRun(t, "Submitted", "DriverRequested", "DriverStarted")
@@ -52,7 +75,7 @@ func TestRestoreAllowsUndoneStepsToDiffer(t *testing.T) {
 			if strings.Contains(name, "not in the backup") {
 				l.driver(watch.Deleted, "first", corev1.PodRunning)
 			}
-			after(l)
+			after(l, undone)
 			l.receive(undone)
 			if wrong := append(l.history.Violations(), l.history.Undelivered()...); len(wrong) > 0 {
 				t.Errorf("violations are %v", wrong)
@@ -66,6 +89,17 @@ func TestRestoreReportsViolations(t *testing.T) {
 		wrong func(*run)
 		want  string
 	}{
+		"another transition, of which only the event that was undone is taken": {func(l *run) {
+			l.receive(l.before("DriverReady").event(4))
+			l.persist("Failed")
+			l.persist("ResourceReleased")
+			l.receive(l.event(5))
+		}, "the sink took transition 5 after 3"},
+		"another transition, whose successor is told before it is seen": {func(l *run) {
+			l.receive(l.before("DriverReady").event(4))
+			l.receive(l.before("Failed", "ResourceReleased").event(5))
+			l.persist("Failed")
+		}, "the sink took transition 5 after 3"},
 		"a transition whose event was only taken before": {func(l *run) { l.persist("Failed") }, "the sink did not take transition 4, Failed"},
 		"a driver beside that of the backup": {func(l *run) {
 			l.driver(watch.Added, "third", corev1.PodRunning)
