@@ -103,6 +103,7 @@ func (r *Runner) run(ctx context.Context, s Step) (err error) {
 		return err
 	}
 	defer t.log.Close()
+	defer t.reportEvery(progressInterval)()
 	if err := s.Do(ctx, t); err != nil {
 		if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 			return err // another step failed; this one was only stopped
@@ -112,6 +113,32 @@ func (r *Runner) run(ctx context.Context, s Step) (err error) {
 	}
 	t.finish()
 	return nil
+}
+
+// progressInterval is the time between two lines about a step that takes long.
+const progressInterval = time.Minute
+
+// reportEvery prints a line in each interval for as long as the step has something to do. It returns what ends that.
+func (t *Task) reportEvery(interval time.Duration) (stop func()) {
+	done := make(chan struct{})
+	go func() {
+		tick := time.NewTicker(interval)
+		defer tick.Stop()
+		for {
+			select {
+			case <-done:
+				return
+			case <-tick.C:
+				t.mu.Lock()
+				said := t.said
+				t.mu.Unlock()
+				if said {
+					t.runner.Say("%s: still at work after %s", t.name, time.Since(t.begun).Round(time.Second))
+				}
+			}
+		}
+	}()
+	return func() { close(done) }
 }
 
 // Task is a running step.

@@ -77,6 +77,36 @@ func TestQuietStepPrintsNothing(t *testing.T) {
 	}
 }
 
+func TestLongStepReportsThatItIsAtWork(t *testing.T) {
+	var out bytes.Buffer
+	runner := NewRunner(&out, t.TempDir())
+	task := &Task{name: "long", runner: runner, begun: time.Now()}
+	if err := task.open(); err != nil {
+		t.Fatal(err)
+	}
+	defer task.log.Close()
+	lines := func() int {
+		runner.mu.Lock()
+		defer runner.mu.Unlock()
+		return strings.Count(out.String(), "long: still at work after")
+	}
+	stop := task.reportEvery(time.Millisecond)
+	defer stop()
+	if lines() > 0 {
+		t.Error("a step that has nothing to do reports progress")
+	}
+	task.Say("building")
+	err := Until(t.Context(), 10*time.Second, "two lines of progress", func(context.Context) error {
+		if lines() < 2 {
+			return errors.New("fewer")
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
 func TestUntil(t *testing.T) {
 	tries := 0
 	err := Until(t.Context(), time.Minute, "third time", func(context.Context) error {
