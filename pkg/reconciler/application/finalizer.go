@@ -16,10 +16,7 @@ import (
 // in a separate request, before it is known whether one is needed. It returns false if the generated reconciler has to
 // reconcile the application.
 func (r *Reconciler) reconcileWithoutFinalizer(ctx context.Context, app dialect.Application) (bool, error) {
-	switch {
-	case r.api.HasFinalizer(app), app.GetDeletionTimestamp() != nil:
-		return false, nil
-	case app.GetUndecodable() != "" && !r.needsNoFinalizer(r.viewOf(ctx, app)):
+	if app.GetUndecodable() != "" && !r.needsNoFinalizer(r.viewOf(ctx, app)) {
 		return false, nil // its driver may run, and must be stopped if the application is deleted
 	}
 	return true, r.Reconcile(ctx, dialect.Copy(app))

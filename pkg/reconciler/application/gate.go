@@ -28,6 +28,7 @@ func newGate(
 		ForgetWrite: r.recordGuard.Forget,
 		New:         yields.firstLaunches,
 		Begin:       yields.begin,
+		Finalizer:   r.api.Finalizer,
 		Instead:     withoutFinalizer,
 	}
 }

@@ -99,7 +99,7 @@ func newGateEnv(t *testing.T, apps ...*applicationtest.Application) *env {
 		t.Fatal(err)
 	}
 	r := &Reconciler{
-		relay: e.relay, podEventTimes: newPodEventTimes(applicationtest.ClockAt(applicationtest.Start)), relabelledDrivers: driverstest.NoneRelabelled(t),
+		api: applications.Apache(nil), relay: e.relay, podEventTimes: newPodEventTimes(applicationtest.ClockAt(applicationtest.Start)), relabelledDrivers: driverstest.NoneRelabelled(t),
 		recordGuard: newRecordGuard(apache.New(apache.Defaults{}).SameVisibleStatus),
 	}
 	e.states = applicationmetrics.NewStateCounter(lister{e.cache}.get, func(app dialect.Application) bool { return e.store.Load().Scope.Serves(app, e.labelsOf) }, apache.New(apache.Defaults{}).VisibleState, clock.RealClock{})

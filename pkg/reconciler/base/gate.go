@@ -3,6 +3,7 @@ package base
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -56,8 +57,10 @@ type Gate[O Object] struct {
 	// Begin returns the context of a reconcile, and for how long its object lets others go first. The object is the zero value if the
 	// cache has none. Begin is nil if there is nothing to add, and no object yields.
 	Begin func(ctx context.Context, key types.NamespacedName, object O) (context.Context, time.Duration)
-	// Instead reconciles an object that must not get a finalizer, in place of the generated reconciler. It returns false if the
-	// generated reconciler has to; nil if it always has to.
+	// Finalizer is the name of the finalizer that the generated reconciler adds.
+	Finalizer string
+	// Instead reconciles an object that is not deleted and must not get a finalizer, in place of the generated reconciler. It is not
+	// called for an object with the finalizer. It returns false if the generated reconciler has to; nil if it always has to.
 	Instead func(ctx context.Context, object O) (bool, error)
 }
 
@@ -109,7 +112,7 @@ func (g *Gate[O]) Reconcile(ctx context.Context, key string) error {
 // pass reconciles an object that is admitted.
 func (g *Gate[O]) pass(ctx context.Context, key string, object O) error {
 	var none O
-	if object != none && g.Instead != nil {
+	if object != none && g.Instead != nil && object.GetDeletionTimestamp() == nil && !slices.Contains(object.GetFinalizers(), g.Finalizer) {
 		if reconciled, err := g.Instead(ctx, object); reconciled {
 			return err
 		}

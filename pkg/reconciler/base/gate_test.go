@@ -129,6 +129,27 @@ func TestGateForgetsAnObjectThatLeavesTheScopeDuringItsReconcile(t *testing.T) {
 	}
 }
 
+func TestGateLeavesAnObjectWithTheFinalizerToTheGeneratedReconciler(t *testing.T) {
+	for name, test := range map[string]struct {
+		change func(*corev1.Pod)
+		want   int // calls of the generated reconciler
+	}{
+		"no finalizer":             {func(*corev1.Pod) {}, 0},
+		"the finalizer of another": {func(pod *corev1.Pod) { pod.Finalizers = []string{"example.com/theirs"} }, 0},
+		"the finalizer":            {func(pod *corev1.Pod) { pod.Finalizers = []string{"example.com/ours"} }, 1},
+		"deleted":                  {func(pod *corev1.Pod) { pod.DeletionTimestamp = &metav1.Time{} }, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := newGateEnv()
+			test.change(e.pod)
+			e.Finalizer, e.Instead = "example.com/ours", func(context.Context, *corev1.Pod) (bool, error) { return true, nil }
+			if err := e.Reconcile(t.Context(), "spark/c"); err != nil || e.generated.calls != test.want {
+				t.Errorf("%d calls, want %d: %v", e.generated.calls, test.want, err)
+			}
+		})
+	}
+}
+
 // The API server has another version than the last written one: a newer one, or an older one from a backup.
 func TestGateForgetsTheLastWriteAfterAConflict(t *testing.T) {
 	conflict := apierrors.NewConflict(corev1.Resource("pods"), "c", errors.New("changed"))
