@@ -26,6 +26,7 @@ check "chart" go run ./hack/chart -check
 check "links and names in pages" go test ./test/docs
 check "gofmt" formatted
 check "lint" hack/lint.sh
+check "dead code" hack/deadcode.sh
 check "release" hack/verify-release.sh
 check "vulnerabilities" hack/vulncheck.sh
 for module in . tools test/install hack/release hack/localcluster hack/localcluster/kwok hack/localcluster/eventing; do

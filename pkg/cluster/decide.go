@@ -51,11 +51,6 @@ func Understands(record *v1alpha1.Record) bool {
 // Current returns the state of a record; empty if there is no record.
 func Current(record *v1alpha1.Record) State { return State(outbox.Current(record).State) }
 
-// AtRest reports whether a cluster has ended: only its deletion follows, unless a user edits its spec.
-func AtRest(record *v1alpha1.Record, policy Policy) bool {
-	return Current(record) == ResourceReleased && !edited(record, policy)
-}
-
 // machine holds the state of one call of Decide.
 type machine struct {
 	record *v1alpha1.Record

@@ -378,16 +378,21 @@ func TestTheEndHasItsOutcome(t *testing.T) {
 			if end := outbox.Current(got); end.Outcome != test.want {
 				t.Errorf("the end is %+v", end)
 			}
-			if !AtRest(got, plain) {
+			if !atRest(got, plain) {
 				t.Error("a finished cluster is not at rest")
 			}
 		})
 	}
 }
 
+// atRest reports whether a cluster has ended: only its deletion follows, unless a user edits its spec.
+func atRest(record *v1alpha1.Record, policy Policy) bool {
+	return Current(record) == ResourceReleased && policy.Spec.Since(record) != spec.Edited
+}
+
 func TestAnEditBeginsAnotherAttempt(t *testing.T) {
 	edited := with(func(p *Policy) { p.Spec = hashed("two") })
-	if AtRest(released(), edited) {
+	if atRest(released(), edited) {
 		t.Error("a cluster that starts again is at rest")
 	}
 	got, _ := Decide(released(), edited, Observation{}, at(time.Minute))

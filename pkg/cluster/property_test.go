@@ -220,7 +220,7 @@ func (w *simulation) check(before *v1alpha1.Record) {
 // checkWait asserts that a cluster that waits is requeued.
 func (w *simulation) checkWait() {
 	w.Helper()
-	waitsForUser := w.last.Held == lifecycle.HeldSuspended || AtRest(w.record, w.policy) || !w.seen.Deleted.IsZero() && Current(w.record) == ResourceReleased
+	waitsForUser := w.last.Held == lifecycle.HeldSuspended || atRest(w.record, w.policy) || !w.seen.Deleted.IsZero() && Current(w.record) == ResourceReleased
 	waits := w.last.Effect == NoEffect && w.last.PollInterval == 0 && w.last.RequeueAt.IsZero()
 	if waits && !waitsForUser && w.last.Held != lifecycle.HeldEventsUndelivered {
 		w.fail("%s waits for nothing", Current(w.record))
@@ -258,7 +258,7 @@ func (w *simulation) rest() {
 		}
 		w.decide()
 		if w.last.Ready.Ready && Current(w.record) == RunningHealthy && w.seen.Deleted.IsZero() || w.last.Effect == NoEffect &&
-			Current(w.record) == ResourceReleased && (AtRest(w.record, w.policy) || !w.seen.Deleted.IsZero()) {
+			Current(w.record) == ResourceReleased && (atRest(w.record, w.policy) || !w.seen.Deleted.IsZero()) {
 			return
 		}
 	}

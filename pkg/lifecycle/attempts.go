@@ -31,18 +31,6 @@ func Submissions(record *v1alpha1.Record) int64 {
 	}
 }
 
-// RestartPending reports whether the current attempt has ended and another may follow: the spec allows one, and no
-// verdict denies it.
-func RestartPending(record *v1alpha1.Record) bool {
-	end := outbox.LastEnd(record)
-	if end == nil || !CurrentState(record).AttemptEnded() {
-		return false
-	}
-	verdict := record.Verdict
-	denied := verdict != nil && verdict.Attempt == record.Attempt.ID && !verdict.Restart
-	return end.End.RestartAllowed && !denied
-}
-
 // PreviousEnd returns the transition that ended the last of the earlier attempts; nil if it is unknown.
 func PreviousEnd(record *v1alpha1.Record) *v1alpha1.Transition {
 	if record == nil {

@@ -2,7 +2,6 @@ package lifecycle_test
 
 import (
 	"testing"
-	"time"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	. "github.com/firesteel-dev/firesteel/pkg/lifecycle"
@@ -37,31 +36,6 @@ func TestExecutionsAndSubmissions(t *testing.T) {
 }
 
 func earlier(r *v1alpha1.Record) { r.Attempt.Executions, r.Attempt.SchedulingFailureRestarts = 3, 2 }
-
-func TestRestartPending(t *testing.T) {
-	tests := map[string]struct {
-		record *v1alpha1.Record
-		want   bool
-	}{
-		"never reconciled":               {nil, false},
-		"an attempt lasts":               {submitted().Running().Obj(), false},
-		"an end allows no restart":       {submitted().Running().Ended(Failed).Obj(), false},
-		"a verdict is awaited":           {submitted().Running().EndedRestartable(Failed).Obj(), true},
-		"a verdict for a restart":        {submitted().Running().EndedRestartable(Failed).Verdict(true, start, "").Obj(), true},
-		"a verdict against a restart":    {submitted().Running().EndedRestartable(Failed).Verdict(false, time.Time{}, "").Obj(), false},
-		"another attempt has begun":      {submitted().Running().EndedRestartable(Failed).Restarting().Obj(), false},
-		"the application has ended":      {submitted().Running().EndedRestartable(Failed).Released().Obj(), false},
-		"the application is invalidated": {submitted().Running().EndedRestartable(Failed).In(Invalidating).Obj(), false},
-		"the application is retained":    {submitted().Running().EndedRestartable(Failed).Retained().Obj(), false},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			if got := RestartPending(test.record); got != test.want {
-				t.Errorf("RestartPending is %v", got)
-			}
-		})
-	}
-}
 
 func TestPreviousEnd(t *testing.T) {
 	for name, record := range map[string]*v1alpha1.Record{

@@ -407,7 +407,7 @@ func TestRestartsWithoutLimit(t *testing.T) {
 	policy := plain(restarts(RestartAlways), func(p *Policy) { p.Restart.MaxAttempts = Unlimited })
 	record := submitted().With(func(r *v1alpha1.Record) { r.Attempt.Restarts = 1e6 }).Running().Obj()
 	got, _ := Decide(record, policy, Observation{Driver: ended(Succeeded, Cause{})}, start)
-	if !RestartPending(got) {
-		t.Errorf("no restart is pending after %s", outbox.Current(got).State)
+	if end := outbox.LastEnd(got); end == nil || !end.End.RestartAllowed {
+		t.Errorf("no restart is allowed after %s", outbox.Current(got).State)
 	}
 }

@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# Looks for functions that nothing calls. In all modules these are functions that neither a program nor a test calls. In
+# Firesteel's own packages these are also functions that only tests call. The local cluster's kubernetes command is left out, as
+# in lint.sh.
+set -euo pipefail
+shopt -s inherit_errexit # a failed analysis has found nothing
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+root=$PWD
+
+deadcode() { go tool -modfile="$root/tools/go.mod" deadcode "$@"; }
+
+uncalled() {
+	local found
+	found=$(deadcode -test "$@")
+	grep -v -e 'unreachable func: Example' <<<"$found" || true # go doc shows an example without output, and no test runs it
+}
+
+# What only tests call on purpose: packages that help tests, what authors of handlers import (docs/users/handlers.md), and
+# dialect.Check, for programs that check a manifest before it is applied.
+helpers='^internal/cost/|^pkg/[^:]*test/'
+offered='^pkg/function/|^pkg/events/transition\.go:.*: (DecodeTransition|DecodeClock|decode)$|^pkg/dialect/check\.go:.*: Check$'
+
+onlyTested() {
+	local found
+	found=$(deadcode -filter '^github\.com/firesteel-dev/firesteel/(cmd|hack|internal|pkg)/' ./...)
+	grep -v -E -e "^\$|$helpers|$offered" <<<"$found" | sed 's/$/ (only tests call it)/' || true
+}
+
+dead=$(
+	uncalled ./...
+	(cd test/install && uncalled ./...)
+	(cd hack/release && uncalled ./...)
+	(cd hack/localcluster && uncalled ./cmd/localcluster/... ./cmd/pause/... ./internal/...)
+	onlyTested
+)
+[[ -z $dead ]] || { echo "$dead" && exit 1; }
