@@ -53,8 +53,9 @@ func NewProcess(newRelay NewRelay) *Process {
 	return &Process{FirstLaunches: Burst{Window: launchesWindow}, newRelay: newRelay}
 }
 
-// launchesWindow is the time within which the arrival of many applications is a burst.
-const launchesWindow = time.Second
+// launchesWindow is the time within which the arrival of many applications is a burst. A busy API server takes some 30 new applications
+// in a second: with a shorter window, a burst that slows it down would end itself.
+const launchesWindow = 3 * time.Second
 
 // NamespaceLabels returns the labels of a namespace, if the scope selects by labels and the namespace is known.
 func (p *Process) NamespaceLabels(namespace string) (labels.Set, bool) {
