@@ -100,7 +100,8 @@ func (r *Reconciler) adopt(ctx context.Context, v *view.Application) (bool, erro
 	if driver == nil && dialect.JustCreated(record) {
 		return !v.Deleted(), nil
 	}
-	if fenced := r.launcher.Fenced(app); driver != nil && fenced != nil && driver.Labels[dialect.LabelLaunch] == fenced.Launch.ID {
+	fenced := r.launcher.Fenced(app)
+	if driver != nil && fenced != nil && driver.Labels[dialect.LabelLaunch] == fenced.Launch.ID && !d.HasForeignStatus(app) {
 		return true, nil // the first launch is continued: its fence knows more than the Pod
 	}
 	if record, err = d.Adopt(app, record, driver); err != nil {
