@@ -6,32 +6,9 @@ import (
 	"testing"
 
 	"github.com/firesteel-dev/firesteel/test/harness/controlplane"
-	v1 "github.com/google/go-containerregistry/pkg/v1"
-	"github.com/google/go-containerregistry/pkg/v1/random"
 
-	"github.com/firesteel-dev/firesteel/hack/release/build"
-	"github.com/firesteel-dev/firesteel/hack/release/folder"
+	"github.com/firesteel-dev/firesteel/hack/release/releasetest"
 )
-
-// newRelease builds a release with images that hold no programs.
-func newRelease(t *testing.T) folder.Dir {
-	t.Helper()
-	release := &build.Release{Source: "../../..", Folder: folder.Dir(t.TempDir()), Version: "v1.2.3"}
-	packages, err := release.Packages()
-	if err != nil {
-		t.Fatal(err)
-	}
-	images := map[string]v1.ImageIndex{}
-	for _, pkg := range packages {
-		if images[pkg], err = random.Index(64, 1, 2); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := release.Assemble(t.Context(), images); err != nil {
-		t.Fatal(err)
-	}
-	return release.Folder
-}
 
 // server is an API server without objects of Firesteel.
 type server struct {
@@ -59,7 +36,7 @@ func (s server) kubectl(arguments ...string) string {
 }
 
 func TestReleaseIsAppliedByOneCommandAndAgain(t *testing.T) {
-	release, s := newRelease(t), start(t)
+	release, s := releasetest.New(t, "v1.2.3", "").Folder, start(t)
 	apply := []string{
 		"apply", "--server-side", "-f", release.Path("firesteel.yaml"), "-f", release.Path("firesteel-crds-spark.apache.org.yaml"),
 		"-f", release.Path("firesteel-crds-sparkoperator.k8s.io.yaml"),
@@ -89,7 +66,7 @@ func TestReleaseIsAppliedByOneCommandAndAgain(t *testing.T) {
 
 // TestFirstOperatorsCommandsWork runs those of its documentation.
 func TestFirstOperatorsCommandsWork(t *testing.T) {
-	release, s := newRelease(t), start(t)
+	release, s := releasetest.New(t, "v1.2.3", "").Folder, start(t)
 	s.kubectl("create", "-f", release.Path("manifest/spark-operator.yaml"))
 	s.kubectl("wait", "--for=condition=Established", "--timeout=60s", "crd", "--all")
 	s.kubectl("create", "-f", release.Path("manifest/spark-application-example.yaml"))

@@ -18,8 +18,6 @@ import (
 
 	"github.com/google/go-containerregistry/pkg/name"
 	"github.com/google/go-containerregistry/pkg/registry"
-	v1 "github.com/google/go-containerregistry/pkg/v1"
-	"github.com/google/go-containerregistry/pkg/v1/random"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 	"helm.sh/helm/v3/pkg/chart/loader"
 	helmregistry "helm.sh/helm/v3/pkg/registry"
@@ -27,32 +25,13 @@ import (
 
 	"github.com/firesteel-dev/firesteel/hack/release/build"
 	"github.com/firesteel-dev/firesteel/hack/release/folder"
+	"github.com/firesteel-dev/firesteel/hack/release/releasetest"
 )
 
 const (
 	version  = "v1.2.3-rc.1"
 	original = "registry.example.com/firesteel"
 )
-
-// newRelease builds a release of the source tree with images that hold no programs.
-func newRelease(t *testing.T) *build.Release {
-	t.Helper()
-	release := &build.Release{Source: "../../..", Folder: folder.Dir(t.TempDir()), Version: version, Registry: original}
-	packages, err := release.Packages()
-	if err != nil {
-		t.Fatal(err)
-	}
-	images := map[string]v1.ImageIndex{}
-	for _, pkg := range packages {
-		if images[pkg], err = random.Index(64, 1, 2); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := release.Assemble(t.Context(), images); err != nil {
-		t.Fatal(err)
-	}
-	return release
-}
 
 // newRegistry returns the address of an empty registry.
 func newRegistry(t *testing.T) string {
@@ -111,7 +90,7 @@ func objects(t *testing.T, text []byte) []object {
 }
 
 func TestReleaseIsComplete(t *testing.T) {
-	dir := newRelease(t).Folder
+	dir := releasetest.New(t, version, original).Folder
 	for _, file := range []string{
 		"firesteel.yaml", "firesteel-crds-spark.apache.org.yaml", "firesteel-crds-sparkoperator.k8s.io.yaml",
 		"firesteel-admission.yaml", "firesteel-driver-logs.yaml", "firesteel-eventing.yaml", "firesteel-workload.yaml",
@@ -130,7 +109,7 @@ func TestReleaseIsComplete(t *testing.T) {
 }
 
 func TestManifestsNameImagesByDigestAndObjectsHaveTheVersion(t *testing.T) {
-	release := newRelease(t)
+	release := releasetest.New(t, version, original)
 	artefacts, err := release.Folder.Artefacts()
 	if err != nil {
 		t.Fatal(err)
@@ -160,7 +139,7 @@ func TestManifestsNameImagesByDigestAndObjectsHaveTheVersion(t *testing.T) {
 }
 
 func TestCRDsAreInTheFileOfTheirAPIOnly(t *testing.T) {
-	dir := newRelease(t).Folder
+	dir := releasetest.New(t, version, original).Folder
 	groups := map[string][]string{
 		"firesteel.yaml":                           nil,
 		"firesteel-crds-spark.apache.org.yaml":     {"firesteel.dev", "spark.apache.org"},
@@ -183,7 +162,7 @@ func TestCRDsAreInTheFileOfTheirAPIOnly(t *testing.T) {
 
 func TestEventingKeepsTheDataOfTheConfigMapThatItPatches(t *testing.T) {
 	var configMap struct{ Data map[string]string }
-	for _, document := range bytes.Split(read(t, newRelease(t).Folder, "firesteel-eventing.yaml"), []byte("\n---\n")) {
+	for _, document := range bytes.Split(read(t, releasetest.New(t, version, original).Folder, "firesteel-eventing.yaml"), []byte("\n---\n")) {
 		if bytes.Contains(document, []byte("name: config-handlers")) {
 			if err := yaml.Unmarshal(document, &configMap); err != nil {
 				t.Fatal(err)
@@ -196,7 +175,7 @@ func TestEventingKeepsTheDataOfTheConfigMapThatItPatches(t *testing.T) {
 }
 
 func TestPushCopiesEverythingAndNamesTheRegistry(t *testing.T) {
-	release := newRelease(t)
+	release := releasetest.New(t, version, original)
 	dir, host := release.Folder, newRegistry(t)
 	before, err := dir.Artefacts()
 	if err != nil {
@@ -288,7 +267,7 @@ func checkChart(t *testing.T, target string, artefacts []folder.Artefact) {
 }
 
 func TestPushRefusesADamagedFolder(t *testing.T) {
-	dir := newRelease(t).Folder
+	dir := releasetest.New(t, version, original).Folder
 	if err := os.WriteFile(dir.Path("firesteel.yaml"), []byte("damaged"), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -299,7 +278,7 @@ func TestPushRefusesADamagedFolder(t *testing.T) {
 }
 
 func TestPushToTheSameRegistryChangesNothing(t *testing.T) {
-	release := newRelease(t)
+	release := releasetest.New(t, version, original)
 	dir, host := release.Folder, newRegistry(t)
 	if err := dir.Push(t.Context(), folder.Target{Registry: host}, io.Discard); err != nil {
 		t.Fatal(err)
@@ -325,7 +304,7 @@ func TestPushToTheSameRegistryChangesNothing(t *testing.T) {
 }
 
 func TestProvenanceNamesSubjectsAndMaterials(t *testing.T) {
-	dir := newRelease(t).Folder
+	dir := releasetest.New(t, version, original).Folder
 	var statement struct {
 		Type          string `json:"_type"`
 		PredicateType string

@@ -10,32 +10,9 @@ import (
 	"testing"
 
 	"github.com/google/go-containerregistry/pkg/registry"
-	v1 "github.com/google/go-containerregistry/pkg/v1"
-	"github.com/google/go-containerregistry/pkg/v1/random"
 
-	"github.com/firesteel-dev/firesteel/hack/release/build"
-	"github.com/firesteel-dev/firesteel/hack/release/folder"
+	"github.com/firesteel-dev/firesteel/hack/release/releasetest"
 )
-
-// newFolder builds a release with images that hold no programs.
-func newFolder(t *testing.T) string {
-	t.Helper()
-	release := &build.Release{Source: "../../..", Folder: folder.Dir(t.TempDir()), Version: "v1.2.3"}
-	packages, err := release.Packages()
-	if err != nil {
-		t.Fatal(err)
-	}
-	images := map[string]v1.ImageIndex{}
-	for _, pkg := range packages {
-		if images[pkg], err = random.Index(64, 1, 2); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := release.Assemble(t.Context(), images); err != nil {
-		t.Fatal(err)
-	}
-	return string(release.Folder)
-}
 
 // newPrivateRegistry returns the address of a registry with one user.
 func newPrivateRegistry(t *testing.T, user, password string) string {
@@ -56,7 +33,7 @@ func newPrivateRegistry(t *testing.T, user, password string) string {
 func TestPushLogsIn(t *testing.T) {
 	t.Setenv("DOCKER_CONFIG", t.TempDir()) // no logins of this machine's user
 	t.Setenv("REGISTRY_AUTH_FILE", "")
-	dir, host := newFolder(t), newPrivateRegistry(t, "robot", "secret")
+	dir, host := string(releasetest.New(t, "v1.2.3", "").Folder), newPrivateRegistry(t, "robot", "secret")
 	var printed bytes.Buffer
 	push := func(password string, arguments ...string) error {
 		return run(t.Context(), append([]string{"-folder", dir}, arguments...), strings.NewReader(password), &printed)
