@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -117,12 +115,12 @@ func (c *controller) memory(ctx context.Context, collected bool) (map[string]flo
 	if collected {
 		url += "&gc=1"
 	}
-	text, err := fetch(ctx, url)
+	text, err := firesteel.Fetch(ctx, url)
 	if err != nil {
 		return nil, err
 	}
 	numbers := map[string]float64{}
-	for line := range strings.Lines(text) {
+	for line := range strings.Lines(string(text)) {
 		if name, value, is := strings.Cut(strings.TrimPrefix(strings.TrimSpace(line), "# "), " = "); is && strings.HasPrefix(line, "#") {
 			if number, err := strconv.ParseFloat(value, 64); err == nil {
 				numbers[name] = number
@@ -137,26 +135,9 @@ func (c *controller) memory(ctx context.Context, collected bool) (map[string]flo
 
 // profile writes what the controller spends its time on to a file, for a while.
 func (c *controller) profile(ctx context.Context, file string, length time.Duration) error {
-	text, err := fetch(ctx, fmt.Sprintf("%sprofile?seconds=%d", c.profiles, int(length.Seconds())))
+	text, err := firesteel.Fetch(ctx, fmt.Sprintf("%sprofile?seconds=%d", c.profiles, int(length.Seconds())))
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(file, []byte(text), 0o644)
-}
-
-func fetch(ctx context.Context, url string) (string, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
-	if err != nil {
-		return "", err
-	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return "", err
-	}
-	defer response.Body.Close()
-	body, err := io.ReadAll(response.Body)
-	if err == nil && response.StatusCode != http.StatusOK {
-		err = fmt.Errorf("%s: %s", url, response.Status)
-	}
-	return string(body), err
+	return os.WriteFile(file, text, 0o644)
 }

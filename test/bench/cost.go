@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"maps"
@@ -9,9 +8,8 @@ import (
 	"strings"
 	"time"
 
-	dto "github.com/prometheus/client_model/go"
-	"github.com/prometheus/common/expfmt"
-	"github.com/prometheus/common/model"
+	"github.com/firesteel-dev/firesteel/test/bench/usage"
+	"github.com/firesteel-dev/firesteel/test/harness/firesteel"
 )
 
 const (
@@ -180,25 +178,13 @@ func (w *env) account(ctx context.Context, c *controller, begins bool) (a spent,
 }
 
 // processorTimes are how long each program has been busy.
-func (w *env) processorTimes(c *controller) (cpu map[string]time.Duration, err error) {
-	cpu = map[string]time.Duration{}
-	if cpu["controller"], err = c.CPU(); err != nil {
-		return nil, err
-	}
-	for _, p := range w.Plane.Processes() {
-		if cpu[p.Program()], err = p.CPU(); err != nil {
-			return nil, err
-		}
-	}
-	return cpu, nil
+func (w *env) processorTimes(c *controller) (map[string]time.Duration, error) {
+	return usage.CPU("controller", c.Process, w.Plane.Processes())
 }
 
 func (w *env) countRequests(ctx context.Context, c *controller, a *spent) error {
-	page, err := w.Kube.CoreV1().RESTClient().Get().AbsPath("/metrics").DoRaw(ctx)
-	if err != nil {
-		return fmt.Errorf("metrics of the API server: %w", err)
-	}
-	if a.requests, err = counts(page, "apiserver_request_total", func(label func(string) string) string {
+	var err error
+	if a.requests, err = usage.Requests(ctx, w.Kube, func(label func(string) string) string {
 		resource := label("resource")
 		if group := label("group"); group == "events.k8s.io" {
 			resource += "." + group
@@ -210,11 +196,11 @@ func (w *env) countRequests(ctx context.Context, c *controller, a *spent) error 
 	}); err != nil {
 		return err
 	}
-	text, err := fetch(ctx, c.metrics)
+	text, err := firesteel.Fetch(ctx, c.metrics)
 	if err != nil {
 		return err
 	}
-	a.own, err = counts([]byte(text), "firesteel_api_requests_total", func(label func(string) string) string {
+	a.own, err = usage.Counts(text, "firesteel_api_requests_total", func(label func(string) string) string {
 		return label("firesteel_verb") + " " + label("firesteel_resource")
 	})
 	return err
@@ -224,29 +210,6 @@ func (w *env) countRequests(ctx context.Context, c *controller, a *spent) error 
 var verbs = map[string]string{
 	"POST": "create", "PUT": "update", "PATCH": "patch", "APPLY": "patch", "DELETE": "delete", "GET": "get",
 	"DELETECOLLECTION": "deletecollection", "LIST": "list", "WATCH": "watch",
-}
-
-// counts are the sums of a counter by what name makes of its labels.
-func counts(page []byte, counter string, name func(label func(string) string) string) (map[string]float64, error) {
-	parser := expfmt.NewTextParser(model.UTF8Validation)
-	families, err := parser.TextToMetricFamilies(bytes.NewReader(page))
-	if err != nil {
-		return nil, fmt.Errorf("read metrics: %w", err)
-	}
-	sums := map[string]float64{}
-	for _, metric := range families[counter].GetMetric() {
-		sums[name(func(label string) string { return labelOf(metric, label) })] += metric.GetCounter().GetValue()
-	}
-	return sums, nil
-}
-
-func labelOf(metric *dto.Metric, name string) string {
-	for _, pair := range metric.GetLabel() {
-		if pair.GetName() == name {
-			return pair.GetValue()
-		}
-	}
-	return ""
 }
 
 // since is what was spent since then for each of a number of lives.

@@ -28,9 +28,9 @@ type env struct {
 	dir string
 }
 
-// newWorld starts a control plane in a folder, and applies manifests of Firesteel and CRDs that are too large for kubectl apply
+// newEnv starts a control plane in a folder, and applies manifests of Firesteel and CRDs that are too large for kubectl apply
 // on the client's side.
-func newWorld(ctx context.Context, root, dir string, manifests, largeCRDs []string) (*env, error) {
+func newEnv(ctx context.Context, root, dir string, manifests, largeCRDs []string) (*env, error) {
 	installation, err := firesteel.Install(ctx, root, controlplane.Options{Dir: dir, Unaudited: true}, manifests...)
 	if err != nil {
 		return nil, err

@@ -196,7 +196,7 @@ func (c *comparison) profiler(ctx context.Context, o *operator, r *run) (*profil
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
 	}
-	if o.profiles == "" {
+	if o.profileURL == "" {
 		return &profiler{run: r, dir: dir}, nil
 	}
 	return &profiler{run: r, dir: dir}, r.Configure(ctx, "config-observability", map[string]string{"runtime-profiling": "enabled"})

@@ -8,6 +8,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/test/bench/peers/result"
 	"github.com/firesteel-dev/firesteel/test/bench/report"
+	"github.com/firesteel-dev/firesteel/test/bench/usage"
 	"github.com/firesteel-dev/firesteel/test/harness/process"
 )
 
@@ -33,15 +34,15 @@ type run struct {
 	*env
 	*load
 	process *process.Process
-	// profiles is the operator's.
-	profiles string
-	say      func(format string, arguments ...any)
+	// profileURL is the operator's.
+	profileURL string
+	say        func(format string, arguments ...any)
 }
 
 // measure measures an operator on a control plane that is started for it in a folder.
 func (c *comparison) measure(ctx context.Context, o *operator, dir string) (result.Figures, error) {
 	var figures result.Figures
-	w, err := newWorld(ctx, c.root, dir, o.manifests, o.largeCRDs)
+	w, err := newEnv(ctx, c.root, dir, o.manifests, o.largeCRDs)
 	if err != nil {
 		return figures, err
 	}
@@ -56,7 +57,7 @@ func (c *comparison) measure(ctx context.Context, o *operator, dir string) (resu
 		return figures, err
 	}
 	defer started.Kill()
-	r := &run{env: w, load: l, process: started, profiles: o.profiles, say: c.logf}
+	r := &run{env: w, load: l, process: started, profileURL: o.profileURL, say: c.logf}
 	profiler, err := c.profiler(ctx, o, r)
 	if err != nil {
 		return figures, err
@@ -141,7 +142,10 @@ func (r *run) burst(ctx context.Context, count int, profiler *profiler, figures 
 		return err
 	}
 	each := func(spent time.Duration) float64 { return milliseconds(spent) / float64(count) }
-	figures.OperatorCPU, figures.AllCPU = each(after.operator-before.operator), each(after.all-before.all)
+	figures.OperatorCPU = each(after[theOperator] - before[theOperator])
+	for name := range after {
+		figures.AllCPU += each(after[name] - before[name])
+	}
 	r.say("  deleted in %.1f s; CPU time for each: %.1f ms of the operator, %.0f ms of all processes",
 		figures.Deleted, figures.OperatorCPU, figures.AllCPU)
 	return sleep(ctx, calm)
@@ -187,22 +191,12 @@ func (r *run) memory(figures *result.Figures) error {
 	return err
 }
 
-// cpuTimes are CPU times that processes have used.
-type cpuTimes struct{ operator, all time.Duration }
+// theOperator is the name of the operator's process among those of [run.cpuTimes].
+const theOperator = "the operator"
 
-func (r *run) cpuTimes() (times cpuTimes, err error) {
-	if times.operator, err = r.process.CPU(); err != nil {
-		return times, err
-	}
-	times.all = times.operator
-	for _, p := range r.Plane.Processes() {
-		used, err := p.CPU()
-		if err != nil {
-			return times, err
-		}
-		times.all += used
-	}
-	return times, nil
+// cpuTimes returns the CPU time that each process has used, by its name.
+func (r *run) cpuTimes() (map[string]time.Duration, error) {
+	return usage.CPU(theOperator, r.process, r.Plane.Processes())
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

@@ -22,8 +22,8 @@ type operator struct {
 	manifests, largeCRDs []string
 	// start starts it on a control plane.
 	start func(ctx context.Context, w *env) (*process.Process, error)
-	// profiles is the URL of the operator's Go profiles once it runs; empty if it has none.
-	profiles string
+	// profileURL is where the operator's Go profiles are once it runs; empty if it has none.
+	profileURL string
 }
 
 // buildFiresteel builds the controller into a folder.
@@ -38,7 +38,7 @@ func buildFiresteel(ctx context.Context, root, dir string) (*operator, error) {
 			return nil, err
 		}
 		started, ports, err := firesteel.Controller{Program: filepath.Join(dir, "controller"), Kubeconfig: kubeconfig}.Start(w.log())
-		o.profiles = fmt.Sprintf("http://127.0.0.1:%d/debug/pprof/", ports.Profiling)
+		o.profileURL = fmt.Sprintf("http://127.0.0.1:%d/debug/pprof/", ports.Profiling)
 		return started, err
 	}
 	return o, nil

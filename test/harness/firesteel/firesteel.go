@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -179,4 +181,22 @@ func (c Controller) Start(log string) (*process.Process, ControllerPorts, error)
 		"K_SINK=" + c.Sink,
 	}, c.Environment...), c.Program, arguments...)
 	return started, ports, err
+}
+
+// Fetch returns what a URL of a controller's port answers, such as profiles or metrics.
+func Fetch(ctx context.Context, url string) ([]byte, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return nil, err
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return nil, err
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err == nil && response.StatusCode != http.StatusOK {
+		err = fmt.Errorf("%s: %s", url, response.Status)
+	}
+	return body, err
 }

@@ -1,0 +1,66 @@
+// Package usage reads what processes have used since their start: CPU time, and requests by their metrics.
+package usage
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"time"
+
+	dto "github.com/prometheus/client_model/go"
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/firesteel-dev/firesteel/test/harness/process"
+)
+
+// CPU returns the CPU time that an operator, under a name, and all other programs have used.
+func CPU(name string, operator *process.Process, others []*process.Process) (map[string]time.Duration, error) {
+	times := map[string]time.Duration{}
+	var err error
+	if times[name], err = operator.CPU(); err != nil {
+		return nil, err
+	}
+	for _, p := range others {
+		if times[p.Program()], err = p.CPU(); err != nil {
+			return nil, err
+		}
+	}
+	return times, nil
+}
+
+// Name makes the name of a kind of requests from the labels of a metric.
+type Name func(label func(name string) string) string
+
+// Requests returns how many requests of each kind the API server has answered.
+func Requests(ctx context.Context, kube kubernetes.Interface, name Name) (map[string]float64, error) {
+	page, err := kube.CoreV1().RESTClient().Get().AbsPath("/metrics").DoRaw(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("metrics of the API server: %w", err)
+	}
+	return Counts(page, "apiserver_request_total", name)
+}
+
+// Counts returns the sums of a counter of a metrics page, by name.
+func Counts(page []byte, counter string, name Name) (map[string]float64, error) {
+	parser := expfmt.NewTextParser(model.UTF8Validation)
+	families, err := parser.TextToMetricFamilies(bytes.NewReader(page))
+	if err != nil {
+		return nil, fmt.Errorf("read metrics: %w", err)
+	}
+	sums := map[string]float64{}
+	for _, metric := range families[counter].GetMetric() {
+		sums[name(func(label string) string { return labelOf(metric, label) })] += metric.GetCounter().GetValue()
+	}
+	return sums, nil
+}
+
+func labelOf(metric *dto.Metric, name string) string {
+	for _, pair := range metric.GetLabel() {
+		if pair.GetName() == name {
+			return pair.GetValue()
+		}
+	}
+	return ""
+}
