@@ -15,7 +15,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
-	dto "github.com/prometheus/client_model/go"
 	"go.uber.org/zap"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -124,7 +123,7 @@ func TestQueuesClientsAndLeasesHaveKubernetesNamesBesideKnatives(t *testing.T) {
 		"leader_election_master_status name=" + leaseA.Name():              1,
 		"leader_election_master_status name=" + leaseB.Name():              0,
 	}
-	got := series(t)
+	got := metricstest.Served(t, registry)
 	maps.DeleteFunc(got, func(series string, _ float64) bool {
 		changing := strings.Contains(series, "unfinished") || strings.Contains(series, "longest")
 		return changing || !strings.Contains(series, run) && !strings.Contains(series, host)
@@ -151,32 +150,5 @@ func until(t *testing.T, what string, holds func() bool) {
 
 func value(t *testing.T, metric, queue string) float64 {
 	t.Helper()
-	return series(t)[metric+" name="+queue]
-}
-
-// series returns the value of each series, and the count of each histogram.
-func series(t *testing.T) map[string]float64 {
-	t.Helper()
-	families, err := registry.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
-	values := map[string]float64{}
-	for _, family := range families {
-		for _, metric := range family.GetMetric() {
-			name := family.GetName()
-			for _, label := range metric.GetLabel() {
-				name += " " + label.GetName() + "=" + label.GetValue()
-			}
-			switch family.GetType() {
-			case dto.MetricType_HISTOGRAM:
-				values[name] = float64(metric.GetHistogram().GetSampleCount())
-			case dto.MetricType_COUNTER:
-				values[name] = metric.GetCounter().GetValue()
-			default:
-				values[name] = metric.GetGauge().GetValue()
-			}
-		}
-	}
-	return values
+	return metricstest.Served(t, registry)[metric+" name="+queue]
 }

@@ -2,7 +2,6 @@ package kubeflowapplication
 
 import (
 	"context"
-	"fmt"
 	"testing"
 	"time"
 
@@ -20,6 +19,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/metrics/metricstest"
 )
 
 // leader leads the applications of a name.
@@ -27,26 +27,6 @@ type leader string
 
 func (l leader) IsLeaderFor(app types.NamespacedName) bool { return app.Name == string(l) }
 func (leader) Reconcile(context.Context, string) error     { return nil }
-
-// served are the counters and gauges that a registry has, by their names and labels.
-func served(t *testing.T, registry *prometheus.Registry) map[string]float64 {
-	t.Helper()
-	families, err := registry.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
-	values := map[string]float64{}
-	for _, family := range families {
-		for _, metric := range family.GetMetric() {
-			name := family.GetName()
-			for _, label := range metric.GetLabel() {
-				name += fmt.Sprintf(" %s=%s", label.GetName(), label.GetValue())
-			}
-			values[name] = metric.GetCounter().GetValue() + metric.GetGauge().GetValue()
-		}
-	}
-	return values
-}
 
 func TestMetricsCountApplicationsThatTheReplicaLeads(t *testing.T) {
 	start := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -65,7 +45,7 @@ func TestMetricsCountApplicationsThatTheReplicaLeads(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	m := newMetrics(logtesting.TestContextWithLogger(t), store, nil, clocktesting.NewFakePassiveClock(start.Add(time.Second)))
 	m.serve(registry, &controller.Impl{Reconciler: leader("pi")})
-	if got := served(t, registry); len(got) != 0 {
+	if got := metricstest.Served(t, registry); len(got) != 0 {
 		t.Errorf("before the settings are read: %v", got)
 	}
 
@@ -88,18 +68,18 @@ func TestMetricsCountApplicationsThatTheReplicaLeads(t *testing.T) {
 		"data_spark_application_running_count namespace=team-a": 1,
 		"data_spark_executor_running_count namespace=team-a":    0,
 	}
-	if diff := cmp.Diff(want, served(t, registry)); diff != "" {
+	if diff := cmp.Diff(want, metricstest.Served(t, registry)); diff != "" {
 		t.Errorf("served (-want +got):\n%s", diff)
 	}
 
 	m.follow(settings) // of which something else changed
-	if diff := cmp.Diff(want, served(t, registry)); diff != "" {
+	if diff := cmp.Diff(want, metricstest.Served(t, registry)); diff != "" {
 		t.Errorf("served after another change (-want +got):\n%s", diff)
 	}
 	if err := store.Delete(app("team-a", "pi")); err != nil {
 		t.Fatal(err)
 	}
-	if got := served(t, registry)["data_spark_application_running_count namespace=team-a"]; got != 0 {
+	if got := metricstest.Served(t, registry)["data_spark_application_running_count namespace=team-a"]; got != 0 {
 		t.Errorf("%v applications run after it is deleted", got)
 	}
 }
