@@ -66,7 +66,7 @@ type Reconciler struct {
 	executorDetails *executors.Details
 	// executorsSynced reports whether all executors that existed at the start are counted.
 	executorsSynced func() bool
-	// firstLaunches are the applications that go first.
+	// firstLaunches are the applications that others yield to.
 	firstLaunches *base.Burst
 	logs          *drivers.Logs
 	redactors     base.Redactors
@@ -183,8 +183,8 @@ func (r *Reconciler) advance(ctx context.Context, v *view.Application) error {
 			}
 		}
 		logDecision(ctx, record, decision)
-		if r.firstWriteYields(ctx, v, record, &decision, created) {
-			r.requeueAt(ctx, v, decision)
+		if until, yields := r.statusYields(v, record, decision, created); yields {
+			r.yield(ctx, v, record, decision, "status", until)
 			return nil
 		}
 		first := decision.Effect == lifecycle.Launch && r.recordsFirstLaunchLater(v)
@@ -203,8 +203,8 @@ func (r *Reconciler) advance(ctx context.Context, v *view.Application) error {
 			r.requeueAt(ctx, v, decision)
 			return r.removeFinalizer(ctx, v)
 		}
-		if r.releaseYields(ctx, v, record, &decision) {
-			r.requeueAt(ctx, v, decision)
+		if until, yields := r.releaseYields(v, record, decision); yields {
+			r.yield(ctx, v, record, decision, "release", until)
 			return nil
 		}
 		proceed, err := r.perform(ctx, v, decision, prepared, &seen)

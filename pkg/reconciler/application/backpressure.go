@@ -68,37 +68,38 @@ func (y yielding) wait(app dialect.Application) time.Duration {
 	}
 }
 
-// firstWriteYields reports whether the first status write of a launched application waits for the first launches of others. Until
-// then the annotation is its fence. The decision then has the time until which it waits.
-func (r *Reconciler) firstWriteYields(
-	ctx context.Context, v *view.Application, record *v1alpha1.Record, decision *lifecycle.Decision, created []submission.Object,
-) bool {
+// statusYields returns until when the first status write of a launched application waits for the first launches of others. Until then
+// the annotation is its fence. false means that it does not wait.
+func (r *Reconciler) statusYields(
+	v *view.Application, record *v1alpha1.Record, decision lifecycle.Decision, created []submission.Object,
+) (until time.Time, yields bool) {
 	state := lifecycle.CurrentState(record)
 	if v.Record() != nil || v.Deleted() || decision.Effect != lifecycle.NoEffect || !drivers.HasDriver(record) ||
 		!state.Starting() && !state.Running() || !r.firstLaunches.IsOn() {
-		return false
+		return time.Time{}, false
 	}
 	due, postponed := r.launcher.Postpone(v.App, record, created, maxYield)
-	if !postponed || !r.clock.Now().Before(due) {
-		return false
-	}
-	logging.FromContext(ctx).Debugw("lets first launches go first", append(base.LogKeys(record), "waits", "status", "until", due)...)
-	decision.RequeueAt = due
-	return true
+	return due, postponed && r.clock.Now().Before(due)
 }
 
-// releaseYields reports whether the release of a stopped driver waits for first launches. The decision then has the time until which
-// it waits at most.
-func (r *Reconciler) releaseYields(ctx context.Context, v *view.Application, record *v1alpha1.Record, decision *lifecycle.Decision) bool {
+// releaseYields returns until when, at most, the release of a stopped driver waits for first launches. false means that it does not
+// wait.
+func (r *Reconciler) releaseYields(v *view.Application, record *v1alpha1.Record, decision lifecycle.Decision) (until time.Time, yields bool) {
 	if !decision.ReleaseCanWait {
-		return false
+		return time.Time{}, false
 	}
-	due := outbox.LastEnd(record).Time.Add(maxReleaseYield)
-	key := base.KeyOf(v.App)
-	if !r.clock.Now().Before(due) || !r.firstLaunches.Yield(v.App.GetUID(), func() { r.deadlines.set(key, 0) }) {
-		return false
+	due, key := outbox.LastEnd(record).Time.Add(maxReleaseYield), base.KeyOf(v.App)
+	if !r.clock.Now().Before(due) {
+		return time.Time{}, false
 	}
-	logging.FromContext(ctx).Debugw("lets first launches go first", append(base.LogKeys(record), "waits", "release", "until", due)...)
-	decision.RequeueAt = due
-	return true
+	return due, r.firstLaunches.Yield(v.App.GetUID(), func() { r.deadlines.set(key, 0) })
+}
+
+// yield requeues an application whose status write or release waits for first launches.
+func (r *Reconciler) yield(
+	ctx context.Context, v *view.Application, record *v1alpha1.Record, decision lifecycle.Decision, waits string, until time.Time,
+) {
+	logging.FromContext(ctx).Debugw("yields to first launches", append(base.LogKeys(record), "waits", waits, "until", until)...)
+	decision.RequeueAt = until
+	r.requeueAt(ctx, v, decision)
 }

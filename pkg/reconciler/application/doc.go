@@ -8,7 +8,7 @@
 //	release.go, orphans.go      deletes the driver of the record, and drivers of no attempt
 //	finalizer.go                when an application has the finalizer, and which one needs none
 //	adopt.go, blocked.go        an application without a usable record; one that cannot be reconciled
-//	backpressure.go             which applications let others go first
+//	backpressure.go             which applications yield to others
 //	deadlines.go                when an application is requeued
 //	log.go, kubernetes_events.go, redact.go  what is reported, without secret values
 package application

@@ -54,7 +54,7 @@ type Gate[O Object] struct {
 	// New has the objects that wait for their first reconcile; nil if nobody yields to these. An object that is not served, or that
 	// another replica leads, does not wait.
 	New *Burst
-	// Begin returns the context of a reconcile, and for how long its object lets others go first. The object is the zero value if the
+	// Begin returns the context of a reconcile, and for how long its object yields to others. The object is the zero value if the
 	// cache has none. Begin is nil if there is nothing to add, and no object yields.
 	Begin func(ctx context.Context, key types.NamespacedName, object O) (context.Context, time.Duration)
 	// Finalizer is the name of the finalizer that the generated reconciler adds.

@@ -167,7 +167,7 @@ func createWithin(ctx context.Context, client objectclient.Client) (objectclient
 
 // handover is how long after an attempt's driver was recorded another replica may still create objects of that attempt. That
 // replica read the application before the record had the driver, and its fence was valid for fenceTimeout. The rest is for a
-// status write that is slow or lets others go first, and for clocks that differ.
+// status write that is slow or yields to first launches, and for clocks that differ.
 const handover = fenceTimeout + 5*time.Second
 
 // CreatesOverAt returns when no create of the last launched attempt can be under way any more; zero if none can be. If the driver

@@ -150,8 +150,8 @@ func (l *Launcher) completeDriver(ctx context.Context, fenced *v1alpha1.Launch, 
 	return driver, nil
 }
 
-// build makes the objects of an attempt. Its error has everything that the attempt is refused for, by the fields of the manifest. If a launch was fenced for the same objects, they get its launch ID, whichever of
-// the two encodings the ID was made from.
+// build makes the objects of an attempt. Its error has everything that the attempt is refused for, by the fields of the manifest. If a
+// launch was fenced for the same objects, they get its launch ID, whichever of the two encodings the ID was made from.
 func (l *Launcher) build(
 	v *view.Application, attempt v1alpha1.Attempt, fenced *v1alpha1.Launch,
 ) (*submission.Objects, *v1alpha1.Launch, error) {
