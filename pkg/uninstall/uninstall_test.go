@@ -189,7 +189,7 @@ func TestStopEndsControllerAndHandlers(t *testing.T) {
 		pod("controller", corev1.PodRunning), pod("handler-schedule", corev1.PodFailed), pod("sink", corev1.PodRunning),
 	})
 	lists := 0
-	e.Kube.(*fake.Clientset).PrependReactor("list", "pods", func(action k8stesting.Action) (bool, runtime.Object, error) {
+	e.Kube.(*fake.Clientset).PrependReactor("list", "pods", func(k8stesting.Action) (bool, runtime.Object, error) {
 		if lists++; lists == 2 { // the Pod of the controller ends
 			return true, &corev1.PodList{}, nil
 		}

@@ -7,10 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/firesteel-dev/firesteel/test/harness/recorded"
 	lua "github.com/yuin/gopher-lua"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-
-	"github.com/firesteel-dev/firesteel/test/harness/recorded"
 )
 
 // healthKey is the key of the script for a kind in Argo CD's ConfigMap.

@@ -5,12 +5,11 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/firesteel-dev/firesteel/test/harness/recorded"
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/ext"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
-
-	"github.com/firesteel-dev/firesteel/test/harness/recorded"
 )
 
 // healthCheck is an entry of healthCheckExprs of a Kustomization of Flux.

@@ -7,13 +7,12 @@ import (
 	"strings"
 	"testing"
 
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/test/harness/recorded"
 	"github.com/tidwall/gjson"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/util/jsonpath"
 	"sigs.k8s.io/yaml"
-
-	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
-	"github.com/firesteel-dev/firesteel/test/harness/recorded"
 )
 
 // resourceTemplate is what the tests read of a template of Argo Workflows.

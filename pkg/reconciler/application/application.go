@@ -189,9 +189,7 @@ func (r *Reconciler) advance(ctx context.Context, v *view.Application) error {
 		}
 		first := decision.Effect == lifecycle.Launch && r.recordsFirstLaunchLater(v)
 		if first {
-			if err = r.launcher.Fence(ctx, v, record, prepared); err == nil {
-				r.recordGuard.Remember(v.App)
-			}
+			err = r.fence(ctx, v, record, prepared)
 		} else {
 			record, err = r.record(ctx, v, record, decision, created)
 		}
@@ -199,9 +197,7 @@ func (r *Reconciler) advance(ctx context.Context, v *view.Application) error {
 			return err
 		}
 		if decision.Effect == lifecycle.NoEffect {
-			r.deadlines.clear(base.KeyOf(v.App))
-			r.requeueAt(ctx, v, decision)
-			return r.removeFinalizer(ctx, v)
+			return r.rest(ctx, v, decision)
 		}
 		if until, yields := r.releaseYields(v, record, decision); yields {
 			r.yield(ctx, v, record, decision, "release", until)
@@ -228,6 +224,22 @@ func (r *Reconciler) advance(ctx context.Context, v *view.Application) error {
 // the driver, too. This is safe only if the status write stores the record: without a record no driver is started.
 func (r *Reconciler) recordsFirstLaunchLater(v *view.Application) bool {
 	return v.App.GetRecord() == nil && r.recordGuard.storesRecords()
+}
+
+// rest sets the next deadline of an application that has nothing to do now. If it is finished, its finalizer is removed.
+func (r *Reconciler) rest(ctx context.Context, v *view.Application, decision lifecycle.Decision) error {
+	r.deadlines.clear(base.KeyOf(v.App))
+	r.requeueAt(ctx, v, decision)
+	return r.removeFinalizer(ctx, v)
+}
+
+// fence writes the fence of a first launch into the annotation. The record is written after the launch.
+func (r *Reconciler) fence(ctx context.Context, v *view.Application, record *v1alpha1.Record, prepared *launch.Prepared) error {
+	if err := r.launcher.Fence(ctx, v, record, prepared); err != nil {
+		return err
+	}
+	r.recordGuard.Remember(v.App)
+	return nil
 }
 
 // record persists a decision and publishes its transitions. It returns a copy of the stored record.
