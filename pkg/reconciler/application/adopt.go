@@ -97,12 +97,13 @@ func (r *Reconciler) adopt(ctx context.Context, v *view.Application) (bool, erro
 	if cleared, err := r.deleteOtherDrivers(ctx, v, others); err != nil || !cleared {
 		return false, err
 	}
-	if driver == nil && dialect.JustCreated(record) {
-		return !v.Deleted(), nil
-	}
-	fenced := r.launcher.Fenced(app)
-	if driver != nil && fenced != nil && driver.Labels[dialect.LabelLaunch] == fenced.Launch.ID && !d.HasForeignStatus(app) {
-		return true, nil // the first launch is continued: its fence knows more than the Pod
+	if dialect.JustCreated(record) {
+		if driver == nil {
+			return !v.Deleted(), nil
+		}
+		if fenced := r.launcher.Fenced(app); fenced != nil && driver.Labels[dialect.LabelLaunch] == fenced.Launch.ID {
+			return true, nil // the first launch is continued: its fence knows more than the Pod
+		}
 	}
 	if record, err = d.Adopt(app, record, driver); err != nil {
 		return false, err

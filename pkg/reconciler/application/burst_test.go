@@ -203,3 +203,21 @@ func TestFenceOfAFirstLaunchIsContinuedBesideADriverThatIsGone(t *testing.T) {
 		t.Errorf("the launch in the record is %+v, want that of the driver with its ID", record)
 	}
 }
+
+// The other operator had not launched it, so the driver is Firesteel's own.
+func TestBackpressureOfFirstLaunchesDoesNotAdoptAnApplicationThatAnotherOperatorOnlySubmitted(t *testing.T) {
+	app := applicationtest.Pi().Obj()
+	app.Spec.MainClass, app.Spec.Jars = "Main", "local:///app.jar"
+	app.Status.CurrentState = &sparkv1.ApplicationState{CurrentStateSummary: "Submitted", LastTransitionTime: "2026-03-01T12:00:00Z"}
+	l := newLife(t, app)
+	l.r.firstLaunches = waiting(100)
+	l.reconcile(t)
+	l.wants(t, "at the launch", "create configmaps", "create pods", "create services", "patch sparkapplications")
+	l.driverIs(t, running)
+	l.over()
+	l.reconcile(t)
+	record := l.stored(t).Status.Firesteel
+	if record == nil || record.Launch == nil || record.Launch.ID == "" || record.Transitions[0].State != "Submitted" {
+		t.Errorf("the record is %+v, want that of a launch of its own", record)
+	}
+}
