@@ -35,12 +35,16 @@ type Runner struct {
 	out   io.Writer
 	logs  string
 	start time.Time
-	mu    sync.Mutex
+	// interval is the time between two lines about steps that take long.
+	interval time.Duration
+	mu       sync.Mutex
+	// atWork are the tasks that have something to do.
+	atWork []*Task
 }
 
 // NewRunner prints progress to out, and stores each step's log in the folder logs.
 func NewRunner(out io.Writer, logs string) *Runner {
-	return &Runner{out: out, logs: logs, start: time.Now()}
+	return &Runner{out: out, logs: logs, start: time.Now(), interval: time.Minute}
 }
 
 // Say prints one line of progress.
@@ -59,6 +63,7 @@ func (r *Runner) Run(ctx context.Context, steps ...Step) error {
 	if err := check(steps); err != nil {
 		return err
 	}
+	defer r.reportProgress()()
 	done := make(map[string]chan struct{}, len(steps))
 	for _, s := range steps {
 		done[s.Name] = make(chan struct{})
@@ -103,42 +108,67 @@ func (r *Runner) run(ctx context.Context, s Step) (err error) {
 		return err
 	}
 	defer t.log.Close()
-	defer t.reportEvery(progressInterval)()
-	if err := s.Do(ctx, t); err != nil {
+	err = s.Do(ctx, t)
+	didWork := r.ended(t)
+	if err != nil {
 		if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 			return err // another step failed; this one was only stopped
 		}
 		fmt.Fprintf(t.log, "failed: %v\n", err)
 		return &Error{Step: s.Name, After: time.Since(t.begun), Log: t.LogFile(), Remedy: s.Remedy, Err: err}
 	}
-	t.finish()
+	if didWork {
+		r.Say("%s: done in %.1fs", t.name, time.Since(t.begun).Seconds())
+	}
 	return nil
 }
 
-// progressInterval is the time between two lines about a step that takes long.
-const progressInterval = time.Minute
-
-// reportEvery prints a line in each interval for as long as the step has something to do. It returns what ends that.
-func (t *Task) reportEvery(interval time.Duration) (stop func()) {
+// reportProgress prints a line in each interval that names the steps at work. It returns what ends that.
+func (r *Runner) reportProgress() (stop func()) {
 	done := make(chan struct{})
 	go func() {
-		tick := time.NewTicker(interval)
+		tick := time.NewTicker(r.interval)
 		defer tick.Stop()
 		for {
 			select {
 			case <-done:
 				return
 			case <-tick.C:
-				t.mu.Lock()
-				said := t.said
-				t.mu.Unlock()
-				if said {
-					t.runner.Say("%s: still at work after %s", t.name, time.Since(t.begun).Round(time.Second))
+				if names := r.namesAtWork(); len(names) > 0 {
+					r.Say("still at work: %s", strings.Join(names, ", "))
 				}
 			}
 		}
 	}()
 	return func() { close(done) }
+}
+
+func (r *Runner) namesAtWork() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var names []string
+	for _, t := range r.atWork {
+		names = append(names, t.name)
+	}
+	return names
+}
+
+// began records that a task has something to do.
+func (r *Runner) began(t *Task) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !slices.Contains(r.atWork, t) {
+		r.atWork = append(r.atWork, t)
+	}
+}
+
+// ended records that a task has ended, and reports whether it had something to do.
+func (r *Runner) ended(t *Task) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	before := len(r.atWork)
+	r.atWork = slices.DeleteFunc(r.atWork, func(other *Task) bool { return other == t })
+	return len(r.atWork) < before
 }
 
 // Task is a running step.
@@ -147,8 +177,6 @@ type Task struct {
 	runner *Runner
 	log    *os.File
 	begun  time.Time
-	mu     sync.Mutex
-	said   bool
 }
 
 func (t *Task) open() (err error) {
@@ -161,18 +189,9 @@ func (t *Task) open() (err error) {
 
 // Say prints what the step is about to do.
 func (t *Task) Say(format string, args ...any) {
-	t.mu.Lock()
-	t.said = true
-	t.mu.Unlock()
+	t.runner.began(t)
 	fmt.Fprintf(t.log, format+"\n", args...)
 	t.runner.Say("%s: %s", t.name, fmt.Sprintf(format, args...))
-}
-
-// finish prints the step's duration, unless it found nothing to do.
-func (t *Task) finish() {
-	if t.said {
-		t.runner.Say("%s: done in %.1fs", t.name, time.Since(t.begun).Seconds())
-	}
 }
 
 // Log takes the step's detailed output.

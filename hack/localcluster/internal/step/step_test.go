@@ -77,33 +77,40 @@ func TestQuietStepPrintsNothing(t *testing.T) {
 	}
 }
 
-func TestLongStepReportsThatItIsAtWork(t *testing.T) {
+func TestLongStepsAreReportedInOneLine(t *testing.T) {
 	var out bytes.Buffer
 	runner := NewRunner(&out, t.TempDir())
-	task := &Task{name: "long", runner: runner, begun: time.Now()}
-	if err := task.open(); err != nil {
-		t.Fatal(err)
-	}
-	defer task.log.Close()
-	lines := func() int {
+	runner.interval = time.Millisecond
+	lines := func(line string) int {
 		runner.mu.Lock()
 		defer runner.mu.Unlock()
-		return strings.Count(out.String(), "long: still at work after")
+		return strings.Count(out.String(), line)
 	}
-	stop := task.reportEvery(time.Millisecond)
-	defer stop()
-	if lines() > 0 {
-		t.Error("a step that has nothing to do reports progress")
+	bothAreReported := make(chan struct{})
+	long := func(name string) Step {
+		return Step{Name: name, Do: func(_ context.Context, task *Task) error {
+			task.Say("building")
+			<-bothAreReported
+			return nil
+		}}
 	}
-	task.Say("building")
-	err := Until(t.Context(), 10*time.Second, "two lines of progress", func(context.Context) error {
-		if lines() < 2 {
-			return errors.New("fewer")
-		}
-		return nil
-	})
-	if err != nil {
+	quiet := Step{Name: "quiet", Do: func(ctx context.Context, _ *Task) error {
+		defer close(bothAreReported)
+		return Until(ctx, 10*time.Second, "two lines of progress", func(context.Context) error {
+			if lines("still at work: a, b\n")+lines("still at work: b, a\n") < 2 {
+				return errors.New("fewer")
+			}
+			return nil
+		})
+	}}
+	if err := runner.Run(t.Context(), long("a"), long("b"), quiet); err != nil {
 		t.Error(err)
+	}
+	if lines("quiet") > 0 {
+		t.Error("a step that has nothing to do is reported")
+	}
+	if len(runner.namesAtWork()) > 0 {
+		t.Error("steps that have ended are at work")
 	}
 }
 
