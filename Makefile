@@ -1,5 +1,5 @@
-# make help lists the targets. With CLUSTER=existing, KUBECONFIG and, for images, KO_DOCKER_REPO, they work on your cluster.
-# Otherwise they boot one on this machine.
+# make help lists the targets. Those that need a cluster boot one on this machine, with CLUSTER=kind in containers. With
+# CLUSTER=existing, KUBECONFIG and, for images, KO_DOCKER_REPO, they work on your cluster.
 
 SHELL := bash
 .DEFAULT_GOAL := help
@@ -188,8 +188,8 @@ e2e: ## Run the end-to-end tests, and one for each feature and Spark version; do
 ##@ Clusters
 
 .PHONY: cluster
-cluster: ## Boot a Kubernetes cluster on this machine.
-	$(LOCALCLUSTER) up
+cluster: ## Boot a Kubernetes cluster on this machine, and print its kubeconfig's path.
+	@hack/with-cluster.sh printenv KUBECONFIG
 
 .PHONY: eventing
 eventing: export EVENTING := yes
@@ -197,16 +197,15 @@ eventing: ## Install Knative Eventing in the local cluster.
 	hack/with-cluster.sh kubectl -n knative-eventing get pods
 
 .PHONY: cluster-down
-cluster-down: ## Stop the local cluster.
-	$(LOCALCLUSTER) down
+cluster-down: ## Stop the local cluster; with CLUSTER=kind delete the kind cluster.
+	@hack/with-cluster.sh --down
 
 .PHONY: apis
 apis:
 	@hack/crds.sh --check
 
 .PHONY: run
-run: export CLUSTER := $(if $(KUBECONFIG),existing,$(CLUSTER))
-run: apis ## Run the controller as a local process, against the cluster of KUBECONFIG or the local one.
+run: apis ## Run the controller as a local process.
 	hack/with-cluster.sh hack/run.sh
 
 .PHONY: deploy
@@ -233,8 +232,8 @@ workload-rbac: ## Give the namespace NAMESPACE (default) the service account tha
 
 .PHONY: demo
 demo: export APIS ?= spark.apache.org
-demo: ## Deploy Firesteel and run a Spark application with it.
-	hack/with-cluster.sh hack/demo.sh
+demo: ## Deploy Firesteel, run the applications of examples/ and show their events.
+	@hack/demo.sh
 
 .PHONY: demo-eventing
 demo-eventing: export EVENTING := yes

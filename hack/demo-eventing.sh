@@ -81,5 +81,5 @@ cat <<-HINTS
 	  kubectl -n firesteel-system logs -f deployment/print          # every event, as it comes
 	  kubectl -n firesteel-system logs deployment/dead-letter       # what no Trigger could deliver
 	  make undeploy-eventing                                        # the handlers back in the controller
-	  make cluster-down                                             # takes the local cluster away
+	  make cluster-down                                             # stops the local cluster
 HINTS

@@ -1,18 +1,67 @@
 #!/usr/bin/env bash
-# Deploys Firesteel, runs the applications of examples/ and shows their events as they arrive, then their results. The
+# Says how long the demonstration takes, and in an existing cluster what it creates there. Then it deploys Firesteel to the
+# cluster that CLUSTER says, runs the applications of examples/, and shows their events as they arrive, and their results. The
 # cluster and Firesteel keep running.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
+cluster=${CLUSTER:-local}
+cache=${FIRESTEEL_CACHE:-$HOME/.cache/firesteel}
+
 say() { printf '\n==> %s\n' "$*"; }
+
+plan() {
+	local total node boot build=20s
+	case $cluster in
+	local)
+		node="boot a Kubernetes node on this machine, in $cache"
+		if [[ -e $cache/cluster/complete ]]; then
+			total="about 1 minute" boot=5s node="use the Kubernetes node that runs on this machine"
+		elif [[ -e $cache/bin/kubernetes ]]; then
+			total="about 1.5 minutes" boot=30s
+		else
+			total="about 12 minutes on two cores, and the next time 1.5 minutes" boot=9min build=2min
+			node="build Kubernetes and images of Spark, and $node"
+		fi
+		;;
+	kind) total="2 to 10 minutes; images are pulled from their registries" boot=1min node="use the kind cluster firesteel, and create it if it is not there" ;;
+	existing) total="about 1 minute; the first time 2 more to build the images, and some for the cluster to pull them" boot=1s node="connect to the cluster of KUBECONFIG" ;;
+	esac
+	say "The demonstration takes $total:"
+	printf '  %-6s %s\n' "$boot" "$node" "$build" "build Firesteel's images and deploy it" 45s "run the applications of examples/ with real Spark"
+}
+
+# In an existing cluster, objects with these names may belong to others.
+creates() {
+	say "It creates, or replaces if they are there:"
+	printf '  %-28s %s\n' \
+		"namespace firesteel-system" "Firesteel, and the function print, which prints its events" \
+		"namespace default" "the applications spark-pi, word-count and flaky, the SparkCluster cluster, the schedule nightly," \
+		"" "and what drivers run as: config/workload/rbac.yaml" \
+		"cluster-wide" "the CRDs of $APIS, the ClusterRoles firesteel-controller," \
+		"" "firesteel-controller-watch and spark-driver, and their bindings" \
+		"$KO_DOCKER_REPO" "Firesteel's images"
+}
+
+if [[ ${1:-} != --in-cluster ]]; then
+	plan
+	if [[ $cluster == existing ]]; then
+		: "${KO_DOCKER_REPO:?the registry to push Firesteel\'s images to, which the cluster pulls from}"
+	fi
+	echo
+	exec hack/with-cluster.sh hack/demo.sh --in-cluster
+fi
+[[ $cluster != existing ]] || creates
 
 follower=
 stop_following() { [[ -z $follower ]] || kill "$follower" 2>/dev/null || true; }
 trap stop_following EXIT
 
+kube() { kubectl -n default "$@"; }
+
 explain() { # application
-	kubectl describe sparkapplications.spark.apache.org "$1" >&2 || true
-	echo "The application $1 did not succeed; the lines above say why. Its driver's log: kubectl logs -l spark.operator/spark-app-name=$1" >&2
+	kube describe sparkapplications.spark.apache.org "$1" >&2 || true
+	echo "The application $1 did not succeed; the lines above say why. Its driver's log: kubectl -n default logs -l spark.operator/spark-app-name=$1" >&2
 	exit 1
 }
 
@@ -24,29 +73,32 @@ kubectl -n firesteel-system set env deployment/controller K_SINK=http://print.fi
 kubectl -n firesteel-system rollout status deployment/controller --timeout=120s
 
 say "Applying the applications of examples/; their events, as they come:"
-kubectl delete --ignore-not-found --wait -f examples/ >/dev/null
+kube delete --ignore-not-found --wait -f examples/ >/dev/null
 kubectl -n firesteel-system logs --follow --since=1s deployment/print &
 follower=$!
-kubectl apply -f examples/ >/dev/null
+kube apply -f examples/ >/dev/null
 for application in spark-pi word-count flaky; do
-	kubectl wait --for=condition=Succeeded --timeout=420s "sparkapplications.spark.apache.org/$application" >/dev/null || explain "$application"
+	kube wait --for=condition=Succeeded --timeout=420s "sparkapplications.spark.apache.org/$application" >/dev/null || explain "$application"
 done
-kubectl wait --for=delete --timeout=120s sparkapplications.spark.apache.org/flaky >/dev/null
+kube wait --for=delete --timeout=120s sparkapplications.spark.apache.org/flaky >/dev/null
 stop_following
 
 say "Results, from the logs of the drivers"
-kubectl logs spark-pi-0-driver | grep 'Pi is roughly'
+kube logs spark-pi-0-driver | grep 'Pi is roughly'
 echo "The most frequent words of the Gettysburg Address:"
-kubectl logs word-count-0-driver | grep -E "^[a-z']+: [0-9]+$"
+kube logs word-count-0-driver | grep -E "^[a-z']+: [0-9]+$"
 
+say "Go on with"
+[[ $cluster == existing ]] || echo "  export KUBECONFIG=$KUBECONFIG PATH=\$PATH:$(dirname "$(command -v kubectl)")"
 cat <<-HINTS
-
-	==> Go on with
-	  export KUBECONFIG=$KUBECONFIG PATH=$(dirname "$(command -v kubectl)"):\$PATH
-	  kubectl get sparkapplications
-	  kubectl describe sparkapplication spark-pi
-	  kubectl logs spark-pi-0-driver
+	  kubectl -n default get sparkapplications
+	  kubectl -n default describe sparkapplication spark-pi
+	  kubectl -n default logs spark-pi-0-driver
 	  kubectl -n firesteel-system logs -f deployment/print     # events, as they come
-	  kubectl delete --ignore-not-found -f examples/
-	  make cluster-down                                        # takes the local cluster away
+	  kubectl -n default delete --ignore-not-found -f examples/
 HINTS
+case $cluster in
+local) echo "  make cluster-down                                        # stops the node" ;;
+kind) echo "  make cluster-down CLUSTER=kind                           # deletes the kind cluster" ;;
+existing) echo "  make uninstall CLUSTER=existing                          # removes Firesteel; CRDS=yes its CRDs, too" ;;
+esac
