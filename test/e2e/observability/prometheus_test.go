@@ -4,7 +4,9 @@ package observability
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"regexp"
 	"strings"
@@ -15,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 
+	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
 	"github.com/firesteel-dev/firesteel/test/e2e/cluster"
 	"github.com/firesteel-dev/firesteel/test/observability"
 	"github.com/firesteel-dev/firesteel/test/observability/prometheus"
@@ -26,8 +29,8 @@ const (
 	system = "firesteel-system"
 	// metrics is the path of the controller's metrics at the API server, behind its Service.
 	metrics = "/api/v1/namespaces/" + system + "/services/controller-metrics:metrics/proxy/metrics"
-	// patience bounds what is waited for.
-	patience = 3 * time.Minute
+	// patience bounds what is waited for, one thing after the other.
+	patience = time.Minute
 	interval = 500 * time.Millisecond
 )
 
@@ -86,11 +89,18 @@ func TestPrometheusReadsTheInstallationAndItsAlertsFire(t *testing.T) {
 	})
 	fires("FiresteelAbsent", false)
 
-	c.Apply(t, "../testdata/no-image.yaml")
+	for _, manifest := range []string{"testdata/no-image.yaml", "../../examples/flaky.yaml", "../../examples/cluster.yaml"} {
+		c.Apply(t, "../"+manifest)
+	}
+	kubeflow, err := os.ReadFile(root + "/examples/kubeflow/spark-pi.yaml")
+	cluster.Must(t, err)
+	c.ApplyText(t, strings.Replace(string(kubeflow), "namespace: default", "namespace: "+c.Namespace, 1))
 	fires("FiresteelDriversDoNotStart", true)
 	c.Await(t, "no-image", "ended", cluster.InState("ResourceReleased", "TerminatedWithoutReleaseResources"))
+	c.Await(t, "flaky", "ended after a restart", cluster.InState("ResourceReleased"))
+	c.AwaitKubeflow(t, "spark-pi", "completed", cluster.InKubeflowState(v1beta2.CompletedState))
 	fires("FiresteelDriversDoNotStart", false)
-	everyPanelHasData(t, server, c.Namespace)
+	everyPanelHasHadData(t, server, c.Namespace)
 
 	scale := func(ctx context.Context, replicas int32) {
 		patch := fmt.Appendf(nil, `{"spec":{"replicas":%d}}`, replicas)
@@ -107,17 +117,25 @@ func TestPrometheusReadsTheInstallationAndItsAlertsFire(t *testing.T) {
 	fires("FiresteelNoLeader", false)
 }
 
-// everyPanelHasData evaluates the dashboards' queries. Rates need two reads, so it waits for them.
-func everyPanelHasData(t *testing.T, server *prometheus.Server, namespace string) {
+// everyPanelHasHadData evaluates the dashboards' queries at each second of the test: an application that ran has ended. Rates need
+// two reads, so it waits for them.
+func everyPanelHasHadData(t *testing.T, server *prometheus.Server, namespace string) {
 	t.Helper()
 	panels, err := observability.Panels(root, namespace)
 	cluster.Must(t, err)
-	for _, panel := range panels {
-		for _, query := range panel.Queries {
-			until(t, panel.Dashboard+", "+panel.Title+" shows "+query, func(ctx context.Context) (bool, error) {
-				series, err := server.Query(ctx, query)
-				return len(series) > 0, err
-			})
+	until(t, "every panel has had data", func(ctx context.Context) (bool, error) {
+		var empty []error
+		for _, panel := range panels {
+			for _, query := range panel.Queries {
+				series, err := server.Query(ctx, "present_over_time(("+query+")[5m:1s])")
+				if err != nil {
+					return false, err
+				}
+				if len(series) == 0 {
+					empty = append(empty, fmt.Errorf("%s, %s has none for %s", panel.Dashboard, panel.Title, query))
+				}
+			}
 		}
-	}
+		return len(empty) == 0, errors.Join(empty...)
+	})
 }
