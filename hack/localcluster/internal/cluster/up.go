@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/firesteel-dev/firesteel/hack/localcluster/internal/cache"
@@ -296,8 +297,9 @@ func (c *Cluster) pushSpark(ctx context.Context, t *step.Task, r spark.Release, 
 	if err != nil {
 		return err
 	}
-	for _, line := range r.StandIns(held) {
-		t.Say("%s", line)
+	if lines := r.StandIns(held); len(lines) > 0 {
+		t.Say("images that name other versions hold Spark %s, too; %s lists them", r.Version, t.LogFile())
+		fmt.Fprintln(t.Log(), strings.Join(lines, "\n"))
 	}
 	return c.push(ctx, img, spark.Repositories(r.Names(held))...)
 }
