@@ -76,7 +76,7 @@ kubectl logs "${report#*/}-0-driver" | grep 'Pi is roughly'
 cat <<-HINTS
 
 	==> Go on with
-	  export KUBECONFIG=$KUBECONFIG PATH=$(dirname "$(command -v kubectl)"):\$PATH
+	  export KUBECONFIG=$KUBECONFIG PATH=\$PATH:$(dirname "$(command -v kubectl)")
 	  kubectl -n firesteel-system get broker,triggers,sinkbindings,eventtypes
 	  kubectl -n firesteel-system logs -f deployment/print          # every event, as it comes
 	  kubectl -n firesteel-system logs deployment/dead-letter       # what no Trigger could deliver

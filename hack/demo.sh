@@ -18,7 +18,7 @@ plan() {
 		if [[ -e $cache/cluster/complete ]]; then
 			total="about 1 minute" boot=5s node="use the Kubernetes node that runs on this machine"
 		elif [[ -e $cache/bin/kubernetes ]]; then
-			total="about 1.5 minutes" boot=30s
+			total="about 1.5 minutes" boot=10s
 		else
 			total="about 12 minutes on two cores, and the next time 1.5 minutes" boot=9min build=2min
 			node="build Kubernetes and images of Spark, and $node"
@@ -28,7 +28,7 @@ plan() {
 	existing) total="about 1 minute; the first time 2 more to build the images, and some for the cluster to pull them" boot=1s node="connect to the cluster of KUBECONFIG" ;;
 	esac
 	say "The demonstration takes $total:"
-	printf '  %-6s %s\n' "$boot" "$node" "$build" "build Firesteel's images and deploy it" 45s "run the applications of examples/ with real Spark"
+	printf '  %-6s %s\n' "$boot" "$node" "$build" "build Firesteel's images and deploy it" 1min "run the applications of examples/ with real Spark"
 }
 
 # In an existing cluster, objects with these names may belong to others.
@@ -89,7 +89,10 @@ echo "The most frequent words of the Gettysburg Address:"
 kube logs word-count-0-driver | grep -E "^[a-z']+: [0-9]+$"
 
 say "Go on with"
-[[ $cluster == existing ]] || echo "  export KUBECONFIG=$KUBECONFIG PATH=\$PATH:$(dirname "$(command -v kubectl)")"
+if [[ $cluster != existing ]]; then
+	kubectl=$(dirname "$(command -v kubectl)")
+	echo "  export KUBECONFIG=$KUBECONFIG$([[ $kubectl != "$cache/bin" ]] || echo " PATH=\$PATH:$kubectl")"
+fi
 cat <<-HINTS
 	  kubectl -n default get sparkapplications
 	  kubectl -n default describe sparkapplication spark-pi
