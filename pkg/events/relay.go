@@ -50,8 +50,6 @@ type Progress struct {
 	Pending int
 	// OverdueHandler names the handler that has not acted for RelayConfig.ReportAfter. It is empty if none is overdue.
 	OverdueHandler string
-	// RequestedAt is when this process first requested the overdue handler.
-	RequestedAt time.Time
 	// SinkFailure is the error of a sink that has failed for RelayConfig.ReportAfter, or whose configuration is invalid. It is
 	// empty otherwise. It keeps its text until the sink acknowledges an event.
 	SinkFailure string

@@ -3,7 +3,6 @@ package events
 import (
 	"context"
 	"errors"
-	"time"
 
 	cloudevents "github.com/cloudevents/sdk-go/v2"
 	"go.opentelemetry.io/otel/trace"
@@ -12,11 +11,10 @@ import (
 
 // handlerRequest is an event that a handler has not acted on yet. The relay repeats it until the object shows the result.
 type handlerRequest struct {
-	handler   string
-	event     cloudevents.Event
-	startedAt time.Time
-	span      trace.SpanContext
-	cancel    context.CancelFunc
+	handler string
+	event   cloudevents.Event
+	span    trace.SpanContext
+	cancel  context.CancelFunc
 	// firstSent is closed when the event has left the object's queue. It is nil without a sink.
 	firstSent <-chan struct{}
 	// queued reports whether the event was still in the queue when the request started.
@@ -43,7 +41,7 @@ func (r *Relay) updateRequest(s *stream, snapshot Snapshot) {
 	}
 	ctx, cancel := context.WithCancel(s.ctx)
 	q := &handlerRequest{
-		handler: pending.Handler, event: pending.Event.Clone(), startedAt: r.config.Clock.Now(), span: snapshot.Span, cancel: cancel,
+		handler: pending.Handler, event: pending.Event.Clone(), span: snapshot.Span, cancel: cancel,
 	}
 	q.firstSent = r.firstSend(s, q)
 	q.queued = !isClosed(q.firstSent)

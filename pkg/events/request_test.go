@@ -270,7 +270,6 @@ func TestRequestIsNotSentEarlyWhenSettingsChange(t *testing.T) {
 
 func TestRequestThatIsOverdueNamesItsHandler(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		since := time.Now()
 		handler := newHandler(func(context.Context, cloudevents.Event) error { return errors.New("no verdict") })
 		r := newTestRelay(t, RelayConfig{Handlers: inProcessBroker(t, handler)})
 		record := recordOf(3, 0)
@@ -280,7 +279,7 @@ func TestRequestThatIsOverdueNamesItsHandler(t *testing.T) {
 		r.expectProgress(pi, Progress{Acknowledged: 3, LastError: "no verdict"})
 		advance(time.Second)
 		r.expect("progress", r.takeProgress(), "pi")
-		r.expectProgress(pi, Progress{Acknowledged: 3, LastError: "no verdict", OverdueHandler: "restart", RequestedAt: since})
+		r.expectProgress(pi, Progress{Acknowledged: 3, LastError: "no verdict", OverdueHandler: "restart"})
 		advance(time.Hour)
 		r.expect("progress", r.takeProgress(), "")
 		r.Publish(Snapshot{Object: pi, Record: record})

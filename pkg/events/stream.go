@@ -176,7 +176,7 @@ func (s *stream) progress() Progress {
 	}
 	if request := s.request; request != nil {
 		if request.overdue {
-			p.OverdueHandler, p.RequestedAt = request.handler, request.startedAt
+			p.OverdueHandler = request.handler
 		}
 		if p.LastError == "" {
 			p.LastError = request.lastError

@@ -108,9 +108,6 @@ func (r *Reconciler) countTransitions(ctx context.Context, before, after dialect
 	}
 }
 
-// handlerOverdueAfter is how long a request to a handler may stay unanswered before a condition names the handler.
-const handlerOverdueAfter = 2 * time.Minute
-
 // facts returns what the status shows besides the new record. created are the objects of the launch if they were created
 // just now.
 func (r *Reconciler) facts(
@@ -129,8 +126,7 @@ func (r *Reconciler) facts(
 			r.enqueueAfter(app, again) // the work queue may have merged this delay with an earlier one
 		}
 	}
-	if decision.Awaits != lifecycle.AwaitsNothing && !progress.RequestedAt.IsZero() &&
-		r.clock.Since(progress.RequestedAt) >= handlerOverdueAfter {
+	if decision.Awaits != lifecycle.AwaitsNothing {
 		facts.SilentHandler = progress.OverdueHandler
 	}
 	facts.Delivery = delivery.Of(app.GetRecord(), progress)
