@@ -120,7 +120,7 @@ func kubeflows(t *testing.T) []family {
 	return families
 }
 
-// instrument is what somebody had made.
+// instrument is what a test had made.
 type instrument struct {
 	Name, Kind, Unit, Description string
 	kind                          otlptranslator.MetricType

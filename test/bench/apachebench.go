@@ -38,7 +38,7 @@ spec:
 
 // measureApache is the part that does what the benchmark of the Apache operator does, by kubectl: it applies all
 // applications, asks every second how many are released, and deletes all. That alone it does in one call: kubectl would
-// ask for one deletion after the other, at most five times a second, whoever the operator is.
+// ask for one deletion after the other, at most five times a second, whichever the operator is.
 func (b *bench) measureApache(ctx context.Context) error {
 	c, err := b.startController(ctx, setup{})
 	if err != nil {

@@ -93,8 +93,8 @@ const (
 	elections = 10
 	// electionTime is how long an election may take.
 	electionTime = time.Minute
-	// no replica holds the expired leases.
-	nobody = "nobody"
+	// unheld is the holder of the expired leases, which is no replica.
+	unheld = "unheld"
 )
 
 // startReplicas starts controllers until each of them leads some buckets.
@@ -135,14 +135,14 @@ func (b *bench) startReplicas(ctx context.Context, count int) ([]*controller, er
 }
 
 // expireLeases has the leases end at once that replicas left that were killed. They are not deleted: who starts first would
-// take all that nobody ever held, while all wait for those that are held, each for a time of its own.
+// take all that no replica ever held, while all wait for those that are held, each for a time of its own.
 func (b *bench) expireLeases(ctx context.Context) error {
 	leases := b.Kube.CoordinationV1().Leases(firesteel.SystemNamespace)
 	left, err := leases.List(ctx, metav1.ListOptions{})
 	if err != nil {
 		return err
 	}
-	holder, second, now := nobody, int32(1), metav1.NowMicro()
+	holder, second, now := unheld, int32(1), metav1.NowMicro()
 	for _, lease := range left.Items {
 		lease.Spec.HolderIdentity, lease.Spec.LeaseDurationSeconds, lease.Spec.RenewTime = &holder, &second, &now
 		if _, err := leases.Update(ctx, &lease, metav1.UpdateOptions{}); err != nil {
@@ -160,7 +160,7 @@ func (b *bench) led(ctx context.Context) (map[string]int, error) {
 	}
 	led := map[string]int{}
 	for _, lease := range leases.Items {
-		if holder := lease.Spec.HolderIdentity; strings.Contains(lease.Name, ".sparkapplication.") && holder != nil && *holder != "" && *holder != nobody {
+		if holder := lease.Spec.HolderIdentity; strings.Contains(lease.Name, ".sparkapplication.") && holder != nil && *holder != "" && *holder != unheld {
 			led[*holder]++
 		}
 	}

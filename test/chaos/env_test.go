@@ -57,7 +57,7 @@ type env struct {
 	lately *memory
 	// stormy means that everything fails.
 	stormy atomic.Bool
-	// acting is held, shared, by whoever acts on the API server, and alone by who restores it.
+	// acting is held, shared, by each actor on the API server, and alone by the one that restores it.
 	acting sync.RWMutex
 	// blind ends the witnesses.
 	blind context.CancelFunc

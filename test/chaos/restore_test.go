@@ -83,7 +83,7 @@ func (r *run) restore(ctx context.Context, backup string, raise bool) error {
 	return nil
 }
 
-// untilSeen waits until the history has seen the applications as they are. Nobody writes them meanwhile.
+// untilSeen waits until the history has seen the applications as they are. Nothing writes them meanwhile.
 func (r *run) untilSeen(ctx context.Context) error {
 	return persist(ctx, func(ctx context.Context) error {
 		apps, err := r.applications(ctx)

@@ -87,7 +87,7 @@ func TestRestoreOfTheAPIServerWhileTheControllerRuns(t *testing.T) {
 	}
 }
 
-// At the time of the backup nobody had looked at the application. Its record is not given back: the driver that it names was never
+// At the time of the backup the application had not been reconciled. Its record is not given back: the driver that it names was never
 // made, as far as the API server knows.
 func TestRestoreOfAnApplicationWithoutRecordStartsItAgain(t *testing.T) {
 	t.Parallel()
@@ -183,7 +183,7 @@ func TestEditWhileTheControllerIsDown(t *testing.T) {
 		s.patchRecord(sparkClusters, "c", noting(99))
 		edit(sparkClusters, "c", `{"spec":{"sparkConf":{"spark.a":"b"}}}`)
 	})
-	stays("an edit that nobody can tell")
+	stays("an edit that cannot be told")
 	for object, generation := range map[string]int64{name: s.generation(name), "c": 2} {
 		event := s.untilKubeEvent(object, corev1.EventTypeWarning, "SpecAdopted")
 		for _, part := range []string{fmt.Sprintf("metadata.generation is %d", generation), "edit spec again"} {

@@ -107,11 +107,11 @@ func TestBadInputIsReportedAndAffectsNoOtherApplication(t *testing.T) {
 			bad: App("bad"), before: func(s *env) { s.forbid("bad-0-driver", "no bad drivers here") },
 			reason: "Invalid", event: "SchedulingFailure", says: []string{"Pod", "bad-0-driver", "no bad drivers here"},
 		},
-		"a Pod of its name that is somebody else's": {
+		"a Pod of its name that another user made": {
 			bad: App("bad"), before: func(s *env) { s.foreignPod("bad-0-driver") },
 			reason: "NameTaken", event: "SchedulingFailure", says: []string{"Pod", "bad-0-driver", "belongs to", "rename it or the application"},
 		},
-		"a Service of its name that is somebody else's": {
+		"a Service of its name that another user made": {
 			bad: App("bad"), before: func(s *env) { s.foreignService("bad-0-driver-svc") },
 			reason: "NameTaken", event: "SchedulingFailure", says: []string{"Service", "bad-0-driver-svc", "belongs to", "rename it or the application"},
 		},

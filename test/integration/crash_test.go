@@ -68,25 +68,40 @@ func (s *env) runThrough(life lifeCase, name string) {
 	}
 }
 
-// crashesAtOnce is the number of controllers that run beside each other, each in a namespace of its own.
-const crashesAtOnce = 6
+// crashEnvs are envs for subtests that run in parallel. Each env serves one of them at a time.
+type crashEnvs chan *crashEnv
+
+// newCrashEnvs makes more envs than there are processors, since a subtest mostly waits: for the fence of the killed controller above
+// all.
+func newCrashEnvs(t *testing.T) crashEnvs {
+	t.Helper()
+	envs := make(crashEnvs, 12)
+	for range cap(envs) {
+		envs <- newCrashEnv(t)
+	}
+	return envs
+}
+
+// run runs a subtest as soon as an env is free, beside the other subtests.
+func (e crashEnvs) run(t *testing.T, name string, test func(t *testing.T, m *crashEnv)) {
+	t.Run(name, func(t *testing.T) {
+		t.Parallel()
+		m := <-e
+		defer func() { e <- m }()
+		m.use(t)
+		test(t, m)
+	})
+}
 
 // The controller is killed at each of its steps in turn, and another takes over. Whatever the step was, no two drivers
 // live at once, each attempt has one, and the whole story is told in order.
 func TestCrashOfTheControllerAtEachStep(t *testing.T) {
 	alone(t)
-	mortals := make(chan *crashEnv, crashesAtOnce)
-	for range crashesAtOnce {
-		mortals <- newCrashEnv(t)
-	}
+	envs := newCrashEnvs(t)
 	for name, life := range map[string]lifeCase{"of a restart": restarted, "of a deletion": cutShort} {
 		t.Run(name, func(t *testing.T) {
 			walk := func(where string, arm func(*crashEnv)) {
-				t.Run(where, func(t *testing.T) {
-					t.Parallel()
-					m := <-mortals
-					defer func() { mortals <- m }()
-					m.use(t)
+				envs.run(t, where, func(t *testing.T, m *crashEnv) {
 					arm(m)
 					m.runThrough(life, m.name)
 					m.untilNothingIsLeft()

@@ -119,7 +119,7 @@ func TestLaunchWaitsForTheDriverOfADeletedApplication(t *testing.T) {
 			s.untilState("pi", "ResourceReleased")
 			s.delete("pi")
 		},
-		// Somebody removes the finalizer, and the garbage collector deletes a driver that runs.
+		// A user removes the finalizer, and the garbage collector deletes a driver that runs.
 		"whose application was torn away": func(s *env) {
 			s.run("pi", 0)
 			s.delete("pi")

@@ -36,11 +36,10 @@ func TestFenceOfAFirstLaunchHoldsWhateverUsersDo(t *testing.T) {
 			})
 		},
 	}
-	m := newCrashEnv(t)
+	envs := newCrashEnvs(t)
 	for write, at := range writesOfAFirstLaunch {
 		for change, do := range changes {
-			t.Run(fmt.Sprintf("after %s the controller dies %s", write, change), func(t *testing.T) {
-				m.use(t)
+			envs.run(t, fmt.Sprintf("after %s the controller dies %s", write, change), func(t *testing.T, m *crashEnv) {
 				m.apiServer.setTrap(m.name, trap{at: at, answered: true, spring: func() { m.killController() }})
 				m.create(App(m.name))
 				<-m.dead
@@ -61,8 +60,7 @@ func TestFenceOfAFirstLaunchHoldsWhateverUsersDo(t *testing.T) {
 			"and it is deleted":                        {},
 			"and it is deleted without its dependents": {PropagationPolicy: new(metav1.DeletePropagationOrphan)},
 		} {
-			t.Run(fmt.Sprintf("after %s the controller dies %s", write, how), func(t *testing.T) {
-				m.use(t)
+			envs.run(t, fmt.Sprintf("after %s the controller dies %s", write, how), func(t *testing.T, m *crashEnv) {
 				m.apiServer.setTrap(m.name, trap{at: at, answered: true, spring: func() { m.killController() }})
 				m.create(App(m.name))
 				<-m.dead

@@ -14,7 +14,7 @@ import (
 func TestForcedDeletionWaitsForTheGracePeriodOfTheDriver(t *testing.T) {
 	t.Parallel()
 	for name, stop := range map[string]func(s *env, d *driver){
-		"when somebody deletes its Pod": func(s *env, d *driver) {
+		"when a user deletes its Pod": func(s *env, d *driver) {
 			s.must(s.Kube.CoreV1().Pods(s.ns).Delete(s.Context(), d.Name, metav1.DeleteOptions{}))
 		},
 		"when an attempt failed and its sidecar lives on": func(_ *env, d *driver) {

@@ -70,7 +70,7 @@ func TestHandlerAcceptsOnlyTokensForItsAudience(t *testing.T) {
 	s.run("pi", 1)
 }
 
-// Whoever reaches the port may open connections and send nothing, or half of an event. The Broker is served beside them.
+// A client that reaches the port may open connections and send nothing, or half of an event. The Broker is served beside them.
 func TestHandlerServesTheBrokerBesideIdleConnections(t *testing.T) {
 	alone(t)
 	s := newEnv(t)

@@ -192,7 +192,7 @@ func findKindByDiscovery(s *env) {
 		}
 	}
 	if !asked {
-		s.Error("nobody asked for the CRD")
+		s.Error("the CRD was never asked for")
 	}
 }
 

@@ -27,7 +27,7 @@ func TestForcedDeletionOfADriverOnALostNode(t *testing.T) {
 	})
 	grace := int64(1)
 	s.must(s.Kube.CoreV1().Pods(s.ns).Delete(t.Context(), d.Name, metav1.DeleteOptions{GracePeriodSeconds: &grace}))
-	until(s, s.apps(), "pi", "say that nobody forces its driver", func(app *sparkv1.SparkApplication) bool {
+	until(s, s.apps(), "pi", "say that its driver is not forced to go", func(app *sparkv1.SparkApplication) bool {
 		return contains(app.Status.Conditions[0].Message, "forceTerminationGracePeriodMillis does not allow Firesteel to do")
 	})
 	if state := stateOf(s.get("pi")); state != "RunningHealthy" {

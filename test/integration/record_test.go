@@ -351,11 +351,11 @@ func TestEditAloneRunsAnApplicationAgain(t *testing.T) {
 	for _, version := range []int64{spec.HashVersionJSON, spec.HashVersion} {
 		s.patchRecord(kubeflowApplications, name, noting("of another library", version, s.generation(name)))
 		edit(fmt.Sprintf(`{"spec":{"timeToLiveSeconds":%d}}`, 1800+version))
-		stays("an edit of what does not matter, of a hash that nobody makes any more")
+		stays("an edit of what does not matter, of a hash that no version makes any more")
 	}
 	s.patchRecord(kubeflowApplications, name, `{"op":"remove","path":"/attempt/spec"}`, `{"op":"add","path":"/attempt/specHash","value":"of an earlier"}`)
 	edit(`{"spec":{"timeToLiveSeconds":2000}}`)
-	stays("an edit of what does not matter, of an earlier version's hash that nobody makes any more")
+	stays("an edit of what does not matter, of an earlier version's hash that no version makes any more")
 	s.patchRecord(kubeflowApplications, name, `{"op":"remove","path":"/attempt/spec"}`, `{"op":"add","path":"/attempt/specHash","value":"of an earlier"}`)
 	s.patchRecord(kubeflowApplications, name, `{"op":"add","path":"/attempt/specHash","value":"`+hashJSON(s, name)+`"}`)
 	edit(`{"spec":{"timeToLiveSeconds":3600}}`)
@@ -363,7 +363,7 @@ func TestEditAloneRunsAnApplicationAgain(t *testing.T) {
 	s.patchRecord(kubeflowApplications, name, noting("of another", 99, 1))
 	edit(`{"spec":{"timeToLiveSeconds":7200}}`)
 	s.untilKubeEvent(name, corev1.EventTypeWarning, "SpecAdopted")
-	stays("nobody can tell")
+	stays("an edit that cannot be told")
 	edit(`{"spec":{"arguments":["7"]}}`)
 	again := until(s, s.kubeflowApps(), name, "run anew", func(app *v1beta2.SparkApplication) bool {
 		return app.Status.AppState.State == v1beta2.SubmittedState

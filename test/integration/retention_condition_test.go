@@ -34,14 +34,14 @@ func TestRetentionConditionNamesNoDriverThatIsGone(t *testing.T) {
 			s.untilShown("spark-pi", v1beta2.FailedState)
 			untilNothingIsKept(s)
 		},
-		"since somebody deleted it while it ran": func(s *env) {
+		"since a user deleted it while it ran": func(s *env) {
 			s.kubeflowApplication(sparkPi("4.1.1"))
 			d := s.runPi()
 			s.must(s.Kube.CoreV1().Pods(s.ns).Delete(s.Context(), d.Name, *metav1.NewDeleteOptions(0)))
 			s.untilShown("spark-pi", v1beta2.FailedState)
 			untilNothingIsKept(s)
 		},
-		"since somebody deleted it after its end": func(s *env) {
+		"since a user deleted it after its end": func(s *env) {
 			s.kubeflowApplication(sparkPi("4.1.1"))
 			d := s.runPi().succeed()
 			s.untilShown("spark-pi", v1beta2.CompletedState)

@@ -38,7 +38,7 @@ var unseen = map[string]string{
 	"list poddisruptionbudgets":                    "where the API server cannot stream what exists",
 	"list sparkapplications":                       "where the API server cannot stream what exists",
 	"list scheduledsparkapplications":              "where the API server cannot stream what exists",
-	"patch scheduledsparkapplications/status":      "for one that cannot be decoded, which the schema lets nobody write",
+	"patch scheduledsparkapplications/status":      "for one that cannot be decoded, which the schema refuses",
 	"list namespaces":                              "where the API server cannot stream what exists",
 	"list customresourcedefinitions":               "where the API server cannot stream what exists",
 	"watch customresourcedefinitions":              "while a kind is absent, in a control plane of its own",

@@ -12,8 +12,8 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/schedule/variant"
 )
 
-// owned creates an application that names the schedule as its owner and claims to be for an instant, if not zero. Nobody
-// but the test made it a run.
+// owned creates an application that names the schedule as its owner and claims to be for an instant, if not zero. Only
+// the test made it a run.
 func (t *scheduleEnv) owned(name string, controller bool, instant time.Time) {
 	t.Helper()
 	var template, spec map[string]any

@@ -68,7 +68,7 @@ func TestScheduleStartsRunsOnTime(t *testing.T) {
 	})
 }
 
-// The handler reads the schedule, creates the run and records it; nobody else writes for it. The other write of a schedule
+// The handler reads the schedule, creates the run and records it; nothing else writes for it. The other write of a schedule
 // is its first, and that of the run says that it is held.
 func TestScheduleRunCostsThreeRequests(t *testing.T) {
 	t.Parallel()
@@ -160,8 +160,7 @@ func TestScheduleHistoryIsPrunedWhenRunsEnd(t *testing.T) {
 	})
 }
 
-// The handler may die between creating a run and recording it, and whoever sees that run delete it before anybody else
-// looks.
+// The handler may die between creating a run and recording it, and a user may delete that run before another handler sees it.
 func TestScheduleRunDeletedByHandIsNotStartedAgain(t *testing.T) {
 	alone(t)
 	s := newEnv(t)

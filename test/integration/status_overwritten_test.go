@@ -21,7 +21,7 @@ func TestDriverSurvivesAnOverwrittenStatus(t *testing.T) {
 	s.create(App("pi"))
 	d := s.run("pi", 0)
 
-	// Another operator, which does not know of the record, writes the whole status. Nobody fights it.
+	// Another operator, which does not know of the record, writes the whole status. Firesteel does not fight it.
 	s.overwriteStatus("pi")
 	s.untilCondition("pi", "Succeeded", metav1.ConditionUnknown, "AnotherOperatorActive")
 	s.untilKubeEvent("pi", corev1.EventTypeWarning, "AnotherOperatorActive")

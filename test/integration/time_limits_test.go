@@ -71,7 +71,7 @@ func (s *env) untilEndPublished(state, class string) {
 	})
 }
 
-// A driver that nobody can place fails its run when its time is over, is tried again as the policy says, and leaves no Pod
+// A driver that the scheduler cannot place fails its run when its time is over, is tried again as the policy says, and leaves no Pod
 // that might start later.
 func TestTimeLimitOfAKubeflowDriverThatDoesNotStart(t *testing.T) {
 	t.Parallel()

@@ -258,7 +258,7 @@ func TestHistoryReportsViolations(t *testing.T) {
 			l.persist("ResourceReleased")
 			l.driver(watch.Deleted, "first", corev1.PodRunning)
 		}, "resources were released at revision 106, and driver first lived until 107"},
-		"a deletion that nobody asked for": {func(l *run) {
+		"a deletion that was not asked for": {func(l *run) {
 			l.app.DeletionTimestamp = &metav1.Time{Time: start}
 			l.see(watch.Modified)
 		}, "that was not due"},

@@ -159,7 +159,7 @@ func (c *connection) serveOne(request *http.Request) (*http.Response, error) {
 	case trouble == 1:
 		return answer(nil, apierrors.NewTooManyRequests("later", 1))
 	case trouble == 2 && writes:
-		return answer(nil, apierrors.NewConflict(groupResource(key{}), "", errors.New("somebody was faster")))
+		return answer(nil, apierrors.NewConflict(groupResource(key{}), "", errors.New("another client was faster")))
 	case trouble == 3:
 		_, _ = c.perform(request)
 		return nil, errors.New("read tcp: connection reset by peer")
@@ -167,7 +167,7 @@ func (c *connection) serveOne(request *http.Request) (*http.Response, error) {
 		c.kill() // before the write
 		return nil, errRefused
 	case trouble == 6 && request.Method == http.MethodPost:
-		return answer(nil, apierrors.NewForbidden(groupResource(key{}), "", errors.New("somebody's webhook does not like it")))
+		return answer(nil, apierrors.NewForbidden(groupResource(key{}), "", errors.New("a webhook refuses it")))
 	case trouble == 5 && writes:
 		_, _ = c.perform(request)
 		c.kill() // right after it
@@ -342,7 +342,7 @@ func (c *connection) sendInitial(to io.Writer, resource string, selects func(obj
 	return revision
 }
 
-// send returns false if nobody listens any more.
+// send returns false if the watch has ended.
 func send(to io.Writer, kind watch.EventType, o object) bool {
 	text, err := json.Marshal(map[string]any{"type": kind, "object": o})
 	if err != nil {

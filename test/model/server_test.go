@@ -214,7 +214,7 @@ func (s *server) merge(stored, given object, subresource string) error {
 		app.Spec = wanted.(*coordinationv1.Lease).Spec
 		return nil
 	default:
-		return fmt.Errorf("nobody updates a %T", stored)
+		return fmt.Errorf("no update of a %T is modelled", stored)
 	}
 }
 

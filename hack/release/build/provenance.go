@@ -26,7 +26,7 @@ const (
 
 	repository = "https://github.com/firesteel-dev/firesteel"
 	buildType  = repository + "/tree/main/hack/release"
-	// builder is whoever runs make release on a machine of his own: no service vouches for it.
+	// builder is the user who runs make release on a machine of their own: no service vouches for it.
 	builder       = repository + "/blob/main/Makefile#release"
 	predicateType = "https://slsa.dev/provenance/v1"
 )

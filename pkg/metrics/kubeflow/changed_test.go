@@ -170,8 +170,8 @@ func TestExecutorsAreCountedOnce(t *testing.T) {
 			states{executors(running, running), executors(completed, running), executors(completed, failed), executors(completed, failed)},
 			map[string]string{"success_count": "1", "failure_count": "1"},
 		},
-		"where nobody saw them run": {states{nil, executors(completed, completed)}, map[string]string{"success_count": "2"}},
-		"where nobody knew of them for a while": {
+		"where no watch saw them run": {states{nil, executors(completed, completed)}, map[string]string{"success_count": "2"}},
+		"where they were unknown for a while": {
 			states{executors(running, unknown), executors(unknown, failed)}, map[string]string{"failure_count": "1"},
 		},
 		"where what is said of one changes": {states{executors(failed, failed), executors(completed, failed)}, nil},

@@ -27,7 +27,7 @@ func TestLabelsAreThoseOfTheApplication(t *testing.T) {
 		"of two alike the one that is asked for": {
 			[]string{"app_type"}, pi().Labels(map[string]string{"app-type": "other", "app_type": "etl"}), `{app_type="etl"}`,
 		},
-		"of two alike that nobody asked for, always the same": {
+		"of two alike that were not asked for, always the same": {
 			[]string{"a_b_c"}, pi().Labels(map[string]string{"a_b-c": "last", "a-b_c": "second", "a-b-c": "first"}), `{a_b_c="first"}`,
 		},
 		"one of Kubernetes": {

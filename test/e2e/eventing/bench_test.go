@@ -40,7 +40,7 @@ func (s *env) find(deliveries []delivery, state string) delivery {
 	s.t.Helper()
 	i := slices.IndexFunc(deliveries, func(d delivery) bool { return d.Event.Extensions()["sparkstate"] == state })
 	if i < 0 {
-		s.t.Fatalf("nobody was told of %s:\n%s", state, story(deliveries))
+		s.t.Fatalf("no subscriber got %s:\n%s", state, story(deliveries))
 	}
 	return deliveries[i]
 }

@@ -11,7 +11,7 @@ import (
 
 const exited = "spark-kubernetes-driver exited with code 1"
 
-// The driver looks for packages before it begins. What Spark then throws reaches nobody but its log, of whose end the
+// The driver looks for packages before it begins. What Spark then throws is only in its log, of whose end the
 // manifest makes the container's termination message.
 func TestMissingPackageFailsTheApplication(t *testing.T) {
 	c := cluster.New(t)

@@ -163,7 +163,7 @@ func isKubernetesEvent(request *http.Request) bool {
 
 // forget carries a request out and loses the answer. The client may be gone already.
 func (g *Gateway) forget(request *http.Request) {
-	g.proxy.ServeHTTP(&nobody{header: http.Header{}}, request.WithContext(context.WithoutCancel(request.Context())))
+	g.proxy.ServeHTTP(&discarded{header: http.Header{}}, request.WithContext(context.WithoutCancel(request.Context())))
 }
 
 // keep reads the body of a request, which cannot be read when the client is gone. It returns false if it is already.
@@ -173,12 +173,12 @@ func keep(request *http.Request) bool {
 	return err == nil
 }
 
-// no client reads a lost response.
-type nobody struct{ header http.Header }
+// discarded is a response that no client reads.
+type discarded struct{ header http.Header }
 
-func (n *nobody) Header() http.Header            { return n.header }
-func (n *nobody) Write(body []byte) (int, error) { return len(body), nil }
-func (n *nobody) WriteHeader(int)                {}
+func (d *discarded) Header() http.Header            { return d.header }
+func (d *discarded) Write(body []byte) (int, error) { return len(body), nil }
+func (d *discarded) WriteHeader(int)                {}
 
 // answer is a refusal in the API server's form.
 func answer(w http.ResponseWriter, status any, code int) {

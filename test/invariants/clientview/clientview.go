@@ -118,7 +118,7 @@ func miscounted(was, is v1beta2.SparkApplicationStatus, begun []v1alpha1.Transit
 	return wrong
 }
 
-// unedited reports whether an application is invalidated although nobody edited its spec. A record of an earlier version of Firesteel
+// unedited reports whether an application is invalidated although its spec was not edited. A record of an earlier version of Firesteel
 // names no generation: its attempt is of the generation that was observed before, not of the one that this write observes.
 func unedited(was v1beta2.SparkApplicationStatus, after *v1beta2.SparkApplication, begun []v1alpha1.Transition) []string {
 	asked := fields.SpecOf(after)

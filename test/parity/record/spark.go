@@ -87,7 +87,7 @@ func (s *server) spark(ctx context.Context, home, user, program string, argument
 	return cmd, nil
 }
 
-// makeUser makes the home of a user: with a Maven repository of the one package that cases name, so that nobody has to
+// makeUser makes the home of a user: with a Maven repository of the one package that cases name, so that no run has to
 // fetch it, and with a configuration of Hadoop in which a stub stands for the stores that cases name.
 func (s *server) makeUser() (string, error) {
 	home := filepath.Join(s.dir, "user")

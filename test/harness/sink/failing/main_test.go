@@ -160,6 +160,6 @@ func TestSubscribersOfTenants(t *testing.T) {
 	}
 	cancel()
 	if err := <-answered; err == nil {
-		t.Error("the dead one answers whoever gives up")
+		t.Error("the dead one answers a client that gives up")
 	}
 }
