@@ -50,7 +50,8 @@ var envs atomic.Int64
 
 var notInName = regexp.MustCompile(`[^a-z0-9]+`)
 
-// newEnv creates a namespace in which Pods can be created. It is deleted after the test.
+// newEnv creates a namespace in which Pods can be created. After the test Firesteel's objects in it are deleted. The namespace itself
+// stays until the control plane ends, since its deletion takes some eighty requests.
 func newEnv(t testing.TB) *env {
 	t.Helper()
 	name := strings.Trim(notInName.ReplaceAllString(strings.ToLower(strings.TrimPrefix(t.Name(), "Test")), "-"), "-")
@@ -72,9 +73,19 @@ func (s *env) cleanUp() {
 	ctx := context.Background()
 	s.kubelet.Resume(ctx, s.ns)
 	s.sink.SetAnswer(s.ns, sink.Accept)
-	if err := s.Kube.CoreV1().Namespaces().Delete(ctx, s.ns, metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) {
-		s.Error(err)
+	for _, kind := range []collection{
+		s.Spark.FiresteelV1alpha1().ScheduledSparkApplications(s.ns), s.Spark.SparkoperatorV1beta2().ScheduledSparkApplications(s.ns),
+		s.apps(), s.kubeflowApps(), s.clusters(),
+	} {
+		if err := kind.DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{}); err != nil && !apierrors.IsNotFound(err) {
+			s.Error(err)
+		}
 	}
+}
+
+// collection is the objects of a kind in a namespace.
+type collection interface {
+	DeleteCollection(ctx context.Context, options metav1.DeleteOptions, which metav1.ListOptions) error
 }
 
 // sharesController lets the controller that all parallel tests share serve the env.

@@ -12,14 +12,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"time"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
@@ -123,22 +121,18 @@ func (i *Installation) ConfigOf(ctx context.Context, namespace, account string) 
 	return i.Plane.Config(token), nil
 }
 
-// serviceAccountTimeout bounds the wait for the service account of a new namespace.
-const serviceAccountTimeout = 3 * time.Minute
-
-// AddNamespace makes a namespace, and waits until Pods can be created in it.
+// AddNamespace makes a namespace in which Pods can be created: with the account that they need, so that nothing waits until the
+// controller manager makes it.
 func (i *Installation) AddNamespace(ctx context.Context, name string) error {
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
 	if _, err := i.Kube.CoreV1().Namespaces().Create(ctx, namespace, metav1.CreateOptions{}); err != nil {
 		return err
 	}
-	return wait.PollUntilContextTimeout(ctx, 20*time.Millisecond, serviceAccountTimeout, true, func(ctx context.Context) (bool, error) {
-		_, err := i.Kube.CoreV1().ServiceAccounts(name).Get(ctx, "default", metav1.GetOptions{})
-		if apierrors.IsNotFound(err) {
-			return false, nil
-		}
-		return err == nil, err
-	})
+	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "default"}}
+	if _, err := i.Kube.CoreV1().ServiceAccounts(name).Create(ctx, account, metav1.CreateOptions{}); !apierrors.IsAlreadyExists(err) {
+		return err
+	}
+	return nil
 }
 
 // Controller describes a controller process.
