@@ -109,7 +109,7 @@ func TestRefusedClusters(t *testing.T) {
 		"a name that begins with a digit":       {name: "4you", spec: `{}`, want: "of which the first is a letter"},
 		"a name that is too long":               {name: strings.Repeat("a", 53), spec: `{}`, want: "at most 52"},
 		"the longest name":                      {name: strings.Repeat("a", 52), spec: `{}`},
-		"metrics that no client may read":                    {spec: `{workerSpec: {networkPolicy: {metricsPort: 9404, metricsIngress: []}}}`, want: "metricsIngress"},
+		"metrics that no client may read":       {spec: `{workerSpec: {networkPolicy: {metricsPort: 9404, metricsIngress: []}}}`, want: "metricsIngress"},
 		"metrics without a port":                {spec: `{workerSpec: {networkPolicy: {metricsIngress: [{}]}}}`, want: "metricsPort"},
 		"a template that Kubernetes refuses":    {spec: `{workerSpec: {statefulSetSpec: {template: {spec: {containers: [{}]}}}}}`},
 		"a StatefulSet without much of a spec":  {spec: `{masterSpec: {statefulSetSpec: {}}}`},

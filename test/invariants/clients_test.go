@@ -96,9 +96,9 @@ func TestKubeflowApplicationEndsAgainAfterAnEdit(t *testing.T) {
 func TestKubeflowApplicationDoesNotRunAgainWithoutReason(t *testing.T) {
 	for name, tt := range map[string]struct{ states, want string }{
 		"a second run that was not asked for": {completes + "ScheduledToRestart", "ScheduledToRestart of attempt 1 follows TerminatedWithoutRelease"},
-		"an edit that was none":              {completes + "Invalidating", "its spec is that of its attempt"},
-		"a resumption of what runs":          {"Submitted DriverRequested Resuming", "Resuming of attempt 1 follows DriverRequested"},
-		"a suspension after the end":         {completes + "Suspending", "Suspending of attempt 0 follows TerminatedWithoutRelease"},
+		"an edit that was none":               {completes + "Invalidating", "its spec is that of its attempt"},
+		"a resumption of what runs":           {"Submitted DriverRequested Resuming", "Resuming of attempt 1 follows DriverRequested"},
+		"a suspension after the end":          {completes + "Suspending", "Suspending of attempt 0 follows TerminatedWithoutRelease"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := newKubeflowRun(t, tt.states)

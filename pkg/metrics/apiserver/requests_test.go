@@ -47,7 +47,7 @@ func TestCountRequests(t *testing.T) {
 		"the version is asked for":     {http.MethodGet, "/version", 200, "firesteel.resource=,firesteel.verb=get,http.response.status_code=200"},
 		"the groups are asked for":     {http.MethodGet, "/apis/spark.apache.org/v1", 200, "firesteel.resource=,firesteel.verb=get,http.response.status_code=200"},
 		"nothing in particular is":     {http.MethodGet, "/", 200, "firesteel.resource=,firesteel.verb=get,http.response.status_code=200"},
-		"no server answers":               {http.MethodPost, "/api/v1/namespaces/team-a/services", 0, "firesteel.resource=services,firesteel.verb=create"},
+		"no server answers":            {http.MethodPost, "/api/v1/namespaces/team-a/services", 0, "firesteel.resource=services,firesteel.verb=create"},
 		"a server overloaded declines": {http.MethodPost, "/api/v1/namespaces/team-a/services", 429, "firesteel.resource=services,firesteel.verb=create,http.response.status_code=429"},
 	} {
 		t.Run(name, func(t *testing.T) {

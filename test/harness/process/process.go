@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -122,16 +124,29 @@ func (p *Process) memory(name string) (int, error) {
 	return kib << 10, err
 }
 
-// FreePorts returns ports that no process listens on.
+// FreePorts returns ports of the loopback address on which no process listens. No call in this process returns a port again: a program
+// that a test starts listens only later. They are below those that the kernel gives to outgoing connections, which would take them
+// meanwhile, and below Kubernetes' node ports.
 func FreePorts(n int) ([]int, error) {
 	var ports []int
-	for range n {
-		listener, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			return nil, fmt.Errorf("find a free port: %w", err)
+	for range lastPort - firstPort {
+		if len(ports) == n {
+			return ports, nil
 		}
-		defer listener.Close() // at the end, so that all differ
-		ports = append(ports, listener.Addr().(*net.TCPAddr).Port)
+		port := firstPort + int(nextPort.Add(1))%(lastPort-firstPort)
+		if listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port)); err == nil {
+			listener.Close()
+			ports = append(ports, port)
+		}
 	}
-	return ports, nil
+	return nil, fmt.Errorf("%d ports from %d to %d are not free", n, firstPort, lastPort)
 }
+
+const firstPort, lastPort = 11000, 30000
+
+// nextPort begins at random, so that processes that run at the same time begin at different ports.
+var nextPort = func() *atomic.Uint32 {
+	next := &atomic.Uint32{}
+	next.Store(rand.Uint32N(lastPort - firstPort))
+	return next
+}()

@@ -28,7 +28,7 @@ func TestNewest(t *testing.T) {
 		"the cache's once it has caught up":        {object("1", "18"), object("1", "18"), "18"},
 		"the cache's once it is ahead":             {object("1", "18"), object("1", "19"), "19"},
 		"the cache's where it is of another birth": {object("1", "18"), object("2", "17"), "17"},
-		"the cache's where nobody can tell":        {object("1", "18"), object("1", "x"), "x"},
+		"the cache's where the versions cannot be compared":        {object("1", "18"), object("1", "x"), "x"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := New[*corev1.ConfigMap]()
