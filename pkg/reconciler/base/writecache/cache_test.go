@@ -22,13 +22,13 @@ func TestNewest(t *testing.T) {
 		own, cached *corev1.ConfigMap
 		want        string
 	}{
-		"the cache's where nothing was written":    {nil, object("1", "17"), "17"},
-		"one's own while the cache is behind":      {object("1", "18"), object("1", "17"), "18"},
-		"numbers are compared, not texts":          {object("1", "100"), object("1", "99"), "100"},
-		"the cache's once it has caught up":        {object("1", "18"), object("1", "18"), "18"},
-		"the cache's once it is ahead":             {object("1", "18"), object("1", "19"), "19"},
-		"the cache's where it is of another birth": {object("1", "18"), object("2", "17"), "17"},
-		"the cache's where the versions cannot be compared":        {object("1", "18"), object("1", "x"), "x"},
+		"the cache's where nothing was written":             {nil, object("1", "17"), "17"},
+		"one's own while the cache is behind":               {object("1", "18"), object("1", "17"), "18"},
+		"numbers are compared, not texts":                   {object("1", "100"), object("1", "99"), "100"},
+		"the cache's once it has caught up":                 {object("1", "18"), object("1", "18"), "18"},
+		"the cache's once it is ahead":                      {object("1", "18"), object("1", "19"), "19"},
+		"the cache's where it is of another birth":          {object("1", "18"), object("2", "17"), "17"},
+		"the cache's where the versions cannot be compared": {object("1", "18"), object("1", "x"), "x"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := New[*corev1.ConfigMap]()
