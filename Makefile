@@ -181,8 +181,9 @@ test-e2e: ## Run the tests on a cluster, with real Spark.
 .PHONY: e2e
 e2e: export EVENTING ?= yes
 e2e: export SPARK_VERSIONS := 3.5.9,4.3.0
-e2e: ## Run the end-to-end tests, and one for each feature and Spark version; downloads two more versions.
+e2e: ## Run the end-to-end tests, one for each feature and Spark version, and Argo CD's code; downloads two more versions.
 	($(LOCALCLUSTER) prometheus)
+	cd test/argocd && go test -count=1 -tags=kubernetes_protomessage_one_more_release ./...
 	hack/with-cluster.sh --as-found hack/e2e.sh ./test/e2e/...
 
 ##@ Clusters
