@@ -6,6 +6,7 @@ import (
 
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
+	kubeclient "knative.dev/pkg/client/injection/kube/client"
 	"knative.dev/pkg/injection"
 
 	"github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned"
@@ -13,6 +14,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/kube"
 	"github.com/firesteel-dev/firesteel/pkg/kube/codec"
 	"github.com/firesteel-dev/firesteel/pkg/kube/kinds"
+	"github.com/firesteel-dev/firesteel/pkg/kube/namespaced"
 )
 
 // clientset implements the generated clientset with Firesteel's own clients.
@@ -24,8 +26,9 @@ type clientset struct {
 func (c clientset) Discovery() discovery.DiscoveryInterface { return c.discovery }
 
 // withClients injects Firesteel's own clients into informers and reconcilers. They replace the generated clients, since the client that is
-// registered last is used. With these clients, informers also sync if the CRD of a kind is absent.
-func withClients(installed *kinds.Kinds, watchCodec codec.Kind) injection.ClientInjector {
+// registered last is used. With these clients, informers also sync if the CRD of a kind is absent. They read only listed namespaces unless
+// listed is nil.
+func withClients(installed *kinds.Kinds, listed *namespaced.Namespaces, watchCodec codec.Kind) injection.ClientInjector {
 	return func(ctx context.Context, cluster *rest.Config) context.Context {
 		cluster = rest.CopyConfig(cluster)
 		cluster.Wrap(installed.Wrap)
@@ -39,6 +42,10 @@ func withClients(installed *kinds.Kinds, watchCodec codec.Kind) injection.Client
 		}
 		if clients.discovery, err = discovery.NewDiscoveryClientForConfigAndClient(cluster, httpClient); err != nil {
 			log.Fatal(err)
+		}
+		if listed != nil {
+			clients.Clients = listed.Firesteel(clients.Clients)
+			ctx = context.WithValue(ctx, kubeclient.Key{}, listed.Kubernetes(kubeclient.Get(ctx)))
 		}
 		return context.WithValue(ctx, sparkclient.Key{}, versioned.Interface(clients))
 	}

@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"log"
 	"slices"
@@ -11,7 +12,6 @@ import (
 	"github.com/kelseyhightower/envconfig"
 	"github.com/prometheus/client_golang/prometheus"
 	"go.opentelemetry.io/otel"
-	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	filteredfactory "knative.dev/pkg/client/injection/kube/informers/factory/filtered"
 	"knative.dev/pkg/configmap"
@@ -20,13 +20,11 @@ import (
 	"knative.dev/pkg/injection/sharedmain"
 	"knative.dev/pkg/logging"
 	"knative.dev/pkg/signals"
-	"knative.dev/pkg/system"
 
 	"github.com/firesteel-dev/firesteel/internal/gc"
 	"github.com/firesteel-dev/firesteel/internal/version"
 	"github.com/firesteel-dev/firesteel/pkg/applications"
 	"github.com/firesteel-dev/firesteel/pkg/cluster/masterui"
-	"github.com/firesteel-dev/firesteel/pkg/config/knative"
 	"github.com/firesteel-dev/firesteel/pkg/events"
 	"github.com/firesteel-dev/firesteel/pkg/kube"
 	"github.com/firesteel-dev/firesteel/pkg/kube/codec"
@@ -59,44 +57,46 @@ func main() {
 		log.Fatal(err)
 	}
 	drivers, executors := applications.PodSelectors()
-	ctx := filteredfactory.WithSelectors(signals.NewContext(), slices.Concat(drivers, executors)...)
+	signalled := signals.NewContext()
+	ctx, end := context.WithCancelCause(filteredfactory.WithSelectors(signalled, slices.Concat(drivers, executors)...))
 	gc.FollowHeapSize()
 	local := flag.Bool("local", false, "Run outside the cluster as the only controller: no leader election, no health probes.")
 	version.AddFlag(flag.CommandLine)
-	config := injection.ParseAndGetRESTConfigOrDie()
-	if config.QPS == 0 {
-		config.QPS = -1 // the API server's Priority and Fairness is the limit
-	}
-	config.UserAgent = rest.DefaultKubernetesUserAgent() // for audit logs and managed fields
-	launch.WithoutCreateRetries(config)
-	kube.WithFreshWatches(config)
-	counted, err := apiserver.CountRequests(otel.GetMeterProvider())
-	if err != nil {
+	cluster := injection.ParseAndGetRESTConfigOrDie()
+	if err := tune(cluster); err != nil {
 		log.Fatal(err)
 	}
-	config.Wrap(counted)
 	leaders, err := kubernetesmetrics.Install(prometheus.DefaultRegisterer, otel.GetMeterProvider())
 	if err != nil {
 		log.Fatal(err)
 	}
-	if err := checkKnativeConfigMaps(ctx, config); err != nil {
+	scope, err := readConfigMaps(ctx, cluster)
+	if err != nil {
 		log.Fatalf("invalid configuration: correct the ConfigMap and start again: %v", err)
 	}
-	masters, err := newMasterReader(config)
+	masters, err := newMasterReader(cluster)
 	if err != nil {
 		log.Fatal(err)
 	}
-	installed, err := kinds.New(config, kinds.DiscoveryPeriod)
+	installed, err := kinds.New(cluster, kinds.DiscoveryPeriod)
 	if err != nil {
 		log.Fatal(err)
 	}
-	injection.Default.RegisterClient(withClients(installed, env.WatchCodec))
+	restart := func() { end(errRestart) }
+	listed := listedNamespaces(scope, restart)
+	if listed != nil {
+		installed.DiscoveryOnly()
+	}
+	injection.Default.RegisterClient(withClients(installed, listed, env.WatchCodec))
 	fetch := fetch.New().Fetch
 	process := base.NewProcess(relayFactory{
 		binding: env.SinkBinding, sends: events.NewLimiter(), requests: events.NewLimiter(),
-	}.newRelay)
+	}.newRelay, scope.OnlyNamespaces(), restart)
 	constructors := controllers(process, masters.Read, fetch)
 	constructors[0] = following(installed, constructors[0])
+	if listed != nil {
+		constructors[0] = reporting(listed, scope, constructors[0])
+	}
 	if *local {
 		ctx = sharedmain.WithHADisabled(ctx)
 	} else {
@@ -107,7 +107,26 @@ func main() {
 		constructors[i] = leaders.Wrap(withLogger(constructor))
 	}
 	// The port of sharedmain's own probes cannot be chosen.
-	sharedmain.MainWithConfig(sharedmain.WithHealthProbesDisabled(ctx), "controller", config, constructors...)
+	sharedmain.MainWithConfig(sharedmain.WithHealthProbesDisabled(ctx), "controller", cluster, constructors...)
+	if errors.Is(context.Cause(ctx), errRestart) && signalled.Err() == nil {
+		startAgain()
+	}
+}
+
+// tune prepares the configuration of all clients.
+func tune(cluster *rest.Config) error {
+	if cluster.QPS == 0 {
+		cluster.QPS = -1 // the API server's Priority and Fairness is the limit
+	}
+	cluster.UserAgent = rest.DefaultKubernetesUserAgent() // for audit logs and managed fields
+	launch.WithoutCreateRetries(cluster)
+	kube.WithFreshWatches(cluster)
+	counted, err := apiserver.CountRequests(otel.GetMeterProvider())
+	if err != nil {
+		return err
+	}
+	cluster.Wrap(counted)
+	return nil
 }
 
 // controllers returns the constructors of all controllers.
@@ -142,13 +161,4 @@ func newMasterReader(cluster *rest.Config) (masterui.Reader, error) {
 		return masterui.Direct(), nil
 	}
 	return masterui.ThroughAPIServer(cluster)
-}
-
-// checkKnativeConfigMaps checks the config maps that Knative reads next.
-func checkKnativeConfigMaps(ctx context.Context, cluster *rest.Config) error {
-	client, err := kubernetes.NewForConfig(cluster)
-	if err != nil {
-		return err
-	}
-	return knative.Check(ctx, client.CoreV1().ConfigMaps(system.Namespace()))
 }

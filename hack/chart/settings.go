@@ -31,6 +31,7 @@ var settings = map[string]map[string]schema{
 		"watched-namespaces": matching(`^\s*(\*|` + dnsLabel + `(\s*,\s*` + dnsLabel + `)*)?\s*$`),
 		"namespace-selector": text(),
 		"label-selector":     text(),
+		"access":             oneOf("cluster", "namespaces"),
 	},
 	"config-defaults": {
 		"image":                  text(),

@@ -77,6 +77,34 @@ func TestScope(t *testing.T) {
 	}
 }
 
+func TestScopeOfListedNamespacesIsAllThatMayBeRead(t *testing.T) {
+	listed := data("access", "namespaces", "watched-namespaces", "team-b, team-a", "label-selector", "color=red", "namespace-selector", " ")
+	for name, test := range map[string]struct {
+		given *corev1.ConfigMap
+		want  []string
+	}{
+		"listed":               {listed, []string{"team-a", "team-b"}},
+		"all may be read":      {data("access", "cluster", "watched-namespaces", "team-a"), nil},
+		"nothing is set of it": {data("watched-namespaces", "team-a"), nil},
+	} {
+		scope, err := config.NewScope(test.given)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := scope.OnlyNamespaces(); !cmp.Equal(got, test.want) {
+			t.Errorf("%s: only %v may be read, want %v", name, got, test.want)
+		}
+	}
+	for want, given := range map[string]*corev1.ConfigMap{
+		`namespace-selector is "spark=enabled": remove it`: data("access", "namespaces", "watched-namespaces", "a", "namespace-selector", "spark=enabled"),
+		`watched-namespaces is "*": list the namespaces`:   data("access", "namespaces", "watched-namespaces", "*"),
+	} {
+		if _, err := config.NewScope(given); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("the error is %v, want %q", err, want)
+		}
+	}
+}
+
 // noNamespaceLabels fails the test if the scope needs the labels of a namespace.
 func noNamespaceLabels(t *testing.T) config.NamespaceLabels {
 	return func(namespace string) (labels.Set, bool) {
@@ -302,7 +330,14 @@ func TestInvalidSettings(t *testing.T) {
 		},
 		"the Apache operator's key": {
 			config.ScopeName, "watchedNamespaces", "team-a",
-			`config-scope: there is no key "watchedNamespaces": write one of label-selector, namespace-selector, watched-namespaces`,
+			`config-scope: there is no key "watchedNamespaces": write one of access, label-selector, namespace-selector, watched-namespaces`,
+		},
+		"an access that there is not": {
+			config.ScopeName, "access", "listed", `config-scope: access is "listed": write one of cluster, namespaces`,
+		},
+		"access to namespaces, and none listed": {
+			config.ScopeName, "access", "namespaces",
+			`config-scope: watched-namespaces is "": list the namespaces, since access is namespaces; or write cluster into access`,
 		},
 		"a default that there is not": {
 			config.DefaultsName, "color", "blue",

@@ -18,7 +18,15 @@ type Scope struct {
 	// namespaceSelector selects further namespaces by their labels. Nil selects none.
 	namespaceSelector labels.Selector
 	selector          labels.Selector
+	// onlyListed reports whether the controller may read nothing but the listed namespaces.
+	onlyListed bool
 }
+
+// The values of access.
+const (
+	accessCluster    = "cluster"
+	accessNamespaces = "namespaces"
+)
 
 // NamespaceLabels returns the labels of a namespace. ok reports whether the namespace exists.
 type NamespaceLabels func(namespace string) (namespaceLabels labels.Set, ok bool)
@@ -41,8 +49,33 @@ func NewScope(configMap *corev1.ConfigMap) (*Scope, error) {
 			scope.selector, err = selector(key, value, "team=a,stage!=test")
 			return err
 		},
+		"access": func(key, value string) error {
+			scope.onlyListed = value == accessNamespaces
+			return OneOf(accessCluster, accessNamespaces)(key, value)
+		},
 	}.Read(ScopeName, configMap)
+	if err == nil {
+		err = scope.checkAccess()
+	}
 	return scope, err
+}
+
+// checkAccess returns an error if the scope has namespaces that the controller may not read.
+func (s *Scope) checkAccess() error {
+	var problem error
+	switch {
+	case !s.onlyListed:
+		return nil
+	case s.namespaceSelector != nil:
+		problem = InvalidValue("namespace-selector", s.NamespaceSelector(), "remove it, since access is namespaces and the labels of "+
+			"namespaces cannot be read; or write cluster into access")
+	case s.all():
+		problem = InvalidValue("watched-namespaces", strings.Join(s.namespaces, ", "), "list the namespaces, since access is namespaces; "+
+			"or write cluster into access")
+	default:
+		return nil
+	}
+	return fmt.Errorf("%s: %w", ScopeName, problem)
 }
 
 func selector(key, value, example string) (labels.Selector, error) {
@@ -110,6 +143,14 @@ func (s *Scope) Namespaces() string {
 		return "[" + allNamespaces + "]"
 	}
 	return "[" + strings.Join(s.namespaces, ", ") + "]"
+}
+
+// OnlyNamespaces returns the namespaces outside of which the controller may read nothing, and nil if it may read all.
+func (s *Scope) OnlyNamespaces() []string {
+	if !s.onlyListed {
+		return nil
+	}
+	return s.namespaces
 }
 
 // NamespaceSelector returns the namespace selector as text, and "" if there is none.

@@ -16,7 +16,8 @@ import (
 	"k8s.io/utils/lru"
 )
 
-// maxInterrupted bounds the interrupted watches that are remembered. There is one for each informer.
+// maxInterrupted bounds the interrupted watches that are remembered. There is one for each informer, and for each namespace if the
+// controller may read only some.
 const maxInterrupted = 4096
 
 // WithFreshWatches makes the informers of a configuration list again after the API server was away.

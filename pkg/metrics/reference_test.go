@@ -22,6 +22,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
 	"github.com/firesteel-dev/firesteel/pkg/events"
+	"github.com/firesteel-dev/firesteel/pkg/kube/namespaced"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/metrics/apiserver"
 	applicationmetrics "github.com/firesteel-dev/firesteel/pkg/metrics/applications"
@@ -47,7 +48,8 @@ func TestReference(t *testing.T) {
 	_, applications := applicationmetrics.New(provider, "", &applicationmetrics.StateCounter{})
 	_, ofSchedules := schedules.New(provider)
 	_, ofClusters := clusters.New(provider, nil)
-	for _, err := range []error{requests, relay, applications, ofSchedules, ofClusters} {
+	namespaces := namespaced.New(nil, nil).Measure(provider)
+	for _, err := range []error{requests, relay, applications, ofSchedules, ofClusters, namespaces} {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -182,7 +182,7 @@ func sortedNames(apps map[string]*sparkv1.SparkApplication) []string {
 var unmeasured = []string{
 	"firesteel_events_rejected_total", "firesteel_handlers_overdue_total",
 	"firesteel_schedule_run_delay_seconds", "firesteel_schedule_runs_missed_total", "firesteel_schedule_runs_refused_total",
-	"rest_client_request_retries_total",
+	"rest_client_request_retries_total", "firesteel_namespace_refused",
 }
 
 func TestReplicaServesProbesMetricsAndTraces(t *testing.T) {

@@ -40,6 +40,8 @@ type apiserver struct {
 	cuts int
 	// answers are statuses for paths, in the place of what the API server has: one for each request, and the last for all more.
 	answers map[string][]int
+	// discoveryOnly has the kinds not watch CRDs.
+	discoveryOnly bool
 	// requests counts the requests for each path.
 	requests map[string]int
 	// changed is closed at each change.
@@ -186,6 +188,9 @@ func (a *apiserver) informer(t *testing.T, lists listOnly) cache.SharedIndexInfo
 	installed, err := New(config, DiscoveryPeriod)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if a.discoveryOnly {
+		installed.DiscoveryOnly()
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	t.Cleanup(cancel)

@@ -49,8 +49,17 @@ func (k *Kinds) follow(ctx context.Context, kind *kind) {
 func (k *Kinds) await(ctx context.Context, kind *kind) bool {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	changed, forbidden := k.watch(ctx, kind)
-	var period <-chan time.Time
+	var (
+		changed   <-chan struct{}
+		forbidden <-chan error
+	)
+	ticker := time.NewTicker(k.period)
+	defer ticker.Stop()
+	period := ticker.C
+	if !k.discoveryOnly {
+		period = nil
+		changed, forbidden = k.watch(ctx, kind)
+	}
 	for {
 		var tries wait.Backoff
 		select {
@@ -62,8 +71,7 @@ func (k *Kinds) await(ctx context.Context, kind *kind) bool {
 					"allow list and watch on customresourcedefinitions, and start again",
 					"period", k.period, zap.Error(err))
 			})
-			ticker := time.NewTicker(k.period)
-			defer ticker.Stop()
+			ticker.Reset(k.period)
 			period = ticker.C
 			continue
 		case <-changed:

@@ -65,6 +65,8 @@ type Kinds struct {
 	discovery rest.Interface
 	metadata  metadata.Interface
 	period    time.Duration
+	// discoveryOnly reports whether CRDs are not watched.
+	discoveryOnly bool
 	// absences holds each kind that was found absent, until Run takes it.
 	absences chan *kind
 	// reportForbidden guards the report that CRDs cannot be watched.
@@ -104,6 +106,10 @@ func New(cluster *rest.Config, period time.Duration) (*Kinds, error) {
 	k.absences = make(chan *kind, len(k.kinds)) // a kind is in it once
 	return k, nil
 }
+
+// DiscoveryOnly makes discovery the only way to find kinds that appear. CRDs are not watched, because the right to do that is missing.
+// It is called before Run.
+func (k *Kinds) DiscoveryOnly() { k.discoveryOnly = true }
 
 // absent reports whether a kind is absent, and returns what is closed when it appears. It is to be asked when a request finds
 // the kind missing.

@@ -218,6 +218,27 @@ func TestAKindIsFoundByDiscoveryIfItsCRDCannotBeWatched(t *testing.T) {
 	})
 }
 
+func TestCRDsAreNotAskedForIfDiscoveryIsTheOnlyWay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := newAPIServer()
+		server.discoveryOnly = true
+		informer := server.informer(t, false)
+		after(soon)
+		expect(t, "without the kind", informer, true, 0)
+		groups := server.countRequests(groupsPath)
+		after(10 * DiscoveryPeriod)
+		if requests := server.countRequests(groupsPath) - groups; requests != 10 {
+			t.Errorf("discovery was asked %d times in 10 periods", requests)
+		}
+		server.set(func(a *apiserver) { a.crd, a.served, a.cluster = 1, true, true })
+		after(DiscoveryPeriod + soon)
+		expect(t, "with the kind", informer, true, 1)
+		if requests := server.countRequests(crdsPath); requests > 0 {
+			t.Errorf("CRDs were asked for %d times", requests)
+		}
+	})
+}
+
 // The API server has a CRD before it serves the kind; a CRD of another operator may not have the version at all.
 func TestAKindIsServedSomeTimeAfterItsCRDIsThere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -2,6 +2,7 @@ package base
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"go.uber.org/zap"
@@ -34,6 +35,9 @@ type Process struct {
 	FirstLaunches Burst
 
 	newRelay NewRelay
+	// onlyNamespaces are those that the informers read; nil if they read all.
+	onlyNamespaces []string
+	restart        func()
 
 	store      *config.Store
 	namespaces *namespaces
@@ -48,9 +52,12 @@ type Listener struct {
 	NamespaceChanged func(namespace string)
 }
 
-// NewProcess returns a process whose controllers make their relays by newRelay.
-func NewProcess(newRelay NewRelay) *Process {
-	return &Process{FirstLaunches: Burst{Window: launchesWindow}, newRelay: newRelay}
+// NewProcess returns a process whose controllers make their relays by newRelay. Its informers read only the given namespaces; all of them
+// if these are nil. If the settings name others, restart is called: informers that run would show old objects as new ones.
+func NewProcess(newRelay NewRelay, onlyNamespaces []string, restart func()) *Process {
+	return &Process{
+		FirstLaunches: Burst{Window: launchesWindow}, newRelay: newRelay, onlyNamespaces: onlyNamespaces, restart: restart,
+	}
 }
 
 // launchesWindow is the time within which the arrival of many applications is a burst. A busy API server takes some 30 new applications
@@ -88,6 +95,9 @@ func (p *Process) Settings(ctx context.Context, watcher configmap.Watcher) *conf
 	})
 	p.store = config.NewStore(logger, func(before, after *config.Config) {
 		logScopeChange(logger, before.Scope, after.Scope)
+		if before.Scope != after.Scope && !slices.Equal(after.Scope.OnlyNamespaces(), p.onlyNamespaces) {
+			p.restart()
+		}
 		if after.Scope.UsesNamespaceLabels() {
 			p.namespaces.watch(ctx)
 		}

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"os"
+	"syscall"
+
+	"go.opentelemetry.io/otel"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"knative.dev/pkg/configmap"
+	"knative.dev/pkg/controller"
+	"knative.dev/pkg/injection"
+	"knative.dev/pkg/logging"
+	"knative.dev/pkg/system"
+
+	"github.com/firesteel-dev/firesteel/pkg/config"
+	"github.com/firesteel-dev/firesteel/pkg/config/knative"
+	"github.com/firesteel-dev/firesteel/pkg/kube/kinds"
+	"github.com/firesteel-dev/firesteel/pkg/kube/namespaced"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
+)
+
+// readConfigMaps checks the ConfigMaps that Knative reads next, and returns the scope, which decides what informers read. If its ConfigMap
+// does not exist, the store of the settings reports that.
+func readConfigMaps(ctx context.Context, cluster *rest.Config) (*config.Scope, error) {
+	client, err := kubernetes.NewForConfig(cluster)
+	if err != nil {
+		return nil, err
+	}
+	configMaps := client.CoreV1().ConfigMaps(system.Namespace())
+	if err := knative.Check(ctx, configMaps); err != nil {
+		return nil, err
+	}
+	settings, err := configMaps.Get(ctx, config.ScopeName, metav1.GetOptions{})
+	switch {
+	case apierrors.IsNotFound(err):
+		return config.Default().Scope, nil
+	case err != nil:
+		return nil, fmt.Errorf("read the ConfigMap %s/%s: %w", system.Namespace(), config.ScopeName, err)
+	}
+	return config.NewScope(settings)
+}
+
+// listedNamespaces returns the namespaces that informers read; nil if they read all.
+func listedNamespaces(scope *config.Scope, restart func()) *namespaced.Namespaces {
+	if scope.OnlyNamespaces() == nil {
+		return nil
+	}
+	return namespaced.New(scope.OnlyNamespaces(), restart)
+}
+
+// errRestart ends the process's work to start it again, since its informers have to read other namespaces.
+var errRestart = errors.New("other namespaces are to be read")
+
+// startAgain replaces the program by a new run of it. If the process ended, the kubelet would delay its next start after some changes.
+func startAgain() {
+	program, err := os.Executable()
+	if err == nil {
+		err = syscall.Exec(program, os.Args, os.Environ())
+	}
+	log.Fatalf("cannot start again to read other namespaces: %v", err)
+}
+
+// reporting reports which namespaces are read, and later those that cannot be.
+func reporting(listed *namespaced.Namespaces, scope *config.Scope, construct injection.ControllerConstructor) injection.ControllerConstructor {
+	return func(ctx context.Context, watcher configmap.Watcher) *controller.Impl {
+		logger := logging.FromContext(ctx)
+		logger.Infow("only the listed namespaces are read: neither CRDs nor labels of namespaces are watched, and discovery is asked for absent kinds",
+			"namespaces", scope.Namespaces(), "discoveryPeriod", kinds.DiscoveryPeriod)
+		listed.LogTo(logger)
+		base.Must(ctx, listed.Measure(otel.GetMeterProvider()))
+		return construct(ctx, watcher)
+	}
+}
