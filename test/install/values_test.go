@@ -67,6 +67,9 @@ func TestValuesThatContradictAreRefusedWithTheRemedy(t *testing.T) {
 		"controller: {rbac: {scope: Namespaces}}\nspark: {jobNamespaces: []}": "controller.rbac.scope is Namespaces, and spark.jobNamespaces",
 		"controller: {rbac: {scope: Namespaces}}\nspark: {jobNamespaces: [a], jobNamespaceSelector: a=b}": "controller.rbac.scope is Namespaces, and " +
 			"spark.jobNamespaceSelector selects others: remove the selector, or write Cluster",
+		"controller: {rbac: {scope: Namespaces}}\nspark: {jobNamespaces: [a]}\nsettings: {config-scope: {access: cluster}}":         "settings.config-scope.access is cluster, and controller.rbac.scope is Namespaces: remove",
+		"controller: {rbac: {scope: Namespaces}}\nspark: {jobNamespaces: [a]}\nsettings: {config-scope: {namespace-selector: a=b}}": "settings.config-scope.namespace-selector is set, and controller.rbac.scope is Namespaces: remove",
+		"spark: {jobNamespaces: [a]}\nsettings: {config-scope: {access: namespaces}}":                                               "settings.config-scope.access is namespaces, and controller.rbac.scope is Cluster: write Namespaces",
 		"spark: {jobNamespaces: [a]}\nsettings: {config-scope: {watched-namespaces: b}}": "settings.config-scope.watched-namespaces is set, and so is " +
 			`spark.jobNamespaces: add "" to spark.jobNamespaces, or remove the setting`,
 		"spark: {jobNamespaces: [a], jobNamespaceSelector: a=b}\nsettings: {config-scope: {namespace-selector: b}}": "settings.config-scope.namespace-selector " +
@@ -250,25 +253,35 @@ func TestEventingPutsHandlersBehindABroker(t *testing.T) {
 	}
 }
 
-func TestNamespacesScopeBindsInThemOnly(t *testing.T) {
-	all := with(t, "controller: {rbac: {scope: Namespaces}, driverLogs: true}\neventing: {enable: true}\nspark: {jobNamespaces: [team-a, team-b]}").
-		without(func(o *object) bool { return o.GetAnnotations()["helm.sh/hook"] != "" })
-	var inCluster []string
-	for _, o := range all.kind("ClusterRoleBinding") {
-		inCluster = append(inCluster, o.GetName())
+// An installation for listed namespaces has no rights outside them, but in its own namespace and on CRDs, which the hook applies.
+func TestNamespacesScopeHasRolesInThemOnly(t *testing.T) {
+	// Its own namespace may be one of them.
+	all := with(t, "controller: {rbac: {scope: Namespaces}, driverLogs: true}\neventing: {enable: true}\n"+
+		"spark: {jobNamespaces: [team-a, team-b, "+systemNamespace+"]}")
+	for _, kind := range []string{"ClusterRole", "ClusterRoleBinding"} {
+		if got := fmt.Sprint(slices.Sorted(maps.Keys(all.kind(kind)))); got != "["+kind+".rbac.authorization.k8s.io /firesteel-setup]" {
+			t.Errorf("in the cluster are %v", got)
+		}
 	}
-	if fmt.Sprint(inCluster) != "[firesteel-controller-watch]" {
-		t.Errorf("bound in the cluster: %v", inCluster)
-	}
-	for _, namespace := range []string{"team-a", "team-b"} {
+	expect(t, all.get(t, "ConfigMap", "config-scope"), "data: {access: namespaces, watched-namespaces: 'team-a, team-b, "+systemNamespace+"'}")
+	for _, namespace := range []string{"team-a", "team-b", systemNamespace} {
 		for _, role := range []string{
-			"firesteel-controller", "firesteel-driver-logs", "firesteel-handler-restart", "firesteel-handler-schedule", "firesteel-handler-ttl",
+			"firesteel-controller", "firesteel-controller-watch", "firesteel-driver-logs", "firesteel-handler-restart", "firesteel-handler-schedule",
+			"firesteel-handler-ttl", "firesteel-uninstall",
 		} {
+			role += "-namespaced"
 			binding := all["RoleBinding.rbac.authorization.k8s.io "+namespace+"/"+role]
-			if binding == nil {
-				t.Fatalf("%s is not bound in %s", role, namespace)
+			if binding == nil || all["Role.rbac.authorization.k8s.io "+namespace+"/"+role] == nil {
+				t.Fatalf("%s is not there, or not bound, in %s", role, namespace)
 			}
-			expect(t, binding, "roleRef: {kind: ClusterRole, name: "+role+"}")
+			expect(t, binding, "roleRef: {kind: Role, name: "+role+"}")
+		}
+		expect(t, all["RoleBinding.rbac.authorization.k8s.io "+namespace+"/spark-driver-accounts-namespaced"],
+			"{roleRef: {kind: Role, name: spark-driver-namespaced}, metadata: {annotations: {"+resourcePolicy+": keep}}}")
+	}
+	for _, o := range all {
+		if text := fmt.Sprint(o.Object["rules"]); o.GetKind() == "Role" && (strings.Contains(text, "customresourcedefinitions") || strings.Contains(text, "[namespaces]")) {
+			t.Errorf("%s has a rule for objects of the cluster: %s", key(o), text)
 		}
 	}
 }

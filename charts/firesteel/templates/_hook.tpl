@@ -1,6 +1,6 @@
 {{/*
-A hook: a Job that runs cmd/setup, and its rights. Takes root, name, events, rules (in all namespaces, as YAML), roleRules (in the release's
-namespace, as YAML, may be empty), args (as YAML).
+A hook: a Job that runs cmd/setup, and its rights. Takes root, name, events, rules (in all namespaces, as YAML), namespaces (as a list, in which
+alone the rules hold; in all if it is missing), roleRules (in the release's namespace, as YAML, may be empty), args (as YAML).
 */}}
 {{- define "firesteel.hook" -}}
 {{- $name := printf "%s-%s" (include "firesteel.fullname" .root) .name -}}
@@ -16,29 +16,38 @@ metadata:
     {{- include "firesteel.labels" $root | nindent 4 }}
   annotations:
     {{- toYaml $before | nindent 4 }}
-{{- range $kind, $rules := dict "ClusterRole" .rules "Role" .roleRules }}
-{{- if $rules }}
+{{- $roles := list (dict "name" $name "kind" "Role" "namespace" $root.Release.Namespace "rules" .roleRules) -}}
+{{- if hasKey . "namespaces" -}}
+{{- $rules := .rules -}}
+{{- range .namespaces -}}
+{{- $roles = append $roles (dict "name" (printf "%s-namespaced" $name) "kind" "Role" "namespace" . "rules" $rules) -}}
+{{- end -}}
+{{- else -}}
+{{- $roles = append $roles (dict "name" $name "kind" "ClusterRole" "rules" .rules) -}}
+{{- end -}}
+{{- range $role := $roles }}
+{{- if .rules }}
 ---
 apiVersion: rbac.authorization.k8s.io/v1
-kind: {{ $kind }}
+kind: {{ .kind }}
 metadata:
-  name: {{ $name }}
-  {{- if eq $kind "Role" }}
-  namespace: {{ $root.Release.Namespace }}
+  name: {{ .name }}
+  {{- with get . "namespace" }}
+  namespace: {{ . }}
   {{- end }}
   labels:
     {{- include "firesteel.labels" $root | nindent 4 }}
   annotations:
     {{- toYaml $before | nindent 4 }}
 rules:
-  {{- $rules | nindent 2 }}
+  {{- .rules | nindent 2 }}
 ---
 apiVersion: rbac.authorization.k8s.io/v1
-kind: {{ $kind }}Binding
+kind: {{ .kind }}Binding
 metadata:
-  name: {{ $name }}
-  {{- if eq $kind "Role" }}
-  namespace: {{ $root.Release.Namespace }}
+  name: {{ .name }}
+  {{- with get . "namespace" }}
+  namespace: {{ . }}
   {{- end }}
   labels:
     {{- include "firesteel.labels" $root | nindent 4 }}
@@ -50,8 +59,8 @@ subjects:
     namespace: {{ $root.Release.Namespace }}
 roleRef:
   apiGroup: rbac.authorization.k8s.io
-  kind: {{ $kind }}
-  name: {{ $name }}
+  kind: {{ .kind }}
+  name: {{ .name }}
 {{- end }}
 {{- end }}
 ---

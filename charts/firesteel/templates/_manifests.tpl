@@ -12,13 +12,13 @@ Takes root, file, and jobNamespace for the accounts of drivers.
 {{- $object := fromYaml . -}}
 {{- if and $object (not (include "firesteel.omits" (dict "root" $root "object" $object))) -}}
 {{- include "firesteel.edit" (dict "root" $root "object" $object) -}}
-{{- if eq $object.kind "RoleBindings" -}}
+{{- if has $object.kind (list "Roles" "RoleBindings") -}}
 {{- range include "firesteel.jobNamespaces" $root | fromYamlArray -}}
-{{- $binding := deepCopy $object -}}
-{{- $_ := set $binding "kind" "RoleBinding" -}}
-{{- $_ := set $binding.metadata "namespace" . }}
+{{- $copy := deepCopy $object -}}
+{{- $_ := set $copy "kind" (trimSuffix "s" $object.kind) -}}
+{{- $_ := set $copy.metadata "namespace" . }}
 ---
-{{ toYaml $binding }}
+{{ toYaml $copy }}
 {{- end -}}
 {{- else }}
 ---
@@ -76,8 +76,8 @@ Takes root, file, and jobNamespace for the accounts of drivers.
 {{- $_ := set $object "subjects" (list (merge (dict "name" $values.spark.serviceAccount.name) (first $object.subjects))) -}}
 {{- end -}}
 {{- end -}}
-{{- if and (eq $kind "ClusterRoleBinding") (eq $values.controller.rbac.scope "Namespaces") (not (hasSuffix "-watch" $name)) -}}
-{{- $_ := set $object "kind" "RoleBindings" -}}
+{{- if eq $values.controller.rbac.scope "Namespaces" -}}
+{{- include "firesteel.editScope" . -}}
 {{- end -}}
 {{- if eq $kind "ServiceAccount" -}}
 {{- if eq $name "controller" -}}
@@ -124,6 +124,33 @@ Takes root, file, and jobNamespace for the accounts of drivers.
 {{- end -}}
 {{- if $annotations -}}
 {{- $_ := set $object.metadata "annotations" (merge (dict) ($object.metadata.annotations | default dict) $annotations) -}}
+{{- end -}}
+{{- end -}}
+
+{{/*
+Makes of a ClusterRole or its binding what is created in each namespace, as Roles and RoleBindings. They have other names than with the scope
+Cluster: the role of a binding cannot be changed, and the controller's own namespace may be one of them. Takes root, object.
+*/}}
+{{- define "firesteel.editScope" -}}
+{{- $object := .object -}}
+{{- $kind := $object.kind -}}
+{{- if eq $kind "ClusterRole" -}}
+{{- $rules := list -}}
+{{- range $object.rules -}}
+{{- if not (or (has "customresourcedefinitions" .resources) (has "namespaces" .resources)) -}}
+{{- $rules = append $rules . -}}
+{{- end -}}
+{{- end -}}
+{{- $_ := set $object "rules" $rules -}}
+{{- $_ := set $object "kind" "Roles" -}}
+{{- $_ := set $object.metadata "name" (printf "%s-namespaced" $object.metadata.name) -}}
+{{- else if and (has $kind (list "ClusterRoleBinding" "RoleBinding")) (eq (dig "roleRef" "kind" "" $object) "ClusterRole") -}}
+{{- if eq $kind "ClusterRoleBinding" -}}
+{{- $_ := set $object "kind" "RoleBindings" -}}
+{{- end -}}
+{{- $_ := set $object.roleRef "kind" "Role" -}}
+{{- $_ := set $object.roleRef "name" (printf "%s-namespaced" $object.roleRef.name) -}}
+{{- $_ := set $object.metadata "name" (printf "%s-namespaced" $object.metadata.name) -}}
 {{- end -}}
 {{- end -}}
 

@@ -14,6 +14,9 @@ The data of a ConfigMap as YAML: what config has, what follows from other values
 {{- $_ := set $derived "namespace-selector" . -}}
 {{- end -}}
 {{- end -}}
+{{- if and (eq .name "config-scope") (eq $values.controller.rbac.scope "Namespaces") -}}
+{{- $_ := set $derived "access" "namespaces" -}}
+{{- end -}}
 {{- if and (eq .name "config-handlers") $values.eventing.enable -}}
 {{- $derived = get (.root.Files.Get "files/external.yaml" | fromYaml) "data" -}}
 {{- end -}}

@@ -30,6 +30,17 @@
 {{- end -}}
 {{- end -}}
 {{- $scope := get $values.settings "config-scope" | default dict -}}
+{{- $effective := include "firesteel.effective" (dict "root" $ "name" "config-scope") | fromYaml -}}
+{{- if eq $values.controller.rbac.scope "Namespaces" -}}
+{{- if eq (get $scope "access" | toString) "cluster" -}}
+{{- $problems = append $problems "settings.config-scope.access is cluster, and controller.rbac.scope is Namespaces: remove the setting, or write Cluster" -}}
+{{- end -}}
+{{- if get $scope "namespace-selector" -}}
+{{- $problems = append $problems "settings.config-scope.namespace-selector is set, and controller.rbac.scope is Namespaces: remove the setting, or write Cluster" -}}
+{{- end -}}
+{{- else if eq (get $effective "access") "namespaces" -}}
+{{- $problems = append $problems "settings.config-scope.access is namespaces, and controller.rbac.scope is Cluster: write Namespaces there, and remove the setting" -}}
+{{- end -}}
 {{- if and (hasKey $scope "watched-namespaces") $values.spark.jobNamespaces (not (has "" $values.spark.jobNamespaces)) -}}
 {{- $problems = append $problems "settings.config-scope.watched-namespaces is set, and so is spark.jobNamespaces: add \"\" to spark.jobNamespaces, or remove the setting" -}}
 {{- end -}}
