@@ -124,36 +124,46 @@ func (i *Installation) untilNoPods(ctx context.Context, name string, of *metav1.
 // ReleaseFinalizers takes the finalizers off all objects that the installation serves, page by page. It can be repeated. It
 // skips a kind that the API server does not serve.
 func (i *Installation) ReleaseFinalizers(ctx context.Context) error {
-	serves, err := i.scope(ctx)
+	served, err := i.scope(ctx)
 	if err != nil {
 		return err
 	}
 	for _, kind := range Kinds() {
-		if err := i.releaseKind(ctx, kind, serves); err != nil {
-			return fmt.Errorf("release finalizers of %s: %w", kind.Resource.GroupResource(), err)
+		for _, namespace := range served.namespaces {
+			if err := i.releaseKind(ctx, kind, namespace, served.object); err != nil {
+				return fmt.Errorf("release finalizers of %s: %w", kind.Resource.GroupResource(), err)
+			}
 		}
 	}
 	return nil
 }
 
-// scope returns which objects the installation serves. Without the ConfigMap, these are all.
-func (i *Installation) scope(ctx context.Context) (func(metav1.Object) bool, error) {
+// served is what the installation serves.
+type served struct {
+	// namespaces are those to list: all at once, or each that the installation may read.
+	namespaces []string
+	object     func(metav1.Object) bool
+}
+
+// scope returns what the installation serves. Without the ConfigMap, these are all objects.
+func (i *Installation) scope(ctx context.Context) (served, error) {
+	all := []string{metav1.NamespaceAll}
 	settings, err := i.Kube.CoreV1().ConfigMaps(i.Namespace).Get(ctx, config.ScopeName, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
-		return func(metav1.Object) bool { return true }, nil
+		return served{all, func(metav1.Object) bool { return true }}, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read the ConfigMap %s/%s: %w", i.Namespace, config.ScopeName, err)
+		return served{}, fmt.Errorf("read the ConfigMap %s/%s: %w", i.Namespace, config.ScopeName, err)
 	}
 	scope, err := config.NewScope(settings)
 	if err != nil {
-		return nil, fmt.Errorf("read the ConfigMap %s/%s: %w", i.Namespace, config.ScopeName, err)
+		return served{}, fmt.Errorf("read the ConfigMap %s/%s: %w", i.Namespace, config.ScopeName, err)
 	}
 	namespaces := map[string]labels.Set{}
 	if scope.UsesNamespaceLabels() {
 		list, err := i.Kube.CoreV1().Namespaces().List(ctx, metav1.ListOptions{})
 		if err != nil {
-			return nil, fmt.Errorf("list namespaces: %w", err)
+			return served{}, fmt.Errorf("list namespaces: %w", err)
 		}
 		for _, namespace := range list.Items {
 			namespaces[namespace.Name] = namespace.Labels
@@ -163,13 +173,16 @@ func (i *Installation) scope(ctx context.Context) (func(metav1.Object) bool, err
 		found, ok := namespaces[name]
 		return found, ok
 	}
-	return func(object metav1.Object) bool { return scope.Serves(object, labelsOf) }, nil
+	if only := scope.OnlyNamespaces(); only != nil {
+		all = only
+	}
+	return served{all, func(object metav1.Object) bool { return scope.Serves(object, labelsOf) }}, nil
 }
 
-func (i *Installation) releaseKind(ctx context.Context, kind Kind, serves func(metav1.Object) bool) error {
+func (i *Installation) releaseKind(ctx context.Context, kind Kind, namespace string, serves func(metav1.Object) bool) error {
 	objects := i.Metadata.Resource(kind.Resource)
 	list := pager.New(func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
-		return objects.List(ctx, options)
+		return objects.Namespace(namespace).List(ctx, options)
 	})
 	list.PageSize = pageSize
 	var released, others atomic.Int64
@@ -199,8 +212,16 @@ func (i *Installation) releaseKind(ctx context.Context, kind Kind, serves func(m
 		i.Logf("%s: not in this cluster", kind.Resource.GroupResource())
 		return nil
 	}
+	if apierrors.IsForbidden(err) && namespace != metav1.NamespaceAll {
+		i.Logf("%s: the namespace %s is left out, since it cannot be read: %v", kind.Resource.GroupResource(), namespace, err)
+		return nil
+	}
 	if err != nil {
 		return fmt.Errorf("list: %w", err)
+	}
+	if namespace != metav1.NamespaceAll {
+		i.Logf("%s: released %d finalizers in %s", kind.Resource.GroupResource(), released.Load(), namespace)
+		return nil
 	}
 	i.Logf("%s: released %d finalizers", kind.Resource.GroupResource(), released.Load())
 	if others.Load() > 0 {

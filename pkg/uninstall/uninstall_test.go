@@ -135,6 +135,29 @@ func TestReleaseLeavesObjectsOfOtherInstallations(t *testing.T) {
 	}
 }
 
+// The hook may read only the listed namespaces, and one of them may be gone.
+func TestReleaseReadsOnlyListedNamespaces(t *testing.T) {
+	e := newEnv(t, []runtime.Object{scope(map[string]string{"access": "namespaces", "watched-namespaces": "a,gone"})},
+		object("SparkApplication", "a", ofApache), object("SparkApplication", "b", ofApache))
+	e.objects.PrependReactor("list", "*", func(action k8stesting.Action) (bool, runtime.Object, error) {
+		if action.GetNamespace() == "a" {
+			return false, nil, nil
+		}
+		return true, nil, apierrors.NewForbidden(Kinds()[0].Resource.GroupResource(), "", nil)
+	})
+	e.release()
+	if left := e.finalizersOf(0, "a"); len(left) > 0 {
+		t.Errorf("a has the finalizers %v", left)
+	}
+	if left := e.finalizersOf(0, "b"); len(left) != 1 {
+		t.Errorf("b, which is not listed, has the finalizers %v", left)
+	}
+	e.wantLog("sparkapplications.spark.apache.org: released 1 finalizers in a")
+	if !strings.Contains(strings.Join(e.log, "\n"), "sparkapplications.spark.apache.org: the namespace gone is left out") {
+		t.Errorf("the log is %q", e.log)
+	}
+}
+
 func TestReleaseSkipsKindsThatAreNotServed(t *testing.T) {
 	e := newEnv(t, nil, object("KubeflowApplication", "a", ofKubeflow))
 	e.objects.PrependReactor("list", "sparkclusters", func(k8stesting.Action) (bool, runtime.Object, error) {
