@@ -33,7 +33,7 @@ build: ## Build all packages.
 generate: ## Write all generated files: deep copies, clients, CRDs, pages, the contract of events, licences, dashboards, the chart.
 	go run ./hack/codegen
 	go run ./hack/contract
-	go generate ./pkg/dialect/kubeflow/fields ./pkg/metrics
+	go generate ./pkg/dialect/kubeflow/fields ./pkg/dialect/kubeflow/flags ./pkg/metrics
 	go run ./hack/licenses
 	go run ./hack/dashboards
 	go run ./hack/chart

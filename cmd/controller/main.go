@@ -7,6 +7,7 @@ import (
 	"errors"
 	"flag"
 	"log"
+	"os"
 	"slices"
 
 	"github.com/kelseyhightower/envconfig"
@@ -25,6 +26,7 @@ import (
 	"github.com/firesteel-dev/firesteel/internal/version"
 	"github.com/firesteel-dev/firesteel/pkg/applications"
 	"github.com/firesteel-dev/firesteel/pkg/cluster/masterui"
+	kubeflowflags "github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/flags"
 	"github.com/firesteel-dev/firesteel/pkg/events"
 	"github.com/firesteel-dev/firesteel/pkg/kube"
 	"github.com/firesteel-dev/firesteel/pkg/kube/codec"
@@ -62,7 +64,13 @@ func main() {
 	gc.FollowHeapSize()
 	local := flag.Bool("local", false, "Run outside the cluster as the only controller: no leader election, no health probes.")
 	version.AddFlag(flag.CommandLine)
+	if err := kubeflowflags.Check(os.Args[1:]); err != nil {
+		log.Fatal(err)
+	}
 	cluster := injection.ParseAndGetRESTConfigOrDie()
+	if flag.NArg() > 0 {
+		log.Fatalf("%q is unexpected: the controller has no arguments but flags", flag.Arg(0))
+	}
 	if err := tune(cluster); err != nil {
 		log.Fatal(err)
 	}

@@ -28,7 +28,7 @@ var kubeflow = []row{
 	{theirs: "hook/labels", ours: "hook/labels"},
 	{theirs: "hook/annotations", ours: "hook/annotations"},
 	{theirs: "controller/replicas", ours: "controller/replicas", note: "with several, all work: `buckets` is two for each", convert: replicas},
-	{theirs: "controller/featureGates", note: "`DefaultTimeToLive` is needed no more; none for the others: [configuration](configuration.md#from-the-kubeflow-operators-flags)", convert: featureGates},
+	{theirs: "controller/featureGates", note: "`DefaultTimeToLive` is needed no more; none for the others: [flags](kubeflow-flags.md)", convert: featureGates},
 	{theirs: "controller/revisionHistoryLimit", ours: "controller/revisionHistoryLimit"},
 	{theirs: "controller/leaderElection/enable", note: "none: it is always on"},
 	{theirs: "controller/leaderElection/leaseDuration", ours: "settings/config-leader-election/lease-duration"},

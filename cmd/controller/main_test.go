@@ -63,3 +63,17 @@ func TestControllerEndsOnAnOldClusterAndNamesTheVersionThatIsNeeded(t *testing.T
 		t.Errorf("the controller ends with %v:\n%s", err, output)
 	}
 }
+
+func TestControllerRefusesArgumentsOfTheKubeflowOperator(t *testing.T) {
+	for arguments, want := range map[string]string{
+		"controller start --namespaces=team-a": "What takes its place: watched-namespaces in config-scope",
+		"-local controller":                    `"controller" is unexpected`,
+	} {
+		controller := exec.CommandContext(t.Context(), os.Args[0], strings.Fields(arguments)...)
+		controller.Env = append(os.Environ(), "RUN_CONTROLLER=yes", "KUBECONFIG="+newOldCluster(t, "v1.35.0"))
+		output, err := controller.CombinedOutput()
+		if err == nil || !strings.Contains(string(output), want) {
+			t.Errorf("%s: the controller ends with %v:\n%s", arguments, err, output)
+		}
+	}
+}
