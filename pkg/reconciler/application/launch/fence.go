@@ -130,8 +130,11 @@ func (l *Launcher) Postpone(app dialect.Application, record *v1alpha1.Record, cr
 	return due, true
 }
 
-// Recorded forgets the fence of an application that has a record: the fence is in the record.
-func (l *Launcher) Recorded(app types.UID) { l.fences.Remove(app) }
+// Recorded forgets the fence and the complete launch of an application whose record is stored: the record has them.
+func (l *Launcher) Recorded(app types.UID) {
+	l.fences.Remove(app)
+	l.complete.Remove(app)
+}
 
 // parseFence reads the annotation. It returns nil if there is none, or if Firesteel did not write it for this application.
 // Users can write it, so its length is bounded.

@@ -263,6 +263,10 @@ func (l *Launcher) Create(
 		l.own.Add(app.GetUID(), prepared.attempt)
 	}
 	if prepared.resumed {
+		if done, ok := l.complete.Get(app.GetUID()); ok && done.(*completeLaunch).id == prepared.launch.ID {
+			done.(*completeLaunch).report(prepared, seen)
+			return true, nil
+		}
 		if err := l.API.CheckUnchanged(ctx, app); err != nil {
 			return false, err
 		}
@@ -280,6 +284,7 @@ func (l *Launcher) Create(
 	case err == nil:
 		l.waits.forget(app.GetUID())
 		prepared.Created = result.objects
+		l.complete.Add(app.GetUID(), &completeLaunch{prepared.launch.ID, driver.UID, seen.LaunchWarnings, result.objects})
 		logging.FromContext(ctx).Debugw("created objects", "attempt", prepared.attempt, "launch", prepared.launch.ID,
 			"objects", len(result.objects), "pod", driver.Name, "uid", driver.UID)
 		l.Templates.Forget(app.GetUID())
@@ -313,6 +318,21 @@ func (l *Launcher) Create(
 		l.own.Remove(app.GetUID()) // the API server may still do what it was asked for
 		return false, fmt.Errorf("launch attempt %d: %w", prepared.attempt, err)
 	}
+}
+
+// completeLaunch is a launch of which everything was created. If the response to the status write that reports it is lost, the API server
+// may execute that write later. Its driver may have disappeared until then. So the launch is not done again: the second driver would
+// run while that write, which names the first one, ends the attempt.
+type completeLaunch struct {
+	id       string
+	driver   types.UID
+	warnings []string
+	objects  []submission.Object
+}
+
+// report reports the launch as if it were done just now.
+func (c *completeLaunch) report(prepared *Prepared, seen *lifecycle.Observation) {
+	seen.Launched, seen.LaunchWarnings, prepared.Created = c.driver, c.warnings, c.objects
 }
 
 // accountDelay is how long after an application its service account may be created. The default account is created a moment

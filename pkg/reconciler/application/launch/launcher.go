@@ -22,6 +22,8 @@ type Launcher struct {
 	waits *nameWaits
 	// fences are the launches that this process fenced and that are not in a record yet.
 	fences *lru.Cache
+	// complete are the launches of which this process created everything, and that no stored record reports yet.
+	complete *lru.Cache
 	// own are the attempts that only this process launched, since it became a leader, and whose creates are known to be over.
 	own *lru.Cache
 }
@@ -43,7 +45,7 @@ type Config struct {
 
 // New returns a launcher.
 func New(cfg Config) *Launcher {
-	return &Launcher{Config: cfg, waits: newNameWaits(cfg.Clock), fences: lru.New(maxFences), own: lru.New(maxFences)}
+	return &Launcher{Config: cfg, waits: newNameWaits(cfg.Clock), fences: lru.New(maxFences), complete: lru.New(maxFences), own: lru.New(maxFences)}
 }
 
 // Forget forgets a deleted application.
@@ -51,9 +53,13 @@ func (l *Launcher) Forget(app types.UID) {
 	l.waits.forget(app)
 	l.Templates.Forget(app)
 	l.fences.Remove(app)
+	l.complete.Remove(app)
 	l.own.Remove(app)
 }
 
 // Promoted must be called when this replica becomes the leader of applications. Another replica may have led them since it launched
 // their attempts.
-func (l *Launcher) Promoted() { l.own.Clear() }
+func (l *Launcher) Promoted() {
+	l.own.Clear()
+	l.complete.Clear()
+}
