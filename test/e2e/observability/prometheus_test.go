@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"os/exec"
 	"regexp"
 	"strings"
@@ -17,7 +16,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 
-	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
 	"github.com/firesteel-dev/firesteel/test/e2e/cluster"
 	"github.com/firesteel-dev/firesteel/test/observability"
 	"github.com/firesteel-dev/firesteel/test/observability/prometheus"
@@ -89,16 +87,12 @@ func TestPrometheusReadsTheInstallationAndItsAlertsFire(t *testing.T) {
 	})
 	fires("FiresteelAbsent", false)
 
-	for _, manifest := range []string{"testdata/no-image.yaml", "../../examples/flaky.yaml", "../../examples/cluster.yaml"} {
-		c.Apply(t, "../"+manifest)
+	for _, manifest := range []string{"../testdata/no-image.yaml", root + "/examples/flaky.yaml", root + "/examples/cluster.yaml"} {
+		c.Apply(t, manifest)
 	}
-	kubeflow, err := os.ReadFile(root + "/examples/kubeflow/spark-pi.yaml")
-	cluster.Must(t, err)
-	c.ApplyText(t, strings.Replace(string(kubeflow), "namespace: default", "namespace: "+c.Namespace, 1))
 	fires("FiresteelDriversDoNotStart", true)
 	c.Await(t, "no-image", "ended", cluster.InState("ResourceReleased", "TerminatedWithoutReleaseResources"))
 	c.Await(t, "flaky", "ended after a restart", cluster.InState("ResourceReleased"))
-	c.AwaitKubeflow(t, "spark-pi", "completed", cluster.InKubeflowState(v1beta2.CompletedState))
 	fires("FiresteelDriversDoNotStart", false)
 	everyPanelHasHadData(t, server, c.Namespace)
 
