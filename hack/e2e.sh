@@ -1,11 +1,16 @@
 #!/usr/bin/env bash
 # Deploys the current build with a subscriber that prints its events, and runs these packages of tests against it. With
 # EVENTING set, the events pass through a Knative Broker, and the handlers run behind it. Otherwise they are sent to the
-# subscriber. If Firesteel was deployed before, it is updated and stays. Otherwise it is uninstalled again; the CRDs stay.
+# subscriber. If Firesteel was deployed before, it is updated and stays, also after the tests of its removal. Otherwise it is
+# uninstalled again; the CRDs stay.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-if ! kubectl get namespace firesteel-system >/dev/null 2>&1; then
+deployed() { kubectl -n firesteel-system get deployment controller >/dev/null 2>&1; }
+
+if deployed; then
+	trap 'deployed || hack/deploy.sh ${EVENTING:+--eventing} >/dev/null' EXIT
+else
 	trap 'hack/deploy.sh --uninstall >/dev/null' EXIT
 fi
 hack/deploy.sh ${EVENTING:+--eventing}
