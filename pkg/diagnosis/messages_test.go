@@ -43,6 +43,15 @@ func TestMessagesEndWithTheRemedy(t *testing.T) {
 			EarlierDriverTerminating(driver),
 		"DriverPodFinalizers: The launch waits for the name of an earlier driver Pod, which was deleted and is not gone yet: " +
 			held.DescribeTerminating() + ".": diagnosis.EarlierDriverTerminating(held),
+		"WebhookFailed: The API server cannot call the webhook w.example.org, and refuses what the application needs until it can. " +
+			"Start what serves the webhook, or delete its configuration.": diagnosis.WebhookFailed("w.example.org"),
+		"WebhookFailed: The API server cannot call the webhook mutate--v1-pod.sparkoperator.k8s.io, and refuses what the application needs until it can. " +
+			"It is the Kubeflow operator's. If that operator is gone from this namespace, exclude the namespace in its chart (spark.jobNamespaces), or " +
+			"delete its MutatingWebhookConfiguration and ValidatingWebhookConfiguration. See docs/operators/moving-in.md.": diagnosis.
+			WebhookFailed("mutate--v1-pod.sparkoperator.k8s.io"),
+		"AnotherOperatorFound: The Helm release a/b has CRDs that Firesteel needs: helm uninstall b would delete them, and with them all applications. " +
+			"Before you uninstall it, upgrade it to an empty chart, which leaves them: helm -n a upgrade b ./empty. See docs/operators/moving-in.md.": diagnosis.
+			CRDsInRelease("a/b"),
 		"Suspended: spec.suspend holds the creation. To create the cluster, set it to false.":  diagnosis.ClusterSuspended(),
 		"Suspended: No run starts while spec.suspend is true. To start runs, set it to false.": diagnosis.Scheduled(nil, true),
 	} {

@@ -5,6 +5,7 @@ package apierror
 import (
 	"errors"
 	"net/http"
+	"regexp"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -54,6 +55,20 @@ func isOwnerUnknown(err error) bool {
 // namespace is gone, the response says so.
 func IsNotInstalled(err error) bool {
 	return apierrors.IsNotFound(err) && apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse)
+}
+
+// failedWebhook finds the webhook in the API server's message about one that it cannot call.
+var failedWebhook = regexp.MustCompile(`failed calling webhook "([^"]+)"`)
+
+// FailedWebhook returns the name of the webhook that the API server needs for a request and cannot call; empty if there is none.
+func FailedWebhook(err error) string {
+	if !apierrors.IsInternalError(err) {
+		return ""
+	}
+	if match := failedWebhook.FindStringSubmatch(err.Error()); match != nil {
+		return match[1]
+	}
+	return ""
 }
 
 // Reason returns the reason of a refusal, in one word.

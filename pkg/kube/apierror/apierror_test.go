@@ -12,6 +12,19 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/kube/apierror"
 )
 
+func TestFailedWebhook(t *testing.T) {
+	const message = `failed calling webhook "mutate--v1-pod.sparkoperator.k8s.io": failed to call webhook: no endpoints available`
+	for err, want := range map[error]string{
+		fmt.Errorf("create: %w", apierrors.NewInternalError(errors.New(message))): "mutate--v1-pod.sparkoperator.k8s.io",
+		apierrors.NewInternalError(errors.New("etcd")):                            "",
+		errors.New(message): "", // not the API server says so
+	} {
+		if got := apierror.FailedWebhook(err); got != want {
+			t.Errorf("the webhook of %v is %q, want %q", err, got, want)
+		}
+	}
+}
+
 func TestIsTerminal(t *testing.T) {
 	pods := schema.GroupResource{Resource: "pods"}
 	for name, test := range map[string]struct {

@@ -81,7 +81,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, app dialect.Application) err
 	ctx, cancel := context.WithTimeout(ctx, reconciler.DefaultTimeout)
 	defer cancel()
 	app.SetManagedFields(nil) // the response to the patch of the finalizer has them
-	return r.redactors.Error(app, r.advance(ctx, r.viewOf(ctx, r.recordGuard.Newest(app))))
+	err := r.advance(ctx, r.viewOf(ctx, r.recordGuard.Newest(app)))
+	emitFailedWebhook(ctx, app, err)
+	return r.redactors.Error(app, err)
 }
 
 // Finalize stops the driver of a deleted application. It returns nil when the finalizer can be removed: the driver is stopped and
@@ -95,6 +97,7 @@ func (r *Reconciler) Finalize(ctx context.Context, app dialect.Application) (dia
 	}
 	v := r.viewOf(ctx, r.recordGuard.Newest(app))
 	if err := r.advance(ctx, v); err != nil {
+		emitFailedWebhook(ctx, app, err)
 		return v.App, r.redactors.Error(app, err)
 	}
 	if err := r.waitForRelease(ctx, v); err != nil {

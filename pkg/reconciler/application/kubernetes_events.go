@@ -7,7 +7,9 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"knative.dev/pkg/controller"
 
+	"github.com/firesteel-dev/firesteel/pkg/diagnosis"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
+	"github.com/firesteel-dev/firesteel/pkg/kube/apierror"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/outbox"
 )
@@ -45,4 +47,16 @@ func emitDriverLeft(ctx context.Context, before, after dialect.Application) {
 		return
 	}
 	controller.GetEventRecorder(ctx).Event(after, corev1.EventTypeWarning, "DriverLeftTerminating", outbox.Current(after.GetRecord()).Message)
+}
+
+// emitFailedWebhook emits a Kubernetes Event if a reconcile failed since the API server cannot call a webhook. It is tried again, so
+// nothing else would say why the application does not go on.
+func emitFailedWebhook(ctx context.Context, app dialect.Application, err error) {
+	if err == nil {
+		return
+	}
+	if webhook := apierror.FailedWebhook(err); webhook != "" {
+		explanation := diagnosis.WebhookFailed(webhook)
+		controller.GetEventRecorder(ctx).Event(app, corev1.EventTypeWarning, explanation.Reason, explanation.Message())
+	}
 }
