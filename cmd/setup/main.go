@@ -23,6 +23,8 @@ import (
 
 	"github.com/firesteel-dev/firesteel/internal/version"
 	"github.com/firesteel-dev/firesteel/pkg/crds"
+	"github.com/firesteel-dev/firesteel/pkg/diagnosis"
+	"github.com/firesteel-dev/firesteel/pkg/operators"
 	"github.com/firesteel-dev/firesteel/pkg/uninstall"
 )
 
@@ -81,11 +83,31 @@ func applyCRDs(ctx context.Context, args []string) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, crdLimit)
 	defer cancel()
-	if err := crds.Apply(ctx, client, *takeOver, wanted...); err != nil {
+	releases, err := crds.Apply(ctx, client, *takeOver, wanted...)
+	if err != nil {
 		return err
 	}
 	for _, crd := range wanted {
 		log.Printf("the CRD %s is served", crd.GetName())
+	}
+	for _, release := range releases {
+		log.Print(diagnosis.CRDsInRelease(release).Message())
+	}
+	return reportOperators(ctx, cluster)
+}
+
+// reportOperators prints what is found of other operators in the cluster.
+func reportOperators(ctx context.Context, cluster *rest.Config) error {
+	kube, err := kubernetes.NewForConfig(cluster)
+	if err != nil {
+		return err
+	}
+	found, err := operators.Find(ctx, kube, nil, time.Now())
+	if err != nil {
+		log.Print(diagnosis.OtherOperatorsUnknown(err).Message())
+	}
+	for _, each := range found {
+		log.Print(each.Message())
 	}
 	return nil
 }

@@ -129,6 +129,11 @@ func (s *Scope) all() bool {
 	return slices.Contains(s.namespaces, allNamespaces) || len(s.namespaces) == 0 && s.namespaceSelector == nil
 }
 
+// ListedNamespaces returns the listed namespaces, if the scope is a list and selects no further namespaces by labels.
+func (s *Scope) ListedNamespaces() (names []string, ok bool) {
+	return s.namespaces, !s.all() && s.namespaceSelector == nil
+}
+
 // UsesNamespaceLabels reports whether the scope depends on the labels of namespaces.
 func (s *Scope) UsesNamespaceLabels() bool { return s.namespaceSelector != nil && !s.all() }
 

@@ -39,6 +39,10 @@ const (
 	// Helm marks what belongs to a release.
 	helmRelease   = "meta.helm.sh/release-name"
 	helmNamespace = "meta.helm.sh/release-namespace"
+	// Helm keeps an object with this annotation if an upgrade of its release leaves the object out. An uninstallation does not look at
+	// the object, but at the manifest that the release has stored.
+	helmPolicy = "helm.sh/resource-policy"
+	helmKeep   = "keep"
 
 	period = 250 * time.Millisecond
 )
@@ -78,41 +82,63 @@ func Of(apis ...string) ([]*unstructured.Unstructured, error) {
 }
 
 // Apply applies CRDs on the server's side, and returns when the API server serves them. If one of them belongs to another owner, it
-// changes nothing and names the owner, unless takeOver is set.
-func Apply(ctx context.Context, client dynamic.Interface, takeOver bool, crds ...*unstructured.Unstructured) error {
+// changes nothing and names the owner, unless takeOver is set. No upgrade of a Helm release deletes a CRD that was applied.
+//
+// It returns the Helm releases, as <namespace>/<name>, whose uninstallation would delete a CRD, and with it all objects of its kind.
+func Apply(ctx context.Context, client dynamic.Interface, takeOver bool, crds ...*unstructured.Unstructured) (releases []string, err error) {
 	existing := client.Resource(apiextensionsv1.SchemeGroupVersion.WithResource("customresourcedefinitions"))
 	var foreign []error
 	for _, crd := range crds {
 		live, err := existing.Get(ctx, crd.GetName(), metav1.GetOptions{})
 		switch {
 		case apierrors.IsNotFound(err):
+			continue
 		case err != nil:
-			return fmt.Errorf("read the CRD %s: %w", crd.GetName(), err)
+			return nil, fmt.Errorf("read the CRD %s: %w", crd.GetName(), err)
 		case !takeOver && live.GetLabels()[partOf] != owned:
 			foreign = append(foreign, fmt.Errorf("the CRD %s belongs to %s", live.GetName(), owner(live)))
 		}
+		if release := release(live); release != "" {
+			releases = append(releases, release)
+		}
 	}
 	if len(foreign) > 0 {
-		return fmt.Errorf("%w\nRemove that operator first. Or take its CRDs over, by -take-over of setup or crds.takeOver=true of the chart: all objects of their kinds stay", errors.Join(foreign...))
+		return nil, fmt.Errorf("%w\nTake them over, by -take-over of setup or crds.takeOver=true of the chart: all objects of their kinds stay. "+
+			"See docs/operators/moving-in.md", errors.Join(foreign...))
 	}
 	for _, crd := range crds {
+		kept := crd.DeepCopy()
+		annotations := map[string]string{helmPolicy: helmKeep}
+		maps.Copy(annotations, crd.GetAnnotations())
+		kept.SetAnnotations(annotations)
 		// Earlier versions of Firesteel, kubectl and the owner of a CRD that is taken over own fields, too.
-		if _, err := existing.Apply(ctx, crd.GetName(), crd, metav1.ApplyOptions{FieldManager: fieldManager, Force: true}); err != nil {
-			return fmt.Errorf("apply the CRD %s: %w", crd.GetName(), err)
+		if _, err := existing.Apply(ctx, crd.GetName(), kept, metav1.ApplyOptions{FieldManager: fieldManager, Force: true}); err != nil {
+			return nil, fmt.Errorf("apply the CRD %s: %w", crd.GetName(), err)
 		}
 	}
 	for _, crd := range crds {
 		if err := untilServed(ctx, existing, crd.GetName()); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return nil
+	slices.Sort(releases)
+	return slices.Compact(releases), nil
+}
+
+// release returns the Helm release with a CRD in its manifest, as <namespace>/<name>; empty if there is none. Helm does not put CRDs
+// from the folder crds of a chart into the manifest, and does not mark them.
+func release(crd *unstructured.Unstructured) string {
+	name := crd.GetAnnotations()[helmRelease]
+	if name == "" {
+		return ""
+	}
+	return crd.GetAnnotations()[helmNamespace] + "/" + name
 }
 
 // owner describes the owner of a CRD that is not Firesteel's.
 func owner(crd *unstructured.Unstructured) string {
-	if release := crd.GetAnnotations()[helmRelease]; release != "" {
-		return fmt.Sprintf("the Helm release %s/%s", crd.GetAnnotations()[helmNamespace], release)
+	if release := release(crd); release != "" {
+		return "the Helm release " + release
 	}
 	var managers []string
 	for _, entry := range crd.GetManagedFields() {

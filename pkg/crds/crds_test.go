@@ -85,7 +85,7 @@ func TestApplyCreatesAndUpgrades(t *testing.T) {
 		t.Fatal(err)
 	}
 	client, applied := server(crd("sparkclusters.spark.apache.org", "firesteel"))
-	if err := crds.Apply(t.Context(), client, false, all...); err != nil {
+	if _, err := crds.Apply(t.Context(), client, false, all...); err != nil {
 		t.Fatal(err)
 	}
 	if got := strings.Join(*applied, " "); got != names(all) {
@@ -106,7 +106,7 @@ func TestApplyNamesTheOwnerOfAForeignCRD(t *testing.T) {
 	})
 	unknown := crd("sparkapplications.spark.apache.org", "")
 	client, applied := server(byHelm, byHand, unknown)
-	err = crds.Apply(t.Context(), client, false, all...)
+	_, err = crds.Apply(t.Context(), client, false, all...)
 	if err == nil {
 		t.Fatal("foreign CRDs are replaced")
 	}
@@ -124,10 +124,14 @@ func TestApplyNamesTheOwnerOfAForeignCRD(t *testing.T) {
 		t.Errorf("applied %v all the same", *applied)
 	}
 
-	if err := crds.Apply(t.Context(), client, true, all...); err != nil {
+	releases, err := crds.Apply(t.Context(), client, true, all...)
+	if err != nil {
 		t.Fatal(err)
 	}
 	if !slices.Contains(*applied, byHelm.GetName()) || len(*applied) != len(all) {
 		t.Errorf("with takeOver, applied %v", *applied)
+	}
+	if len(releases) != 1 || releases[0] != "spark/spark-operator" {
+		t.Errorf("with takeOver, the Helm releases with these CRDs are %v, want spark/spark-operator", releases)
 	}
 }

@@ -45,6 +45,9 @@ func TestSetupAppliesCRDs(t *testing.T) {
 	if crd.GetLabels()["app.kubernetes.io/part-of"] != "firesteel" {
 		t.Errorf("the CRD that was taken over has the labels %v", crd.GetLabels())
 	}
+	if crd.GetAnnotations()["helm.sh/resource-policy"] != "keep" {
+		t.Errorf("an upgrade of a Helm release may delete the CRD: it has the annotations %v", crd.GetAnnotations())
+	}
 	if _, err := s.Spark.SparkV1().SparkApplications(s.ns).Get(t.Context(), "stays", metav1.GetOptions{}); err != nil {
 		t.Errorf("an application did not stay: %v", err)
 	}
