@@ -9,11 +9,13 @@ import (
 	"log"
 	"os"
 	"slices"
+	"time"
 
 	"github.com/kelseyhightower/envconfig"
 	"github.com/prometheus/client_golang/prometheus"
 	"go.opentelemetry.io/otel"
 	"k8s.io/client-go/rest"
+	kubeclient "knative.dev/pkg/client/injection/kube/client"
 	filteredfactory "knative.dev/pkg/client/injection/kube/informers/factory/filtered"
 	"knative.dev/pkg/configmap"
 	"knative.dev/pkg/controller"
@@ -21,11 +23,13 @@ import (
 	"knative.dev/pkg/injection/sharedmain"
 	"knative.dev/pkg/logging"
 	"knative.dev/pkg/signals"
+	"knative.dev/pkg/system"
 
 	"github.com/firesteel-dev/firesteel/internal/gc"
 	"github.com/firesteel-dev/firesteel/internal/version"
 	"github.com/firesteel-dev/firesteel/pkg/applications"
 	"github.com/firesteel-dev/firesteel/pkg/cluster/masterui"
+	"github.com/firesteel-dev/firesteel/pkg/config"
 	kubeflowflags "github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/flags"
 	"github.com/firesteel-dev/firesteel/pkg/events"
 	"github.com/firesteel-dev/firesteel/pkg/kube"
@@ -33,6 +37,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/kube/kinds"
 	"github.com/firesteel-dev/firesteel/pkg/metrics/apiserver"
 	kubernetesmetrics "github.com/firesteel-dev/firesteel/pkg/metrics/kubernetes"
+	"github.com/firesteel-dev/firesteel/pkg/operators"
 	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
 	"github.com/firesteel-dev/firesteel/pkg/podtemplate/fetch"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/launch"
@@ -104,6 +109,8 @@ func main() {
 	constructors[0] = following(installed, constructors[0])
 	if listed != nil {
 		constructors[0] = reporting(listed, scope, constructors[0])
+	} else {
+		constructors[0] = noticing(process, constructors[0])
 	}
 	if *local {
 		ctx = sharedmain.WithHADisabled(ctx)
@@ -158,6 +165,26 @@ func withLogger(constructor injection.ControllerConstructor) injection.Controlle
 func following(installed *kinds.Kinds, construct injection.ControllerConstructor) injection.ControllerConstructor {
 	return func(ctx context.Context, watcher configmap.Watcher) *controller.Impl {
 		go installed.Run(ctx)
+		return construct(ctx, watcher)
+	}
+}
+
+// noticing reports other Spark operators in the cluster, at the start and after each change of the scope.
+func noticing(process *base.Process, construct injection.ControllerConstructor) injection.ControllerConstructor {
+	return func(ctx context.Context, watcher configmap.Watcher) *controller.Impl {
+		ctx = base.WithRecorder(ctx)
+		reporter := &operators.Reporter{
+			Kube: kubeclient.Get(ctx), Recorder: controller.GetEventRecorder(ctx), Logger: logging.FromContext(ctx), Namespace: system.Namespace(), Now: time.Now,
+		}
+		scopeChanged := reporter.Start(ctx)
+		process.Listen(base.Listener{
+			SettingsChanged: func(before, after *config.Config) {
+				if before.Scope != after.Scope {
+					scopeChanged(after.Scope)
+				}
+			},
+			NamespaceChanged: func(string) {},
+		})
 		return construct(ctx, watcher)
 	}
 }

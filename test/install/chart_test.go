@@ -120,8 +120,9 @@ func TestChartWithOptionsIsConfigWithItsComponents(t *testing.T) {
 	const values = `
 eventing: {enable: true}
 admission: {enable: true}
+otherOperators: {notice: true}
 controller: {driverLogs: true}`
-	want := read(t, "*.yaml", "workload/*.yaml", "eventing/[1-8]*.yaml", "admission/*.yaml", "driver-logs/*.yaml").without(byHelm)
+	want := read(t, "*.yaml", "workload/*.yaml", "eventing/[1-8]*.yaml", "admission/*.yaml", "driver-logs/*.yaml", "other-operators/*.yaml").without(byHelm)
 	patch := read(t, "eventing/900-config-handlers.yaml").get(t, "ConfigMap", "config-handlers")
 	maps.Copy(want.get(t, "ConfigMap", "config-handlers").Object["data"].(map[string]any), patch.Object["data"].(map[string]any))
 	mustEqual(t, want, ofConfig(t, with(t, values)))
@@ -174,6 +175,17 @@ func TestChartNamesTheCRDsThatSetupApplies(t *testing.T) {
 		container := containers(t, all.get(t, "Job", "firesteel-setup"))[0].(map[string]any)
 		if args := fmt.Sprint(container["args"]); args != "[crds "+api+"]" {
 			t.Errorf("%s: the hook runs %s", api, args)
+		}
+	}
+}
+
+// The hook reports other operators, and the controller may be allowed to.
+func TestHookFindsOtherOperatorsAsTheControllerMay(t *testing.T) {
+	all := with(t, "otherOperators: {notice: true}")
+	ofHook := fmt.Sprint(all.get(t, "ClusterRole", "firesteel-setup").Object["rules"])
+	for _, rule := range all.get(t, "ClusterRole", "firesteel-other-operators").Object["rules"].([]any) {
+		if !strings.Contains(ofHook, fmt.Sprint(rule)) {
+			t.Errorf("the hook has not the rule %v, which the controller may have", rule)
 		}
 	}
 }

@@ -23,7 +23,8 @@ func (c cluster) GetClientFor(apiVersion, kind string) (dynamic.NamespaceableRes
 		return nil, false, err
 	}
 	resource := group.WithResource(strings.ToLower(kind) + "s")
-	return dynamicfake.NewSimpleDynamicClient(runtime.NewScheme(), c...).Resource(resource), false, nil
+	lists := map[schema.GroupVersionResource]string{resource: kind + "List"}
+	return dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), lists, c...).Resource(resource), false, nil
 }
 
 func crd(name string, labels, annotations map[string]string, managers ...string) *object {
@@ -53,7 +54,7 @@ func TestInstallationNamesTheOwnersOfForeignCRDs(t *testing.T) {
 	}{
 		"nothing is there":           {},
 		"Firesteel's own":            {there: cluster{ours}},
-		"of a release":               {there: cluster{ours, byRelease}, want: []string{"the CRD " + kubeflow + " belongs to the Helm release spark/spark-operator (written by helm): uninstall that operator, or set crds.takeOver=true"}},
+		"of a release":               {there: cluster{ours, byRelease}, want: []string{"the CRD " + kubeflow + " belongs to the Helm release spark/spark-operator (written by helm): set crds.takeOver=true, which keeps all objects, before you uninstall that operator: docs/operators/moving-in.md"}},
 		"of two owners":              {there: cluster{byRelease, byHand}, want: []string{"the CRD " + kubeflow, "the CRD " + apache + " belongs to another owner (written by kubectl-create, kube-apiserver)"}},
 		"without labels":             {there: cluster{plain}, want: []string{"the CRD " + apache + " belongs to another owner"}},
 		"that are taken over":        {there: cluster{byRelease}, values: map[string]any{"crds": map[string]any{"takeOver": true}}},
@@ -75,6 +76,60 @@ func TestInstallationNamesTheOwnersOfForeignCRDs(t *testing.T) {
 				if !strings.Contains(err.Error(), want) {
 					t.Errorf("error is %v, want %s in it", err, want)
 				}
+			}
+		})
+	}
+}
+
+// notes renders the notes for users, in a cluster.
+func notes(t *testing.T, there cluster) string {
+	t.Helper()
+	loaded := load(t)
+	options := chartutil.ReleaseOptions{Name: "firesteel", Namespace: systemNamespace, IsInstall: true}
+	values, err := chartutil.ToRenderValues(loaded, map[string]any{"crds": map[string]any{"takeOver": true}}, options, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := engine.RenderWithClientProvider(loaded, values, there)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files["firesteel/templates/NOTES.txt"]
+}
+
+func webhooks(kind, name, webhook string) *object {
+	o := &object{}
+	o.SetGroupVersionKind(schema.GroupVersionKind{Group: "admissionregistration.k8s.io", Version: "v1", Kind: kind})
+	o.SetName(name)
+	o.Object["webhooks"] = []any{map[string]any{"name": "a.example.org"}, map[string]any{"name": webhook}}
+	return o
+}
+
+func TestNotesNameWhatAnotherOperatorHasAndTheNextStep(t *testing.T) {
+	const kubeflow = "sparkapplications.sparkoperator.k8s.io"
+	inRelease := crd(kubeflow, nil, map[string]string{"meta.helm.sh/release-name": "spark-operator", "meta.helm.sh/release-namespace": "spark"}, "helm")
+	ours := crd(kubeflow, map[string]string{"app.kubernetes.io/part-of": "firesteel"}, nil, "firesteel-setup")
+	for name, test := range map[string]struct {
+		there cluster
+		want  string
+	}{
+		"a webhook that changes": {
+			cluster{webhooks("MutatingWebhookConfiguration", "a", "mutate--v1-pod.sparkoperator.k8s.io")}, "kubectl delete mutatingwebhookconfiguration a\n",
+		},
+		"a webhook that checks": {
+			cluster{webhooks("ValidatingWebhookConfiguration", "b", "validate.sparkoperator.k8s.io")}, "kubectl delete validatingwebhookconfiguration b\n",
+		},
+		"a CRD in another release": {cluster{inRelease}, "helm -n spark upgrade spark-operator ./empty\n"},
+		"others":                   {cluster{ours, webhooks("MutatingWebhookConfiguration", "c", "inject.example.org")}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			without := notes(t, cluster{})
+			got := notes(t, test.there)
+			if test.want == "" && got != without || !strings.Contains(got, test.want) {
+				t.Errorf("the notes are %s, want %q in them", got, test.want)
+			}
+			if without == "" {
+				t.Error("there are no notes")
 			}
 		})
 	}

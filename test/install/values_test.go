@@ -70,6 +70,8 @@ func TestValuesThatContradictAreRefusedWithTheRemedy(t *testing.T) {
 		"controller: {rbac: {scope: Namespaces}}\nspark: {jobNamespaces: [a]}\nsettings: {config-scope: {access: cluster}}":         "settings.config-scope.access is cluster, and controller.rbac.scope is Namespaces: remove",
 		"controller: {rbac: {scope: Namespaces}}\nspark: {jobNamespaces: [a]}\nsettings: {config-scope: {namespace-selector: a=b}}": "settings.config-scope.namespace-selector is set, and controller.rbac.scope is Namespaces: remove",
 		"spark: {jobNamespaces: [a]}\nsettings: {config-scope: {access: namespaces}}":                                               "settings.config-scope.access is namespaces, and controller.rbac.scope is Cluster: write Namespaces",
+		"otherOperators: {notice: true}\ncontroller: {rbac: {scope: Namespaces}}\nspark: {jobNamespaces: [a]}": "otherOperators.notice is true, and " +
+			"controller.rbac.scope is Namespaces: other operators are in other namespaces; remove one of them",
 		"spark: {jobNamespaces: [a]}\nsettings: {config-scope: {watched-namespaces: b}}": "settings.config-scope.watched-namespaces is set, and so is " +
 			`spark.jobNamespaces: add "" to spark.jobNamespaces, or remove the setting`,
 		"spark: {jobNamespaces: [a], jobNamespaceSelector: a=b}\nsettings: {config-scope: {namespace-selector: b}}": "settings.config-scope.namespace-selector " +

@@ -29,6 +29,9 @@
 {{- $problems = append $problems "controller.rbac.scope is Namespaces, and spark.jobNamespaceSelector selects others: remove the selector, or write Cluster" -}}
 {{- end -}}
 {{- end -}}
+{{- if and $values.otherOperators.notice (eq $values.controller.rbac.scope "Namespaces") -}}
+{{- $problems = append $problems "otherOperators.notice is true, and controller.rbac.scope is Namespaces: other operators are in other namespaces; remove one of them" -}}
+{{- end -}}
 {{- $scope := get $values.settings "config-scope" | default dict -}}
 {{- $effective := include "firesteel.effective" (dict "root" $ "name" "config-scope") | fromYaml -}}
 {{- if eq $values.controller.rbac.scope "Namespaces" -}}
@@ -74,7 +77,7 @@
 {{- range dig "metadata" "managedFields" list $live -}}
 {{- $managers = append $managers .manager -}}
 {{- end -}}
-{{- $problems = append $problems (printf "the CRD %s belongs to %s (written by %s): uninstall that operator, or set crds.takeOver=true, which keeps all objects" . $owner ($managers | uniq | join ", ")) -}}
+{{- $problems = append $problems (printf "the CRD %s belongs to %s (written by %s): set crds.takeOver=true, which keeps all objects, before you uninstall that operator: docs/operators/moving-in.md" . $owner ($managers | uniq | join ", ")) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
