@@ -21,6 +21,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/uninstall"
 	"github.com/firesteel-dev/firesteel/test/harness/controlplane"
 	"github.com/firesteel-dev/firesteel/test/harness/firesteel"
+	"github.com/firesteel-dev/firesteel/test/harness/pages"
 )
 
 // kept is what an uninstallation leaves of an object.
@@ -58,25 +59,12 @@ func (s *env) podVersions() map[string]string {
 	return versions
 }
 
-// releaseLine is the command of the page on uninstallation.
-func (s *env) releaseLine() string {
-	s.Helper()
-	page, err := os.ReadFile(repository + "/docs/operators/uninstall.md")
-	s.must(err)
-	for line := range strings.Lines(string(page)) {
-		if command, ok := strings.CutPrefix(line, "    for kind in "); ok {
-			return "for kind in " + command
-		}
-	}
-	s.Fatal("the page has no command that releases finalizers")
-	return ""
-}
-
 func TestUninstallReleasesAllFinalizers(t *testing.T) {
 	t.Parallel()
 	s := ownPlane(t)
 	s.must(firesteel.Build(t.Context(), repository, s.programs, "cmd/setup"))
-	byLine := s.releaseLine()
+	byLine, err := pages.Command(repository+"/docs/operators/uninstall.md", "for kind in ")
+	s.must(err)
 	for name, release := range map[string]func() (string, error){
 		"by setup": func() (string, error) {
 			command := exec.CommandContext(t.Context(), filepath.Join(s.programs, "setup"), "release-finalizers")
