@@ -76,7 +76,7 @@ test: ## Run all tests, and print how long each part took.
 test-unit: ## Run the tests that need only Go.
 	go test $(UNIT)
 	cd hack/localcluster && go test ./cmd/localcluster/... ./internal/...
-	cd test/install && go test -count=1 ./...
+	cd test/install && go test -count=1 .
 	cd hack/release && go test -count=1 ./build ./push
 
 .PHONY: test-alerts
@@ -98,7 +98,8 @@ lifecycle-steps: ## Drive the state machine through STEPS (default a million) ra
 .PHONY: test-integration
 test-integration: ## Run the tests against a real API server.
 	$(CONTROL_PLANE) && export KUBEBUILDER_ASSETS && go test -count=1 -timeout=30m ./test/integration/... \
-		&& cd hack/release && go test -count=1 -timeout=5m ./apply
+		&& (cd hack/release && go test -count=1 -timeout=5m ./apply) \
+		&& cd test/install && go test -count=1 -timeout=10m ./live
 
 # Set SEED to the seed that a failed run printed to repeat that run.
 CHAOS := $(ASSETS) go test -count=1 -v -timeout=2h ./test/chaos $(SEED:%=-chaos.seed=%)
