@@ -28,7 +28,17 @@ type recordGuard struct {
 	mutex      sync.Mutex
 	withRecord map[types.UID]bool
 	lost       map[types.UID]adoption.LostRecord
+	losses     map[types.UID]losses
 }
+
+// losses counts how often the record of an application was lost in succession, and when it was last.
+type losses struct {
+	count int
+	last  time.Time
+}
+
+// succession is the time within which the next loss is one of the same writer.
+const succession = 2 * adoption.OtherOperatorQuiet
 
 func newRecordGuard(sameShown func(a, b dialect.Application) bool) *recordGuard {
 	return &recordGuard{
@@ -37,6 +47,7 @@ func newRecordGuard(sameShown func(a, b dialect.Application) bool) *recordGuard 
 
 		withRecord: map[types.UID]bool{},
 		lost:       map[types.UID]adoption.LostRecord{},
+		losses:     map[types.UID]losses{},
 	}
 }
 
@@ -88,12 +99,25 @@ func (w *recordGuard) statusChanged(before, after dialect.Application, now time.
 	case after.GetUndecodable() != "", before.GetUID() != after.GetUID():
 	case before.GetRecord() != nil:
 		w.notStored()
-		w.lost[after.GetUID()] = adoption.LostRecord{Last: before, At: now, Version: after.GetResourceVersion()}
+		w.lost[after.GetUID()] = adoption.LostRecord{
+			Last: before, At: now, Times: w.countLossLocked(after.GetUID(), now), Version: after.GetResourceVersion(),
+		}
 	case lost && !w.sameShown(before, after):
-		w.lost[after.GetUID()] = adoption.LostRecord{Last: known.Last, At: now, Version: after.GetResourceVersion()}
+		w.lost[after.GetUID()] = adoption.LostRecord{Last: known.Last, At: now, Times: known.Times, Version: after.GetResourceVersion()}
 	case !lost:
 		delete(w.withRecord, after.GetUID()) // the record was lost while the application could not be decoded
 	}
+}
+
+// countLossLocked counts a loss, and returns the number of those in succession.
+func (w *recordGuard) countLossLocked(app types.UID, now time.Time) int {
+	known := w.losses[app]
+	if now.Sub(known.last) > succession {
+		known.count = 0
+	}
+	known = losses{known.count + 1, now}
+	w.losses[app] = known
+	return known.count
 }
 
 // restored forgets what was known of an application that was restored from an older backup. If it has no record, the record
@@ -130,4 +154,5 @@ func (w *recordGuard) forget(app dialect.Application) {
 	defer w.mutex.Unlock()
 	delete(w.withRecord, app.GetUID())
 	delete(w.lost, app.GetUID())
+	delete(w.losses, app.GetUID())
 }

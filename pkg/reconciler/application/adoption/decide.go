@@ -10,12 +10,18 @@ import (
 // OtherOperatorQuiet is how long another operator must not have written the status before Firesteel adopts the application again.
 const OtherOperatorQuiet = 5 * time.Minute
 
+// maxLosses is how often in succession a record is lost until the other writer counts as an operator, even if the status shows the same:
+// the Kubeflow operator drops the record with each of its writes. Restoring it each time would make both write without end.
+const maxLosses = 3
+
 // LostRecord is what is known of a record that another writer removed. The zero value stands for none.
 type LostRecord struct {
 	// Last is the application as it was last seen with its record, nil if no record was lost.
 	Last dialect.Application
 	// At is when another writer last wrote a status without the record.
 	At time.Time
+	// Times is how often in succession the record was lost.
+	Times int
 	// Pruned reports whether the API server did not store the record when Firesteel wrote it.
 	Pruned bool
 	// Version is the resourceVersion with which the loss was seen.
@@ -72,7 +78,9 @@ func Decide(s Situation) Step {
 	record := s.App.GetRecord()
 	deleted, lost := s.App.GetDeletionTimestamp() != nil, s.Lost.Last != nil
 	foreignStatus := s.Dialect.HasForeignStatus(s.App)
-	contested := lost && foreignStatus && !s.Lost.Pruned && !s.Dialect.SameVisibleStatus(s.App, s.Lost.Last)
+	overwritten := lost && foreignStatus && !s.Lost.Pruned
+	contested := overwritten && !s.Dialect.SameVisibleStatus(s.App, s.Lost.Last)
+	again := overwritten && !deleted && s.Lost.Times >= maxLosses
 	switch {
 	case record.HasNewerFormat(), record != nil && !deleted && !lifecycle.Understands(record, s.Policy):
 		return LeaveUnknown // also if the spec cannot be decoded: a newer version may decode it
@@ -84,7 +92,7 @@ func Decide(s Situation) Step {
 		return Release
 	case s.PrunedFor > 0:
 		return AwaitDefinition
-	case contested && s.Now.Sub(s.Lost.At) < OtherOperatorQuiet:
+	case (contested || again) && s.Now.Sub(s.Lost.At) < OtherOperatorQuiet:
 		return AwaitOtherOperator
 	case lost && !contested:
 		return Restore
