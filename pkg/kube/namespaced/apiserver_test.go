@@ -27,8 +27,11 @@ type apiserver struct {
 	watches   map[*serverWatch]string
 	// forbidden are the namespaces that refuse.
 	forbidden map[string]bool
-	// lists and begun count requests by namespace.
+	// brief has watches end at once.
+	brief bool
+	// lists and begun count requests by namespace, and listed holds the resource version of the last list of each.
 	lists, begun map[string]int
+	listed       map[string]string
 }
 
 type change struct {
@@ -37,7 +40,7 @@ type change struct {
 }
 
 func newAPIServer() *apiserver {
-	return &apiserver{watches: map[*serverWatch]string{}, forbidden: map[string]bool{}, lists: map[string]int{}, begun: map[string]int{}}
+	return &apiserver{watches: map[*serverWatch]string{}, forbidden: map[string]bool{}, lists: map[string]int{}, begun: map[string]int{}, listed: map[string]string{}}
 }
 
 // serverWatch is a watch of one namespace.
@@ -166,6 +169,7 @@ func (c *serverClient) List(_ context.Context, options metav1.ListOptions) (*cor
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
 	c.lists[c.namespace]++
+	c.listed[c.namespace] = options.ResourceVersion
 	if c.forbidden[c.namespace] {
 		return nil, apierrors.NewForbidden(podsResource, "", nil)
 	}
@@ -197,6 +201,10 @@ func (c *serverClient) Watch(ctx context.Context, options metav1.ListOptions) (w
 			w.events <- watch.Event{Type: watch.Added, Object: &pod}
 		}
 		w.events <- c.bookmark(map[string]string{metav1.InitialEventsAnnotationKey: "true"})
+		return w, nil
+	}
+	if c.brief {
+		w.end()
 		return w, nil
 	}
 	from, _ := strconv.Atoi(options.ResourceVersion)

@@ -3,6 +3,7 @@ package namespaced
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -255,6 +256,64 @@ func TestListReadsAllPagesOfAllNamespaces(t *testing.T) {
 	if want := "namespaces:a=15,b=15,c=15"; list.ResourceVersion != want {
 		t.Errorf("the resource version is %s, want %s", list.ResourceVersion, want)
 	}
+	if server.lists["a"] != 3 || server.lists["c"] != 1 {
+		t.Errorf("the namespaces were listed with %v requests, want one for each page of three", server.lists)
+	}
+}
+
+func TestListIsInEachNamespaceAtLeastAsNewAsTheLast(t *testing.T) {
+	for given, want := range map[string]map[string]string{
+		"namespaces:a=1,b=30": {"a": "1", "b": "30", "c": ""},
+		"12":                  {"a": "12", "b": "12", "c": "12"},
+	} {
+		server := newAPIServer()
+		_, err := collect(New([]string{"a", "b", "c"}, nil), server.in, &corev1.Pod{}).List(t.Context(), metav1.ListOptions{ResourceVersion: given})
+		if err != nil || !maps.Equal(server.listed, want) {
+			t.Errorf("%s: the namespaces were listed from %v (%v), want %v", given, server.listed, err, want)
+		}
+	}
+}
+
+// An informer lists again with growing delays.
+func TestWatchThatEndsAtOnceIsNotBegunAgainAtOnce(t *testing.T) {
+	inBothModes(t, func(t *testing.T, lists listOnly) {
+		server := newAPIServer()
+		server.informer(t, New([]string{"a", "b"}, nil), lists)
+		after(time.Hour)
+		server.brief = true
+		server.end("a")
+		requests := server.requests()
+		after(time.Hour)
+		if more := server.requests() - requests; more > 1500 {
+			t.Errorf("%d requests were made in an hour", more)
+		}
+	})
+}
+
+func TestBrokenWatchEndsTheMergedOneWith410(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := newAPIServer()
+		initial := true
+		merged, err := collect(New([]string{"a", "b"}, nil), server.in, &corev1.Pod{}).Watch(t.Context(), metav1.ListOptions{SendInitialEvents: &initial})
+		if err != nil {
+			t.Fatal(err)
+		}
+		bookmark := <-merged.ResultChan()
+		if bookmark.Type != watch.Bookmark || bookmark.Object.(*corev1.Pod).Annotations[metav1.InitialEventsAnnotationKey] != "true" {
+			t.Errorf("the first event is %v", bookmark)
+		}
+		server.breakWith("a", apierrors.NewInternalError(fmt.Errorf("etcd is away")))
+		event := <-merged.ResultChan()
+		if err := apierrors.FromObject(event.Object); event.Type != watch.Error || !apierrors.IsResourceExpired(err) {
+			t.Errorf("the watch ends with %v", event)
+		}
+		if event, ok := <-merged.ResultChan(); ok {
+			t.Errorf("after its end it has %v", event)
+		}
+		if len(server.watches) > 0 {
+			t.Errorf("%d watches run on", len(server.watches))
+		}
+	})
 }
 
 func TestWatchBeginsNowhereButWhereAListEnded(t *testing.T) {
@@ -267,6 +326,13 @@ func TestWatchBeginsNowhereButWhereAListEnded(t *testing.T) {
 }
 
 func TestStoppedWatchEndsThoseOfAllNamespaces(t *testing.T) {
+	for name, events := range map[string]int{"at once": 0, "after an event": 1} {
+		t.Run(name, func(t *testing.T) { stopsAll(t, events) })
+	}
+}
+
+func stopsAll(t *testing.T, events int) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		server := newAPIServer()
 		for i := range 10 {
@@ -277,7 +343,9 @@ func TestStoppedWatchEndsThoseOfAllNamespaces(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		<-merged.ResultChan()
+		if events > 0 {
+			<-merged.ResultChan()
+		}
 		merged.Stop()
 		merged.Stop()
 		synctest.Wait()
