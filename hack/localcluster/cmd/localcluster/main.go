@@ -42,7 +42,7 @@ func run() error {
 		SilenceErrors: true,
 	}
 	root.AddCommand(upCommand(c, dir), downCommand(c), statusCommand(c), kubeconfigCommand(dir),
-		envCommand(c), assetsCommand(c, dir), sparkCommand(c, dir), functionCommand(c), prometheusCommand(c), registryCommand(c), volumesCommand())
+		envCommand(c), assetsCommand(c, dir), sparkCommand(c, dir), functionCommand(c), prometheusCommand(c), pythonCommand(c), registryCommand(c), volumesCommand())
 	return root.ExecuteContext(ctx)
 }
 
@@ -165,6 +165,22 @@ func prometheusCommand(c *cluster.Cluster) *cobra.Command {
 		Short: "Install Prometheus and promtool only",
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return c.InstallPrometheus(cmd.Context()) },
+	}
+}
+
+func pythonCommand(c *cluster.Cluster) *cobra.Command {
+	return &cobra.Command{
+		Use:   "python REQUIREMENTS",
+		Short: "Install the Python packages that a requirements.txt names only, and print their folder, for PYTHONPATH",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			dir, err := c.InstallPython(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			fmt.Println(dir)
+			return nil
+		},
 	}
 }
 

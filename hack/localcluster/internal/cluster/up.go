@@ -405,6 +405,34 @@ func (c *Cluster) InstallPrometheus(ctx context.Context) error {
 	return step.NewRunner(c.progress, c.cache.Logs()).Run(ctx, install)
 }
 
+// InstallPython installs the packages of PyPI that a requirements.txt names with all that they need, and returns their folder, for
+// PYTHONPATH.
+func (c *Cluster) InstallPython(ctx context.Context, requirements string) (string, error) {
+	needs, err := os.ReadFile(requirements)
+	if err != nil {
+		return "", err
+	}
+	unlock, err := c.lock()
+	if err != nil {
+		return "", err
+	}
+	defer unlock()
+	key := cache.Key(string(needs))
+	name := "python/" + key[:12]
+	install := step.Step{Name: "python", After: []string{packagesStep.Name}, Remedy: offline, Do: func(ctx context.Context, t *step.Task) error {
+		_, err := c.cache.Ensure(name, key, func(dest string) error {
+			t.Say("installing what %s names", requirements)
+			return t.Run(ctx, "python3", "-m", "pip", "install", "--disable-pip-version-check", "--no-cache-dir", "--no-deps",
+				"--only-binary", ":all:", "--requirement", requirements, "--target", dest)
+		})
+		return err
+	}}
+	if err := step.NewRunner(c.progress, c.cache.Logs()).Run(ctx, packagesStep, install); err != nil {
+		return "", err
+	}
+	return c.cache.Path(name), nil
+}
+
 // BuildAssets builds what integration tests run without a cluster, and kwok for those that want simulated nodes.
 func (c *Cluster) BuildAssets(ctx context.Context, kwok bool) error {
 	unlock, err := c.lock()
