@@ -74,7 +74,8 @@ kubectl -n firesteel-system rollout status deployment/controller --timeout=120s
 
 say "Applying the applications of examples/; their events, as they come:"
 kube delete --ignore-not-found --wait -f examples/ >/dev/null
-kubectl -n firesteel-system logs --follow --since=1s deployment/print &
+# By its label: a Pod of an earlier version may still be there, and kubectl would choose one of both.
+kubectl -n firesteel-system logs --follow --since=1s --selector=app.kubernetes.io/name=print &
 follower=$!
 kube apply -f examples/ >/dev/null
 for application in spark-pi word-count flaky; do
