@@ -2,6 +2,9 @@ package resources
 
 import (
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -16,11 +19,16 @@ const (
 	workerWebVariable  = "SPARK_WORKER_WEBUI_PORT"
 )
 
-// OverruledOf returns the settings of a cluster's templates that have no effect. Spark properties decide on which port a
-// daemon listens, since its Service has to find it.
+// OverruledOf returns the settings of a cluster that have no effect: properties whose name no option of the JVM can have, and
+// settings of its templates. Spark properties decide on which port a daemon listens, since its Service has to find it.
 func OverruledOf(cluster *sparkv1.SparkCluster) finding.List {
 	b := newBuilder(cluster, Defaults{})
 	var all finding.List
+	for _, name := range slices.Sorted(maps.Keys(cluster.Spec.SparkConf)) {
+		if strings.Contains(name, "=") {
+			all.Warn(finding.Entry("spec.sparkConf", name), nil, "has an equals sign in its name, so the daemons read another property", "write the name without it")
+		}
+	}
 	if master, field := templated(b.master.StatefulSetSpec, Master); master != nil {
 		web := b.port(masterUIKey, master, masterWebVariable, MasterWebPort)
 		all = append(all, ports(field, master, map[string]int32{masterPortVariable: MasterPort, masterWebVariable: web},
