@@ -301,6 +301,20 @@ func TestNamespacesOfApplicationsHaveServiceAccounts(t *testing.T) {
 
 func TestInstallationsShareNothingButTheCluster(t *testing.T) {
 	first := with(t, "eventing: {enable: true}")
+	// Helm takes names of up to 53 characters. These differ in the last one.
+	long := strings.Repeat("a", 52)
+	last, _, err := release{long + "c", "c", "spark: {jobNamespaces: [c]}"}.render(t)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, o := range last {
+		if text := o.GetName(); o.GetKind() == "Job" && len(text) > 63 {
+			t.Errorf("the name of %s has %d characters", name, len(text))
+		}
+		if text := o.GetName(); o.GetNamespace() == "" && !strings.HasPrefix(text, long+"c-") {
+			t.Errorf("%s is shared with the release %sd", name, long)
+		}
+	}
 	second, _, err := release{"team-b", "firesteel-team-b", "eventing: {enable: true}\nspark: {jobNamespaces: [team-b]}"}.render(t)
 	if err != nil {
 		t.Fatal(err)
