@@ -338,6 +338,7 @@ func TestInstallationsShareNothingButTheCluster(t *testing.T) {
 func TestObjectsThatValuesSwitch(t *testing.T) {
 	for _, test := range []struct{ values, kind, name, want string }{
 		{"controller: {podDisruptionBudget: {minAvailable: 1}}", "PodDisruptionBudget", "controller", "spec: {minAvailable: 1}"},
+		{"controller: {podDisruptionBudget: {minAvailable: 0}}", "PodDisruptionBudget", "controller", "spec: {minAvailable: 0}"},
 		{
 			"networkPolicy: {metricsIngress: [{podSelector: {}}]}", "NetworkPolicy", "controller-metrics",
 			"spec: {ingress: [{from: [{podSelector: {}}], ports: [{protocol: TCP, port: metrics}]}]}",

@@ -102,9 +102,10 @@ Takes root, file, and jobNamespace for the accounts of drivers.
 {{- else if eq $kind "Deployment" -}}
 {{- include "firesteel.editDeployment" . -}}
 {{- else if eq $kind "PodDisruptionBudget" -}}
-{{- with get $values.controller.podDisruptionBudget "minAvailable" -}}
+{{- $available := get $values.controller.podDisruptionBudget "minAvailable" -}}
+{{- if not (has $available (list nil "")) -}}
 {{- $_ := unset $object.spec "maxUnavailable" -}}
-{{- $_ := set $object.spec "minAvailable" . -}}
+{{- $_ := set $object.spec "minAvailable" $available -}}
 {{- end -}}
 {{- else if and (eq $kind "NetworkPolicy") (eq $name "controller-metrics") -}}
 {{- with $values.networkPolicy.metricsIngress -}}
