@@ -29,6 +29,8 @@ func named() schema { return schema{"type": "object", "required": []string{"name
 const (
 	dnsLabel     = `[a-z0-9]([-a-z0-9]*[a-z0-9])?`
 	digestOrNone = `^(sha256:[0-9a-f]{64})?$`
+	// longestName is the longest name of a release in Helm. The name of a Job takes ten characters more, and has room for 63.
+	longestName = 53
 )
 
 // special holds the schema of values whose default does not determine it.
@@ -36,6 +38,8 @@ var special = map[string]schema{
 	"apis": {
 		"type": "array", "items": oneOf(crds.APIs()...), "minItems": 1, "uniqueItems": true,
 	},
+	"nameOverride":                                {"type": "string", "pattern": `^(` + dnsLabel + `)?$`, "maxLength": longestName},
+	"fullnameOverride":                            {"type": "string", "pattern": `^(` + dnsLabel + `)?$`, "maxLength": longestName},
 	"image.pullPolicy":                            oneOf("", "Always", "IfNotPresent", "Never"),
 	"controller.sink.uri":                         matching(`^(https?://.+)?$`),
 	"controller.sink.extensions":                  {"type": "object", "additionalProperties": text(), "propertyNames": matching(`^[a-z0-9]+$`)},
@@ -49,6 +53,7 @@ var special = map[string]schema{
 
 // byKey holds the schema of values that have the same name in several sections.
 var byKey = map[string]schema{
+	"repository":                {"type": "string", "minLength": 1},
 	"digest":                    matching(digestOrNone),
 	"revisionHistoryLimit":      optional("integer"),
 	"labels":                    mapOf(text()),

@@ -84,13 +84,86 @@ func TestValuesThatContradictAreRefusedWithTheRemedy(t *testing.T) {
 			"metrics are served: set settings.config-observability.metrics-protocol=prometheus",
 		"prometheus: {service: {create: false}, serviceMonitor: {create: true}}": "prometheus.serviceMonitor.create is " +
 			"true, and there is no Service to monitor: set prometheus.service.create=true",
-		"controller: {replica: 2}":               "'replicas'",
-		"settings: {config-handlers: {ttl: on}}": "value must be one of 'in-process', 'external'",
+		"settings: {config-observability: {metrics-protocol: grpc}}": "settings.config-observability.metrics-protocol is grpc, and no address is given: set " +
+			"settings.config-observability.metrics-endpoint",
+		"settings: {config-observability: {metrics-protocol: none, metrics-endpoint: ':9090'}}": "settings.config-observability.metrics-endpoint is set, and " +
+			"metrics-protocol is none: remove one of them",
+		"settings: {config-observability: {metrics-endpoint: '9090'}}": "settings.config-observability.metrics-endpoint is 9090, and has no port for " +
+			"Prometheus: write an address such as :9090",
+		"settings: {config-observability: {metrics-endpoint: ':8080'}}": "settings.config-observability.metrics-endpoint is :8080, and the controller's " +
+			"probes have the port 8080: write another port, such as :9090",
+		"commonLabels: {app.kubernetes.io/part-of: platform}": "commonLabels has app.kubernetes.io/part-of, which the chart sets itself: remove this label",
+		"hook: {labels: {app.kubernetes.io/name: job}}":       "hook.labels has app.kubernetes.io/name, which the chart sets itself: remove this label",
+		"fullnameOverride: Team_B":                            "'Team_B' does not match pattern",
+		"image: {repository: ''}":                             "at '/image/repository': minLength",
+		"spark: {jobNamespaces: null}":                        "spark.jobNamespaces is null: remove the key to have the default, or give it a value",
+		"networkPolicy: {enable: null}":                       "networkPolicy.enable is null: remove the key",
+		"controller: null":                                    "controller is null: remove the key",
+		"controller: {replica: 2}":                            "'replicas'",
+		"settings: {config-handlers: {ttl: on}}":              "value must be one of 'in-process', 'external'",
 	} {
 		if _, _, err := (release{"firesteel", systemNamespace, values}).render(t); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error is %v, want %s in it", values, err, want)
 		}
 	}
+}
+
+// Each value may be null, or is refused by its name: no template fails. All handlers run behind a Broker, so that all templates are used.
+func TestNullsAreRefusedByNameOrStandForNothing(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(chartFolder, "values.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defaults := map[string]any{}
+	if err := yaml.Unmarshal(text, &defaults); err != nil {
+		t.Fatal(err)
+	}
+	const refusal = " is null: remove the key to have the default, or give it a value"
+	null := func(keys ...[]string) error {
+		values := map[string]any{"eventing": map[string]any{"enable": true}}
+		for _, key := range keys {
+			if err := unstructured.SetNestedField(values, nil, key...); err != nil {
+				t.Fatal(err)
+			}
+		}
+		text, err := yaml.Marshal(values)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _, err = release{"firesteel", systemNamespace, string(text)}.render(t)
+		return err
+	}
+	sections, leaves := paths(nil, defaults)
+	for _, section := range sections {
+		if err := null(section); err != nil && !strings.Contains(err.Error(), "\n"+strings.Join(section, ".")+refusal) {
+			t.Errorf("%v: null fails with %v", section, err)
+		}
+	}
+	err = null(leaves...)
+	if err == nil {
+		t.Fatal("all values may be null")
+	}
+	allowed := slices.DeleteFunc(leaves, func(leaf []string) bool { return strings.Contains(err.Error(), "\n"+strings.Join(leaf, ".")+refusal) })
+	if len(allowed) < 60 {
+		t.Errorf("only %d values may be null", len(allowed))
+	}
+	if err := null(allowed...); err != nil {
+		t.Errorf("null for %v fails with %v", allowed, err)
+	}
+}
+
+// paths returns the paths of the sections and of the other values.
+func paths(path []string, values map[string]any) (sections, leaves [][]string) {
+	for _, key := range slices.Sorted(maps.Keys(values)) {
+		below := append(slices.Clone(path), key)
+		if section, ok := values[key].(map[string]any); ok && len(section) > 0 {
+			inner, innerLeaves := paths(below, section)
+			sections, leaves = append(append(sections, below), inner...), append(leaves, innerLeaves...)
+		} else {
+			leaves = append(leaves, below)
+		}
+	}
+	return sections, leaves
 }
 
 func TestSettingsAreTheDataOfConfigMaps(t *testing.T) {

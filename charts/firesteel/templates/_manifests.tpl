@@ -182,7 +182,7 @@ Cluster: the role of a binding cannot be changed, and the controller's own names
 {{- with $component.annotations -}}
 {{- $_ := set $metadata "annotations" . -}}
 {{- end -}}
-{{- $_ := set $metadata "labels" (merge (dict) $metadata.labels $component.labels $root.Values.commonLabels) -}}
+{{- $_ := set $metadata "labels" (merge (dict) $metadata.labels ($component.labels | default dict) ($root.Values.commonLabels | default dict)) -}}
 {{- range $field := list "nodeSelector" "affinity" "tolerations" "priorityClassName" "volumes" -}}
 {{- with get $component $field -}}
 {{- $_ := set $pod $field . -}}

@@ -1,5 +1,34 @@
+{{/* Fails for values that are null, and that no template can do without. Helm removes the default of a key that is null. */}}
+{{- define "firesteel.validateNulls" -}}
+{{- $values := .Values -}}
+{{- $problems := list -}}
+{{- range $path := list
+  "admission.enable" "apis" "controller.driverLogs" "controller.podDisruptionBudget.enable" "controller.rbac.create" "controller.rbac.scope"
+  "controller.serviceAccount.create" "controller.sink" "crds.install" "crds.takeOver" "deadLetter.image.repository" "eventing.broker.class"
+  "eventing.enable" "eventing.oidc" "grafana.dashboards.create" "handlers.image.repository" "hook.image.repository" "hook.releaseFinalizers"
+  "image.repository" "networkPolicy.enable" "prometheus.podMonitor.create" "prometheus.rules.create" "prometheus.service.create"
+  "prometheus.serviceMonitor.create" "settings" "spark.jobNamespaces" "spark.rbac.create" "spark.serviceAccount.create" -}}
+{{- $found := $values -}}
+{{- $at := list -}}
+{{- range $key := splitList "." $path -}}
+{{- if not (kindIs "invalid" $found) -}}
+{{- $found = get $found $key -}}
+{{- $found = ternary nil $found (kindIs "string" $found | and (eq (toString $found) "")) -}}
+{{- $at = append $at $key -}}
+{{- end -}}
+{{- end -}}
+{{- if kindIs "invalid" $found -}}
+{{- $problems = append $problems (printf "%s is null: remove the key to have the default, or give it a value" (join "." $at)) -}}
+{{- end -}}
+{{- end -}}
+{{- if $problems -}}
+{{- fail (printf "\n%s" ($problems | uniq | join "\n")) -}}
+{{- end -}}
+{{- end -}}
+
 {{/* Fails for values that contradict each other. Each line names the value and the remedy. */}}
 {{- define "firesteel.validate" -}}
+{{- include "firesteel.validateNulls" . -}}
 {{- $values := .Values -}}
 {{- $problems := list -}}
 {{- if not $values.eventing.enable -}}
@@ -59,6 +88,18 @@
 {{- $problems = append $problems (printf "settings.%s.driver-log-lines is %v, and the controller may not read logs: set controller.driverLogs=true" $map $lines) -}}
 {{- end -}}
 {{- end -}}
+{{- $observability := include "firesteel.effective" (dict "root" $ "name" "config-observability") | fromYaml -}}
+{{- $protocol := get $observability "metrics-protocol" -}}
+{{- $endpoint := get $observability "metrics-endpoint" -}}
+{{- if and (hasPrefix "grpc" $protocol | or (hasPrefix "http" $protocol)) (not $endpoint) -}}
+{{- $problems = append $problems (printf "settings.config-observability.metrics-protocol is %s, and no address is given: set settings.config-observability.metrics-endpoint" $protocol) -}}
+{{- else if and (eq $protocol "none") $endpoint -}}
+{{- $problems = append $problems "settings.config-observability.metrics-endpoint is set, and metrics-protocol is none: remove one of them" -}}
+{{- else if and (eq $protocol "prometheus") $endpoint (not (regexMatch ":[0-9]+$" $endpoint)) -}}
+{{- $problems = append $problems (printf "settings.config-observability.metrics-endpoint is %s, and has no port for Prometheus: write an address such as :9090" $endpoint) -}}
+{{- else if and (eq $protocol "prometheus") (hasSuffix ":8080" $endpoint) -}}
+{{- $problems = append $problems (printf "settings.config-observability.metrics-endpoint is %s, and the controller's probes have the port 8080: write another port, such as :9090" $endpoint) -}}
+{{- end -}}
 {{- range $key := list "podMonitor" "serviceMonitor" -}}
 {{- if and (get $values.prometheus $key).create (not (include "firesteel.servesMetrics" $)) -}}
 {{- $problems = append $problems (printf "prometheus.%s.create is true, and no metrics are served: set settings.config-observability.metrics-protocol=prometheus" $key) -}}
@@ -66,6 +107,17 @@
 {{- end -}}
 {{- if and $values.prometheus.serviceMonitor.create (not $values.prometheus.service.create) -}}
 {{- $problems = append $problems "prometheus.serviceMonitor.create is true, and there is no Service to monitor: set prometheus.service.create=true" -}}
+{{- end -}}
+{{- $labels := dict "commonLabels" $values.commonLabels -}}
+{{- range $component := list "controller" "handlers" "deadLetter" "hook" -}}
+{{- $_ := set $labels (printf "%s.labels" $component) (get (get $values $component) "labels") -}}
+{{- end -}}
+{{- range $path, $own := $labels -}}
+{{- range $label := list "app.kubernetes.io/name" "app.kubernetes.io/part-of" "app.kubernetes.io/instance" "app.kubernetes.io/version" "app.kubernetes.io/managed-by" "helm.sh/chart" -}}
+{{- if hasKey ($own | default dict) $label -}}
+{{- $problems = append $problems (printf "%s has %s, which the chart sets itself: remove this label" $path $label) -}}
+{{- end -}}
+{{- end -}}
 {{- end -}}
 {{- if and $values.crds.install (not $values.crds.takeOver) -}}
 {{- range splitList " " (include "firesteel.crds" .) -}}
