@@ -85,7 +85,7 @@ var kubeflow = []row{
 	{theirs: "submitter", note: "none: there is no JVM to submit with"},
 	{theirs: "webhook/resourceQuotaEnforcement/enable", note: "none: if a quota refuses a Pod, the submission fails and is retried as `restartPolicy` says"},
 	{theirs: "webhook", note: "none: no webhook stands between an application and its Pods. `admission.enable` refuses Spark properties that give rights"},
-	{theirs: "spark/jobNamespaces", ours: "spark/jobNamespaces", note: "the same meaning: `\"\"` stands for all"},
+	{theirs: "spark/jobNamespaces", ours: "spark/jobNamespaces", note: "the same meaning: `\"\"` stands for all. Left out there, it is `default` alone", convert: jobNamespaces},
 	{theirs: "spark/jobNamespaceSelector", ours: "spark/jobNamespaceSelector", note: "nothing if all namespaces are watched", convert: namespaceSelector},
 	{theirs: "spark/serviceAccount/create", ours: "spark/serviceAccount/create"},
 	{theirs: "spark/serviceAccount/name", ours: "spark/serviceAccount/name", note: "empty there: the release's name and `-spark`"},
@@ -124,7 +124,7 @@ func gate(m *move, name string) bool {
 	gates, _ := m.there("controller/featureGates").([]any)
 	return slices.ContainsFunc(gates, func(gate any) bool {
 		fields, _ := gate.(Values)
-		return fields["name"] == name && fields["enabled"] == true
+		return fields["name"] == name && truth(fields["enabled"])
 	})
 }
 
@@ -151,7 +151,7 @@ func timeToLive(m *move) {
 }
 
 func batchSchedulers(m *move) {
-	if m.value != true {
+	if !truth(m.value) {
 		return
 	}
 	names := []string{"volcano", "yunikorn"}
@@ -161,6 +161,9 @@ func batchSchedulers(m *move) {
 	}
 	m.set(m.row.ours, strings.Join(names, ", "))
 }
+
+// jobNamespaces copies the list. An empty one is no default: it stands for all namespaces, or leaves the choice to the selector.
+func jobNamespaces(m *move) { m.put(m.row.ours, m.value) }
 
 func namespaceSelector(m *move) {
 	namespaces, _ := m.there("spark/jobNamespaces").([]any)
@@ -172,7 +175,7 @@ func namespaceSelector(m *move) {
 }
 
 func metricsProtocol(m *move) {
-	m.set(m.row.ours, map[bool]string{true: "prometheus", false: "none"}[m.value == true])
+	m.set(m.row.ours, map[bool]string{true: "prometheus", false: "none"}[truth(m.value)])
 }
 
 func metricsEndpoint(m *move) {

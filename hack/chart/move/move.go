@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"sigs.k8s.io/yaml"
@@ -31,12 +32,14 @@ type Chart struct {
 	Name  string
 	title string
 	rows  []row
+	// implied holds defaults of that chart that Firesteel's chart does not have. A values file often leaves them out.
+	implied Values
 }
 
 // Charts are the charts whose values can be converted.
 var Charts = []Chart{
-	{"kubeflow", "The Kubeflow operator's chart", kubeflow},
-	{"apache", "The Apache operator's chart", apache},
+	{"kubeflow", "The Kubeflow operator's chart", kubeflow, Values{"spark/jobNamespaces": []any{"default"}}},
+	{"apache", "The Apache operator's chart", apache, nil},
 }
 
 // move is the conversion of a values file.
@@ -57,6 +60,11 @@ func (c Chart) Convert(file []byte) (values Values, notes []string, err error) {
 	for _, path := range leaves("", m.in) {
 		if c.rowOf(path) == nil {
 			m.notes = append(m.notes, dotted(path)+": that chart has no such value")
+		}
+	}
+	for path, value := range c.implied {
+		if at(m.in, path) == nil {
+			assign(m.in, path, value)
 		}
 	}
 	for _, m.row = range c.rows {
@@ -115,11 +123,17 @@ func empty(value any) bool {
 
 // set sets a value of Firesteel's chart. An empty value is left out.
 func (m *move) set(path string, value any) {
-	if empty(value) {
-		return
+	if !empty(value) {
+		m.put(path, value)
 	}
+}
+
+// put sets a value of Firesteel's chart, also an empty one.
+func (m *move) put(path string, value any) { assign(m.out, path, value) }
+
+// assign sets a value at a path.
+func assign(section Values, path string, value any) {
 	keys := strings.Split(path, "/")
-	section := m.out
 	for _, key := range keys[:len(keys)-1] {
 		below, ok := section[key].(Values)
 		if !ok {
@@ -135,10 +149,17 @@ func (m *move) set(path string, value any) {
 func (m *move) there(path string) any { return at(m.in, path) }
 
 // on reports whether a switch of the other chart is on.
-func (m *move) on(path string) bool { return m.there(path) == true }
+func (m *move) on(path string) bool { return truth(m.there(path)) }
 
-// number returns a number, or 0 if the value is not a number.
+// truth reports whether a value stands for true. A switch may be written as a string.
+func truth(value any) bool { return value == true || value == "true" }
+
+// number returns a number, also one that is written as a string. It returns 0 if the value is not a number.
 func number(value any) int {
+	if text, ok := value.(string); ok {
+		n, _ := strconv.Atoi(text)
+		return n
+	}
 	n, _ := value.(float64)
 	return int(n)
 }
@@ -156,7 +177,7 @@ func at(values Values, path string) any {
 // leaves returns the paths of all values that are not sections.
 func leaves(path string, value any) (paths []string) {
 	section, ok := value.(Values)
-	if !ok || len(section) == 0 {
+	if path != "" && (!ok || len(section) == 0) {
 		return []string{path}
 	}
 	for _, key := range slices.Sorted(maps.Keys(section)) {
@@ -171,13 +192,14 @@ func dotted(path string) string { return strings.ReplaceAll(path, "/", ".") }
 
 // enabled writes a switch as a setting.
 func enabled(m *move) {
-	m.set(m.row.ours, map[bool]string{true: "enabled", false: "disabled"}[m.value == true])
+	m.set(m.row.ours, map[bool]string{true: "enabled", false: "disabled"}[truth(m.value)])
 }
 
 // replicas makes all replicas work: it sets two buckets for each.
 func replicas(m *move) {
-	m.set(m.row.ours, m.value)
-	if count := number(m.value); count > 1 {
+	count := number(m.value)
+	m.set(m.row.ours, count)
+	if count > 1 {
 		m.set("settings/config-leader-election/buckets", min(2*count, 10))
 	}
 }

@@ -135,6 +135,18 @@ func TestConversion(t *testing.T) {
 			Charts[0], "spark: {jobNamespaces: [''], jobNamespaceSelector: a=b}", "spark: {jobNamespaces: ['']}",
 			[]string{"spark.jobNamespaceSelector: left out"},
 		},
+		"of a selector alone": {
+			Charts[0], "spark: {jobNamespaces: [], jobNamespaceSelector: a=b}", "spark: {jobNamespaces: [], jobNamespaceSelector: a=b}", nil,
+		},
+		"of a selector beside the default namespace": {
+			Charts[0], "spark: {jobNamespaceSelector: a=b}", "spark: {jobNamespaces: [default], jobNamespaceSelector: a=b}", nil,
+		},
+		"of an empty file": {Charts[0], "", "{}", nil},
+		"of numbers and switches that are strings": {
+			Charts[0], "controller: {replicas: '1', maxTrackedExecutorPerApp: '2000', uiService: {enable: 'true'}}\nprometheus: {metrics: {enable: 'true', port: '7000'}}",
+			"controller: {replicas: 1}\nsettings: {config-kubeflow: {max-tracked-executors: 2000, ui-service: enabled}, " +
+				"config-observability: {metrics-protocol: prometheus, metrics-endpoint: ':7000'}}", nil,
+		},
 		"of a webhook": {
 			Charts[0], "webhook: {enable: true, resourceQuotaEnforcement: {enable: true}}", "{}",
 			[]string{"webhook.resourceQuotaEnforcement.enable: none", "webhook: none"},
@@ -176,6 +188,11 @@ func TestConversion(t *testing.T) {
 			want := Values{}
 			if err := yaml.Unmarshal([]byte(test.want), &want); err != nil {
 				t.Fatal(err)
+			}
+			for path, value := range test.chart.implied {
+				if at(want, path) == nil {
+					assign(want, path, value)
+				}
 			}
 			text, err := Text(got, nil)
 			if err != nil {
