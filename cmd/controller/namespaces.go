@@ -62,7 +62,7 @@ var errRestart = errors.New("other namespaces are to be read")
 func startAgain() {
 	program, err := os.Executable()
 	if err == nil {
-		err = syscall.Exec(program, os.Args, os.Environ())
+		err = syscall.Exec(program, os.Args, os.Environ()) //nolint:gosec // the program is this one
 	}
 	log.Fatalf("cannot start again to read other namespaces: %v", err)
 }

@@ -47,7 +47,6 @@ func newAPIServer() *apiserver {
 type serverWatch struct {
 	server *apiserver
 	events chan watch.Event
-	done   chan struct{}
 	once   sync.Once
 }
 
@@ -187,7 +186,7 @@ func (c *serverClient) List(_ context.Context, options metav1.ListOptions) (*cor
 }
 
 // Watch watches, from what exists or from a resource version.
-func (c *serverClient) Watch(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
+func (c *serverClient) Watch(_ context.Context, options metav1.ListOptions) (watch.Interface, error) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
 	c.begun[c.namespace]++
@@ -246,9 +245,7 @@ func (a *apiserver) informer(t *testing.T, n *Namespaces, lists listOnly) cache.
 		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
 			return pods.List(ctx, options)
 		},
-		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
-			return pods.Watch(ctx, options)
-		},
+		WatchFuncWithContext: pods.Watch,
 	}, lists), &corev1.Pod{}, 0, cache.Indexers{})
 	go informer.RunWithContext(t.Context())
 	return informer

@@ -28,7 +28,7 @@ func inBothModes(t *testing.T, test func(t *testing.T, lists listOnly)) {
 }
 
 func after(d time.Duration) {
-	time.Sleep(d)
+	time.Sleep(d) //nolint:forbidigo // the time of synctest's bubble
 	synctest.Wait()
 }
 

@@ -20,9 +20,10 @@ const (
 	module = "github.com/kubeflow/spark-operator/v2"
 	// operatorFolder is that of the go.mod which requires it.
 	operatorFolder = "test/harness/kubeflow/operator"
-	// Namespace and Lease are those of the operator's chart.
+	// Namespace is the operator's own, by its chart.
 	Namespace = "spark-operator"
-	Lease     = "spark-operator-controller-lock"
+	// Lease is the one by which its replicas elect a leader.
+	Lease = "spark-operator-controller-lock"
 )
 
 // Operator is the operator's program.
