@@ -11,12 +11,12 @@ const Page = "docs/operators/helm.md"
 const head = `<!-- Made by make generate from hack/chart/move. Do not edit. -->
 # From another operator's Helm chart
 
-The chart has [a page of its own](../../charts/firesteel/README.md). This one maps the values of both Spark operators' charts to its values. To convert a values file:
+The chart has [a page of its own](../../charts/firesteel/README.md). This page maps the values of both Spark operators' charts to its values. To convert a values file, in the source tree:
 
     go run ./hack/helmvalues kubeflow values.yaml > firesteel-values.yaml
     go run ./hack/helmvalues apache values.yaml > firesteel-values.yaml
 
-Comments at the top of the result name each value that has no counterpart, and what to do. A row stands for all values below its own, too.
+Comments at the top of the result name each value that has no counterpart, and what to do. A row includes all values below it.
 `
 
 // Markdown returns the page that maps the values of the other charts.
