@@ -22,7 +22,7 @@ type row struct {
 
 var rows = []row{
 	{flags: names("namespaces"), earlier: names("namespace"), instead: "`watched-namespaces` in `config-scope`"},
-	{flags: names("namespace-selector"), instead: "`namespace-selector` in `config-scope`, or-ed with `watched-namespaces` likewise. A later label takes up existing applications"},
+	{flags: names("namespace-selector"), instead: "`namespace-selector` in `config-scope`, besides those of `watched-namespaces`. If a namespace gets the label later, its applications are served from then on"},
 	{earlier: names("label-selector-filter"), instead: "`label-selector` in `config-scope`"},
 	{flags: names("default-time-to-live-seconds"), gates: names("DefaultTimeToLive"), instead: "`default-time-to-live` in `config-kubeflow`"},
 	{flags: names("max-tracked-executor-per-app"), instead: "`max-tracked-executors` in `config-kubeflow`; a number of executors, not a bound of their ids"},
