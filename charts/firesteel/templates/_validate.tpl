@@ -6,7 +6,7 @@
   "admission.enable" "apis" "controller.driverLogs" "controller.podDisruptionBudget.enable" "controller.rbac.create" "controller.rbac.scope"
   "controller.serviceAccount.create" "controller.sink" "crds.install" "crds.takeOver" "deadLetter.image.repository" "eventing.broker.class"
   "eventing.enable" "eventing.oidc" "grafana.dashboards.create" "handlers.image.repository" "hook.image.repository" "hook.releaseFinalizers"
-  "image.repository" "networkPolicy.enable" "prometheus.podMonitor.create" "prometheus.rules.create" "prometheus.service.create"
+  "image.repository" "networkPolicy.enable" "otherOperators.notice" "prometheus.podMonitor.create" "prometheus.rules.create" "prometheus.service.create"
   "prometheus.serviceMonitor.create" "settings" "spark.jobNamespaces" "spark.rbac.create" "spark.serviceAccount.create" -}}
 {{- $found := $values -}}
 {{- $at := list -}}
