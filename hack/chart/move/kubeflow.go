@@ -131,7 +131,7 @@ func gate(m *move, name string) bool {
 func featureGates(m *move) {
 	for _, name := range []string{"PartialRestart", "LoadSparkDefaults", "RestSubmitter"} {
 		if gate(m, name) {
-			m.note("the gate %s has no counterpart: docs/operators/configuration.md says what takes its place", name)
+			m.note("the gate %s has no counterpart: docs/operators/kubeflow-flags.md says what takes its place", name)
 		}
 	}
 }
