@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 
 	cloudevents "github.com/cloudevents/sdk-go/v2"
@@ -46,6 +47,18 @@ func TestSelectHandler(t *testing.T) {
 				t.Errorf("chose the handler that says %q", got)
 			}
 		})
+	}
+}
+
+func TestHandlerEndsIfItReachesNoCluster(t *testing.T) {
+	t.Setenv("SYSTEM_NAMESPACE", "firesteel-system")
+	t.Setenv("KUBECONFIG", "/absent")
+	if err := run(t.Context(), []string{"ttl"}); err == nil || !strings.Contains(err.Error(), "read the kubeconfig") {
+		t.Errorf("it ends with %v", err)
+	}
+	t.Setenv("WATCH_CODEC", "yaml")
+	if err := run(t.Context(), []string{"ttl"}); err == nil || !strings.Contains(err.Error(), "WATCH_CODEC") {
+		t.Errorf("with an unknown codec it ends with %v", err)
 	}
 }
 

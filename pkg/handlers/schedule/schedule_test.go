@@ -357,6 +357,25 @@ func TestErrorsOfTheAPIServer(t *testing.T) {
 	}
 }
 
+func TestRunThatCannotBeDeletedHoldsTheNextOne(t *testing.T) {
+	s := newServer(t, hourly().Running(v1alpha1.ConcurrencyReplace, "pi-1"), run("pi-1", lifecycle.RunningHealthy))
+	s.dynamic.PrependReactor("delete", "sparkapplications", func(clienttesting.Action) (bool, runtime.Object, error) {
+		return true, nil, errors.New("connection refused")
+	})
+	if err := s.handle(t, pi); err == nil || events.IsPermanent(err) || strings.Contains(s.writes(), "create") {
+		t.Errorf("the error is %v, and the writes are %s", err, s.writes())
+	}
+}
+
+func TestApplicationThatHasTheNameOfAnEarlierRunHoldsNoRun(t *testing.T) {
+	another := run("pi-1", lifecycle.RunningHealthy)
+	another.UID = "uid-of-another"
+	s := newServer(t, hourly().Running(v1alpha1.ConcurrencyForbid, "pi-1"), another)
+	if err := s.handle(t, pi); err != nil || !strings.Contains(s.writes(), "create sparkapplications") {
+		t.Errorf("the error is %v, and the writes are %s", err, s.writes())
+	}
+}
+
 // The API server checks quotas before names. So it refuses a run that exists already, after the response of its create was lost.
 func TestRunThatExistsAlreadyIsRecordedAfterARefusal(t *testing.T) {
 	made := run(schedule.RunName("pi", due), lifecycle.Submitted)
