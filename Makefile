@@ -108,8 +108,8 @@ CHAOS := $(ASSETS) go test -count=1 -v -timeout=2h ./test/chaos $(SEED:%=-chaos.
 test-chaos: ## Inject random faults for half a minute, and check the invariants.
 	$(CHAOS)
 
-# EARLIER is the commit whose controller and handlers run in turns with the current ones.
-EARLIER ?= 5acb577f5fbc
+# EARLIER is the commit whose controller and handlers run in turns with the current ones: the previous release, unless set.
+EARLIER ?= $(shell cat test/harness/previous/commit)
 
 .PHONY: chaos
 chaos: FAULTS ?= 10000

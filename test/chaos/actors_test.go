@@ -17,6 +17,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/test/harness/eventlog"
 	"github.com/firesteel-dev/firesteel/test/harness/rng"
+	"github.com/firesteel-dev/firesteel/test/harness/witness"
 )
 
 // actor does something bad, again and again.
@@ -55,10 +56,10 @@ func (w *env) actors(wild []*workload, tight *workload) []actor {
 	anywhere := func(d *rng.Rand) *workload { return wild[d.Below(len(wild))] }
 	return []actor{
 		{"pod vanished", time.Second, func(ctx context.Context, d *rng.Rand) bool {
-			return w.deleteAnyPod(ctx, d, anywhere(d).namespace, isDriver, new(int64))
+			return w.deleteAnyPod(ctx, d, anywhere(d).namespace, witness.IsDriver, new(int64))
 		}},
 		{"pod deleted", time.Second, func(ctx context.Context, d *rng.Rand) bool {
-			return w.deleteAnyPod(ctx, d, anywhere(d).namespace, isDriver, nil)
+			return w.deleteAnyPod(ctx, d, anywhere(d).namespace, witness.IsDriver, nil)
 		}},
 		{"executor vanished", time.Second, func(ctx context.Context, d *rng.Rand) bool {
 			return w.deleteAnyPod(ctx, d, anywhere(d).namespace, isExecutor, new(int64))

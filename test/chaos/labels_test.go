@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/firesteel-dev/firesteel/test/harness/rng"
+	"github.com/firesteel-dev/firesteel/test/harness/witness"
 )
 
 // labelTaker takes labels off drivers' Pods.
@@ -25,7 +26,7 @@ func (w *env) labelTaker(wild []*workload) actor {
 func (w *env) takeLabels(ctx context.Context, d *rng.Rand, namespace string) bool {
 	pod := w.anyPod(ctx, d, namespace, func(pod *corev1.Pod) bool {
 		ended := pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
-		return isDriver(pod) && !ended && pod.Labels["spark-role"] != ""
+		return witness.IsDriver(pod) && !ended && pod.Labels["spark-role"] != ""
 	})
 	if pod == nil {
 		return false

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -153,14 +152,4 @@ func persist(ctx context.Context, do func(context.Context) error) error {
 		return fmt.Errorf("%w: %w", err, last)
 	}
 	return nil
-}
-
-// isDriver reports whether a Pod is a driver's, by its owner: its labels may be gone.
-func isDriver(pod *corev1.Pod) bool {
-	for _, owner := range pod.OwnerReferences {
-		if owner.Kind == "SparkApplication" {
-			return true
-		}
-	}
-	return false
 }

@@ -12,11 +12,10 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/tools/cache"
-	watchtools "k8s.io/client-go/tools/watch"
 
 	"github.com/firesteel-dev/firesteel/pkg/applications"
 	"github.com/firesteel-dev/firesteel/test/harness/kubelet"
+	"github.com/firesteel-dev/firesteel/test/harness/witness"
 	"github.com/firesteel-dev/firesteel/test/invariants"
 )
 
@@ -39,23 +38,15 @@ func newDriverHistory(ctx context.Context, kube kubernetes.Interface) (*driverHi
 	if err != nil {
 		return nil, err
 	}
-	watcher, err := watchtools.NewRetryWatcherWithContext(ctx, none.ResourceVersion, &cache.ListWatch{
-		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
-			options.LabelSelector = kubelet.DriverSelector
-			return pods.Watch(ctx, options)
-		},
-	})
-	if err != nil {
-		return nil, err
+	drivers := func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
+		options.LabelSelector = kubelet.DriverSelector
+		return pods.Watch(ctx, options)
 	}
-	go func() {
-		for event := range watcher.ResultChan() {
-			if pod, ok := event.Object.(*corev1.Pod); ok {
-				w.see(event.Type, pod)
-			}
+	return w, witness.Follow(ctx, none.ResourceVersion, drivers, func(event watch.Event) {
+		if pod, ok := event.Object.(*corev1.Pod); ok {
+			w.see(event.Type, pod)
 		}
-	}()
-	return w, nil
+	}, func() {})
 }
 
 func (w *driverHistory) see(what watch.EventType, pod *corev1.Pod) {

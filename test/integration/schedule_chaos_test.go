@@ -14,11 +14,10 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apimachinery/pkg/watch"
-	"k8s.io/client-go/tools/cache"
-	watchtools "k8s.io/client-go/tools/watch"
 
 	firesteelv1alpha1 "github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/schedule/variant"
+	"github.com/firesteel-dev/firesteel/test/harness/witness"
 )
 
 const (
@@ -59,17 +58,7 @@ func (s *env) follow(see func(watch.Event)) {
 	s.Helper()
 	now, err := s.apps().List(s.Context(), metav1.ListOptions{})
 	s.must(err)
-	w, err := watchtools.NewRetryWatcherWithContext(s.Context(), now.ResourceVersion, &cache.ListWatch{
-		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
-			return s.apps().Watch(ctx, options)
-		},
-	})
-	s.must(err)
-	go func() {
-		for event := range w.ResultChan() {
-			see(event)
-		}
-	}()
+	s.must(witness.Follow(s.Context(), now.ResourceVersion, s.apps().Watch, see, func() {}))
 }
 
 func (r *register) count(schedule string, instant time.Time) int {

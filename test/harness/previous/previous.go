@@ -1,0 +1,51 @@
+// Package previous builds the previous release of Firesteel, for tests of upgrades and of two versions side by side.
+package previous
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/firesteel-dev/firesteel/test/harness/firesteel"
+)
+
+// The file commit names the release. There is no release yet, so it is the last commit before Firesteel could be installed as one:
+// the version that a user of a checkout upgrades from. It writes the record of today, and fences a first launch in another way.
+//
+//go:embed commit
+var commit string
+
+// Commit is the commit of the previous release.
+func Commit() string { return strings.TrimSpace(commit) }
+
+// Build builds commands of a commit of the repository into a folder, in a work tree that is gone afterwards. The commit's folder
+// config is copied into the folder.
+func Build(ctx context.Context, repository, folder, commit string, commands ...string) (err error) {
+	if err := git(ctx, repository, "cat-file", "-e", commit+"^{commit}"); err != nil {
+		return fmt.Errorf("the commit %s is not in this clone: if it is shallow, run git fetch --unshallow: %w", commit, err)
+	}
+	source := filepath.Join(folder, "source")
+	if err := git(ctx, repository, "worktree", "add", "--quiet", "--detach", source, commit); err != nil {
+		return err
+	}
+	defer func() {
+		err = errors.Join(err, git(context.WithoutCancel(ctx), repository, "worktree", "remove", "--force", source))
+	}()
+	if err := os.CopyFS(filepath.Join(folder, "config"), os.DirFS(filepath.Join(source, "config"))); err != nil {
+		return err
+	}
+	return firesteel.Build(ctx, source, folder, commands...)
+}
+
+func git(ctx context.Context, repository string, arguments ...string) error {
+	command := exec.CommandContext(ctx, "git", append([]string{"-C", repository}, arguments...)...)
+	if output, err := command.CombinedOutput(); err != nil {
+		return fmt.Errorf("git %s: %w\n%s", strings.Join(arguments, " "), err, output)
+	}
+	return nil
+}

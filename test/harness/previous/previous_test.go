@@ -1,0 +1,21 @@
+package previous
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+func TestBuildNamesAMissingCommit(t *testing.T) {
+	const absent = "0123456789012345678901234567890123456789"
+	err := Build(t.Context(), "../../..", t.TempDir(), absent, "cmd/controller")
+	if err == nil || !strings.Contains(err.Error(), absent+" is not in this clone") {
+		t.Errorf("a commit that is not there is answered with %v", err)
+	}
+}
+
+func TestPreviousReleaseIsAnAncestor(t *testing.T) {
+	if output, err := exec.CommandContext(t.Context(), "git", "merge-base", "--is-ancestor", Commit(), "HEAD").CombinedOutput(); err != nil {
+		t.Errorf("%s is no ancestor of this commit: %v %s", Commit(), err, output)
+	}
+}
