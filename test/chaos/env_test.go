@@ -20,7 +20,6 @@ import (
 	"github.com/firesteel-dev/firesteel/test/harness/eventlog"
 	"github.com/firesteel-dev/firesteel/test/harness/firesteel"
 	"github.com/firesteel-dev/firesteel/test/harness/gateway"
-	"github.com/firesteel-dev/firesteel/test/harness/previous"
 	"github.com/firesteel-dev/firesteel/test/harness/process"
 	"github.com/firesteel-dev/firesteel/test/harness/rng"
 	"github.com/firesteel-dev/firesteel/test/invariants"
@@ -113,7 +112,7 @@ func (w *env) build(ctx context.Context) error {
 	if err != nil || *versionsFlag == "" {
 		return err
 	}
-	return previous.Build(ctx, repository, w.earlier(), *versionsFlag, "cmd/controller", "cmd/handler")
+	return firesteel.BuildCommit(ctx, repository, w.earlier(), *versionsFlag, "cmd/controller", "cmd/handler")
 }
 
 func (w *env) startPlane(ctx context.Context) (err error) {

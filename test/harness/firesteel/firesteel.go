@@ -24,6 +24,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned"
 	"github.com/firesteel-dev/firesteel/test/harness/controlplane"
+	"github.com/firesteel-dev/firesteel/test/harness/previous"
 	"github.com/firesteel-dev/firesteel/test/harness/process"
 )
 
@@ -77,6 +78,11 @@ func Build(ctx context.Context, repository, folder string, commands ...string) e
 		return fmt.Errorf("go build: %w\n%s", err, output)
 	}
 	return nil
+}
+
+// BuildCommit builds commands of a commit of the repository into a folder.
+func BuildCommit(ctx context.Context, repository, folder, commit string, commands ...string) error {
+	return previous.InWorkTree(ctx, repository, folder, commit, func(source string) error { return Build(ctx, source, folder, commands...) })
 }
 
 // Configure sets keys of one of Firesteel's ConfigMaps. An empty value removes the key.

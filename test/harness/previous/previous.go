@@ -1,4 +1,4 @@
-// Package previous builds the previous release of Firesteel, for tests of upgrades and of two versions side by side.
+// Package previous knows the previous release of Firesteel, for tests of upgrades and of two versions side by side.
 package previous
 
 import (
@@ -10,8 +10,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-
-	"github.com/firesteel-dev/firesteel/test/harness/firesteel"
 )
 
 // The file commit names the release. There is no release yet, so it is the last commit before Firesteel could be installed as one:
@@ -23,9 +21,15 @@ var commit string
 // Commit is the commit of the previous release.
 func Commit() string { return strings.TrimSpace(commit) }
 
-// Build builds commands of a commit of the repository into a folder, in a work tree that is gone afterwards. The commit's folder
-// config is copied into the folder.
-func Build(ctx context.Context, repository, folder, commit string, commands ...string) (err error) {
+// CopyConfig copies the folder config of a commit of the repository into a folder.
+func CopyConfig(ctx context.Context, repository, folder, commit string) error {
+	return InWorkTree(ctx, repository, folder, commit, func(source string) error {
+		return os.CopyFS(filepath.Join(folder, "config"), os.DirFS(filepath.Join(source, "config")))
+	})
+}
+
+// InWorkTree does something with a work tree of a commit. It is in a folder, and gone afterwards.
+func InWorkTree(ctx context.Context, repository, folder, commit string, do func(source string) error) (err error) {
 	if err := git(ctx, repository, "cat-file", "-e", commit+"^{commit}"); err != nil {
 		return fmt.Errorf("the commit %s is not in this clone: if it is shallow, run git fetch --unshallow: %w", commit, err)
 	}
@@ -36,10 +40,7 @@ func Build(ctx context.Context, repository, folder, commit string, commands ...s
 	defer func() {
 		err = errors.Join(err, git(context.WithoutCancel(ctx), repository, "worktree", "remove", "--force", source))
 	}()
-	if err := os.CopyFS(filepath.Join(folder, "config"), os.DirFS(filepath.Join(source, "config"))); err != nil {
-		return err
-	}
-	return firesteel.Build(ctx, source, folder, commands...)
+	return do(source)
 }
 
 func git(ctx context.Context, repository string, arguments ...string) error {
