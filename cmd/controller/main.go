@@ -14,6 +14,7 @@ import (
 	"github.com/kelseyhightower/envconfig"
 	"github.com/prometheus/client_golang/prometheus"
 	"go.opentelemetry.io/otel"
+	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
 	kubeclient "knative.dev/pkg/client/injection/kube/client"
 	filteredfactory "knative.dev/pkg/client/injection/kube/informers/factory/filtered"
@@ -30,6 +31,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/applications"
 	"github.com/firesteel-dev/firesteel/pkg/cluster/masterui"
 	"github.com/firesteel-dev/firesteel/pkg/config"
+	"github.com/firesteel-dev/firesteel/pkg/crds/skew"
 	kubeflowflags "github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/flags"
 	"github.com/firesteel-dev/firesteel/pkg/events"
 	"github.com/firesteel-dev/firesteel/pkg/kube"
@@ -95,6 +97,10 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
+	reporter, err := newSkewReporter(cluster)
+	if err != nil {
+		log.Fatal(err)
+	}
 	restart := func() { end(errRestart) }
 	listed := listedNamespaces(scope, restart)
 	if listed != nil {
@@ -110,7 +116,7 @@ func main() {
 	if listed != nil {
 		constructors[0] = reporting(listed, scope, constructors[0])
 	} else {
-		constructors[0] = noticing(process, constructors[0])
+		constructors[0] = comparing(reporter, noticing(process, constructors[0]))
 	}
 	if *local {
 		ctx = sharedmain.WithHADisabled(ctx)
@@ -187,6 +193,23 @@ func noticing(process *base.Process, construct injection.ControllerConstructor) 
 		})
 		return construct(ctx, watcher)
 	}
+}
+
+// comparing reports the CRDs that are not of this version, as soon as there is a logger.
+func comparing(reporter *skew.Reporter, construct injection.ControllerConstructor) injection.ControllerConstructor {
+	return func(ctx context.Context, watcher configmap.Watcher) *controller.Impl {
+		go reporter.Run(ctx, logging.FromContext(ctx))
+		return construct(ctx, watcher)
+	}
+}
+
+// newSkewReporter returns the reporter of CRDs of other versions.
+func newSkewReporter(cluster *rest.Config) (*skew.Reporter, error) {
+	client, err := metadata.NewForConfig(cluster)
+	if err != nil {
+		return nil, err
+	}
+	return skew.New(client, otel.GetMeterProvider())
 }
 
 // newMasterReader returns a reader that sends requests to the masters of clusters. Outside Kubernetes, it sends them through the API

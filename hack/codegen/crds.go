@@ -2,6 +2,8 @@ package main
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"math"
@@ -11,9 +13,12 @@ import (
 	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/yaml"
+
+	"github.com/firesteel-dev/firesteel/pkg/crds"
 )
 
 // definitions are the CRDs by the names that controller-gen gives to their files.
@@ -75,15 +80,15 @@ func generateCRDs(root string) error {
 	if err != nil {
 		return err
 	}
-	var crds []*apiextensionsv1.CustomResourceDefinition
+	var written []*apiextensionsv1.CustomResourceDefinition
 	for _, source := range slices.Sorted(maps.Keys(definitions)) {
 		crd, err := definitions[source].write(filepath.Join(made, source), filepath.Join(root, "config"), types)
 		if err != nil {
 			return fmt.Errorf("%s: %w", definitions[source].file, err)
 		}
-		crds = append(crds, crd)
+		written = append(written, crd)
 	}
-	return writeReference(root, crds, types)
+	return writeReference(root, written, types)
 }
 
 // write completes a CRD of controller-gen's and writes it into a folder.
@@ -125,7 +130,20 @@ func (d definition) complete(crd *apiextensionsv1.CustomResourceDefinition, type
 		version.Name, version.Storage = name, false
 		crd.Spec.Versions = append(crd.Spec.Versions, *version)
 	}
-	return nil
+	schema, err := identify(crd.Spec)
+	metav1.SetMetaDataAnnotation(&crd.ObjectMeta, crds.AnnotationSchema, schema)
+	return err
+}
+
+// identify returns what changes with the spec of a CRD, but for descriptions. The controller compares it with that of the CRD in the
+// cluster.
+func identify(spec apiextensionsv1.CustomResourceDefinitionSpec) (string, error) {
+	spec = *spec.DeepCopy()
+	for _, version := range spec.Versions {
+		visit(version.Schema.OpenAPIV3Schema, func(schema *apiextensionsv1.JSONSchemaProps) { schema.Description = "" })
+	}
+	text, err := json.Marshal(spec)
+	return fmt.Sprintf("%.8x", sha256.Sum256(text)), err
 }
 
 func isDot(r rune) bool { return r == '.' }

@@ -15,11 +15,13 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/dynamic"
 	"sigs.k8s.io/yaml"
 
 	manifests "github.com/firesteel-dev/firesteel/config"
+	"github.com/firesteel-dev/firesteel/internal/version"
 )
 
 // groups holds the API groups whose CRDs belong to an API.
@@ -95,8 +97,8 @@ func Apply(ctx context.Context, client dynamic.Interface, takeOver bool, crds ..
 			continue
 		case err != nil:
 			return nil, fmt.Errorf("read the CRD %s: %w", crd.GetName(), err)
-		case !takeOver && live.GetLabels()[partOf] != owned:
-			foreign = append(foreign, fmt.Errorf("the CRD %s belongs to %s", live.GetName(), owner(live)))
+		case !takeOver && Owner(live) != "":
+			foreign = append(foreign, fmt.Errorf("the CRD %s belongs to %s", live.GetName(), Owner(live)))
 		}
 		if release := release(live); release != "" {
 			releases = append(releases, release)
@@ -111,6 +113,11 @@ func Apply(ctx context.Context, client dynamic.Interface, takeOver bool, crds ..
 		annotations := map[string]string{helmPolicy: helmKeep}
 		maps.Copy(annotations, crd.GetAnnotations())
 		kept.SetAnnotations(annotations)
+		if release := version.String(); len(validation.IsValidLabelValue(release)) == 0 {
+			if err := unstructured.SetNestedField(kept.Object, release, "metadata", "labels", LabelVersion); err != nil {
+				return nil, fmt.Errorf("set the version of the CRD %s: %w", crd.GetName(), err)
+			}
+		}
 		// Earlier versions of Firesteel, kubectl and the owner of a CRD that is taken over own fields, too.
 		if _, err := existing.Apply(ctx, crd.GetName(), kept, metav1.ApplyOptions{FieldManager: fieldManager, Force: true}); err != nil {
 			return nil, fmt.Errorf("apply the CRD %s: %w", crd.GetName(), err)
@@ -127,7 +134,7 @@ func Apply(ctx context.Context, client dynamic.Interface, takeOver bool, crds ..
 
 // release returns the Helm release with a CRD in its manifest, as <namespace>/<name>; empty if there is none. Helm does not put CRDs
 // from the folder crds of a chart into the manifest, and does not mark them.
-func release(crd *unstructured.Unstructured) string {
+func release(crd metav1.Object) string {
 	name := crd.GetAnnotations()[helmRelease]
 	if name == "" {
 		return ""
@@ -135,8 +142,11 @@ func release(crd *unstructured.Unstructured) string {
 	return crd.GetAnnotations()[helmNamespace] + "/" + name
 }
 
-// owner describes the owner of a CRD that is not Firesteel's.
-func owner(crd *unstructured.Unstructured) string {
+// Owner describes the owner of a CRD that is not Firesteel's. It is empty if the CRD is Firesteel's.
+func Owner(crd metav1.Object) string {
+	if crd.GetLabels()[partOf] == owned {
+		return ""
+	}
 	if release := release(crd); release != "" {
 		return "the Helm release " + release
 	}

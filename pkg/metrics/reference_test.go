@@ -21,6 +21,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
+	"github.com/firesteel-dev/firesteel/pkg/crds/skew"
 	"github.com/firesteel-dev/firesteel/pkg/events"
 	"github.com/firesteel-dev/firesteel/pkg/kube/namespaced"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
@@ -49,7 +50,8 @@ func TestReference(t *testing.T) {
 	_, ofSchedules := schedules.New(provider)
 	_, ofClusters := clusters.New(provider, nil)
 	namespaces := namespaced.New(nil, nil).Measure(provider)
-	for _, err := range []error{requests, relay, applications, ofSchedules, ofClusters, namespaces} {
+	_, ofCRDs := skew.New(nil, provider)
+	for _, err := range []error{requests, relay, applications, ofSchedules, ofClusters, namespaces, ofCRDs} {
 		if err != nil {
 			t.Fatal(err)
 		}

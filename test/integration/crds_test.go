@@ -1,6 +1,7 @@
 package integration
 
 import (
+	"context"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -8,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
+	"github.com/firesteel-dev/firesteel/pkg/crds"
 	"github.com/firesteel-dev/firesteel/test/harness/controlplane"
 )
 
@@ -32,6 +34,30 @@ func TestCRDsAreAppliedClientSide(t *testing.T) {
 			t.Errorf("%s was not applied by kubectl apply: %v", crd.Name, crd.Annotations)
 		}
 	}
+}
+
+func TestCRDsOfAnotherVersionAreReported(t *testing.T) {
+	alone(t)
+	s := newEnv(t)
+	process := s.ownController(controller{})
+	s.untilReady(process)
+	const name = "sparkclusters.spark.apache.org"
+	annotate := func(ctx context.Context, value string) {
+		_, err := s.Plane.Kubectl(ctx, "", "annotate", "--overwrite", "crd", name, crds.AnnotationSchema+value)
+		s.check(err)
+	}
+	install := func(ctx context.Context) {
+		_, err := s.Plane.Kubectl(ctx, "", "apply", "--filename="+configFolder+"/300-sparkcluster.yaml")
+		s.check(err)
+	}
+	t.Cleanup(func() { install(context.Background()) })
+	annotate(t.Context(), "=another")
+	s.untilLogged(process, `"CRD is not of this version"`)
+	s.untilLogged(process, "It is of another version of Firesteel")
+	annotate(t.Context(), "-")
+	s.untilLogged(process, "It is of an older version of Firesteel")
+	install(t.Context())
+	s.untilLogged(process, `"CRD is of this version"`)
 }
 
 func TestCRDsExplainFieldsToKubectl(t *testing.T) {

@@ -39,13 +39,13 @@ func TestLaunchWaitsIfTheCRDPrunesTheRecord(t *testing.T) {
 	s.untilState("pi", "ResourceReleased")
 }
 
-var crds = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
+var crdResource = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
 
 // withoutRecord makes the CRD prune status.firesteel until the end of the test.
 func (s *env) withoutRecord() {
 	s.Helper()
 	const name = "sparkapplications.spark.apache.org"
-	crd, err := s.Dynamic.Resource(crds).Get(s.Context(), name, metav1.GetOptions{})
+	crd, err := s.Dynamic.Resource(crdResource).Get(s.Context(), name, metav1.GetOptions{})
 	s.must(err)
 	versions, _, err := unstructured.NestedSlice(crd.Object, "spec", "versions")
 	s.must(err)
@@ -54,7 +54,7 @@ func (s *env) withoutRecord() {
 			"schema", "openAPIV3Schema", "properties", "status", "properties", "firesteel")
 	}
 	s.must(unstructured.SetNestedSlice(crd.Object, versions, "spec", "versions"))
-	_, err = s.Dynamic.Resource(crds).Update(s.Context(), crd, metav1.UpdateOptions{})
+	_, err = s.Dynamic.Resource(crdResource).Update(s.Context(), crd, metav1.UpdateOptions{})
 	s.must(err)
 	s.Cleanup(func() { s.installCRD(context.Background()) })
 	s.untilRecordIsStored(false)
