@@ -65,6 +65,8 @@ func wantedFigures() (names []string) {
 	want(partReplicas, "1 replicas", stageNames[:]...)
 	want(partReplicas, "2 replicas", append(stageNames[:], "CPU of controller 1", "CPU of controller 2")...)
 	all := fmt.Sprintf("%d applications", smokeCount)
+	want(partHandover, "one of two replicas is stopped", "longest wait for a driver")
+	want(partHandover, "one of two replicas is killed", "longest wait for a driver")
 	want(partApache, all, "finish", "delete")
 	want(partMemory, "no applications", "resident", "heap")
 	want(partMemory, all, "resident", "heap", "heap, each")

@@ -51,6 +51,7 @@ var parts = []part{
 	{partLatency, (*bench).measureLatency},
 	{partNeighbours, (*bench).measureNeighbours},
 	{partReplicas, (*bench).measureReplicas},
+	{partHandover, (*bench).measureHandover},
 	{partApache, (*bench).measureApache},
 }
 
