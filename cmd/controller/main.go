@@ -67,7 +67,7 @@ func main() {
 	}
 	drivers, executors := applications.PodSelectors()
 	signalled := signals.NewContext()
-	ctx, end := context.WithCancelCause(filteredfactory.WithSelectors(signalled, slices.Concat(drivers, executors)...))
+	ctx, end := context.WithCancelCause(filteredfactory.WithSelectors(context.Background(), slices.Concat(drivers, executors)...))
 	gc.FollowHeapSize()
 	local := flag.Bool("local", false, "Run outside the cluster as the only controller: no leader election, no health probes.")
 	version.AddFlag(flag.CommandLine)
@@ -85,7 +85,7 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	scope, err := readConfigMaps(ctx, cluster)
+	scope, err := readConfigMaps(signalled, cluster)
 	if err != nil {
 		log.Fatalf("invalid configuration: correct the ConfigMap and start again: %v", err)
 	}
@@ -111,6 +111,11 @@ func main() {
 	process := base.NewProcess(relayFactory{
 		binding: env.SinkBinding, sends: events.NewLimiter(), requests: events.NewLimiter(),
 	}.newRelay, scope.OnlyNamespaces(), restart)
+	go func() {
+		<-signalled.Done()
+		process.Settle(ctx)
+		end(signalled.Err())
+	}()
 	constructors := controllers(process, masters.Read, fetch)
 	constructors[0] = following(installed, constructors[0])
 	if listed != nil {

@@ -37,6 +37,8 @@ type yielding struct {
 	dueRuns, firstLaunches *base.Burst
 	podEventTimes          *podEventTimes
 	clock                  clock.PassiveClock
+	// leaves reports whether a new application is left to the next leader.
+	leaves func(app dialect.Application) bool
 }
 
 // begin returns the context of a reconcile and for how long the application has to wait. The context has the time of the
@@ -52,13 +54,15 @@ func (y yielding) begin(ctx context.Context, key types.NamespacedName, app diale
 
 // wait returns for how long an application waits for others. It returns zero if it does not wait.
 //
-// A new run of a schedule waits while many runs are due. An event of a driver waits while many applications wait for their
+// While the process stops, an application whose first launch has not begun waits for the next leader. A new run of a schedule waits while many runs are due. An event of a driver waits while many applications wait for their
 // first launch. A deletion never waits.
 func (y yielding) wait(app dialect.Application) time.Duration {
 	isNew := app.GetRecord() == nil
 	switch {
 	case app.GetDeletionTimestamp() != nil:
 		return 0
+	case isNew && y.leaves(app):
+		return backpressureRetry
 	case isNew && !variant.InstantOf(app).IsZero() && y.clock.Since(app.GetCreationTimestamp().Time) < maxBackpressure && y.dueRuns.IsOn():
 		return backpressureRetry
 	case !isNew && y.firstLaunches.IsOn():

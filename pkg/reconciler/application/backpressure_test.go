@@ -11,6 +11,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/applicationtest"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
@@ -55,11 +56,27 @@ func TestBackpressureOfDueRunsHoldsNewRuns(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			clock := applicationtest.ClockAt(applicationtest.Start.Add(test.after))
-			y := yielding{waiting(test.due), waiting(0), newPodEventTimes(clock), clock}
+			y := yielding{waiting(test.due), waiting(0), newPodEventTimes(clock), clock, leavesNone}
 			if got := y.wait(test.app); got != test.want {
 				t.Errorf("it waits %s, want %s", got, test.want)
 			}
 		})
+	}
+}
+
+func leavesNone(dialect.Application) bool { return false }
+
+func TestProcessThatStopsLeavesNewApplicationsToTheNextLeader(t *testing.T) {
+	clock := applicationtest.ClockAt(applicationtest.Start)
+	y := yielding{waiting(0), waiting(0), newPodEventTimes(clock), clock, func(dialect.Application) bool { return true }}
+	if got := y.wait(applicationtest.Pi().Obj()); got != backpressureRetry {
+		t.Errorf("a new application waits %s, want %s", got, backpressureRetry)
+	}
+	if got := y.wait(applicationtest.Pi().In(lifecycle.RunningHealthy, 5, 5).Obj()); got != 0 {
+		t.Errorf("an application that runs waits %s", got)
+	}
+	if got := y.wait(toBeDeleted(applicationtest.Pi().Obj())); got != 0 {
+		t.Errorf("a deleted application waits %s", got)
 	}
 }
 
@@ -92,7 +109,7 @@ func TestBackpressureOfFirstLaunchesHoldsNewsOfDrivers(t *testing.T) {
 			if !test.news {
 				times = newPodEventTimes(clock)
 			}
-			y := yielding{waiting(0), waiting(test.launches), times, clock}
+			y := yielding{waiting(0), waiting(test.launches), times, clock, leavesNone}
 			if got := y.wait(test.app); got != test.want {
 				t.Errorf("it waits %s, want %s", got, test.want)
 			}

@@ -95,12 +95,15 @@ func NewController(ctx context.Context, cmw configmap.Watcher, process *base.Pro
 	base.Must(ctx, err)
 	*r = newReconciler(ctx, process, kind, impl, owned, apps, currentDialect, metrics)
 	impl.Reconciler = newGate(r, generated, states, fairshare.NewWorkers(workers, impl.EnqueueKey), otel.Tracer(kind.Scope),
-		yielding{&process.DueRuns, &process.FirstLaunches, r.podEventTimes, r.clock},
+		yielding{&process.DueRuns, &process.FirstLaunches, r.podEventTimes, r.clock, func(app dialect.Application) bool {
+			return process.Stopping() && r.launcher.Fenced(app) == nil
+		}},
 		func(ctx context.Context, app dialect.Application) (bool, error) {
 			return r.reconcileWithoutFinalizer(controller.WithEventRecorder(store.ToContext(ctx), recorder), app)
 		})
 	watchApplications(ctx, r, impl, kind.Informer, states, &process.FirstLaunches, currentDialect)
 	watchDrivers(ctx, r, impl, apps)
+	process.BeforeStop(r.launcher.Settled)
 	process.Listen(base.Listener{
 		SettingsChanged: func(before, after *config.Config) {
 			if kind.OnSettings != nil {

@@ -22,6 +22,7 @@ type Burst struct {
 	// arrivals are the times at which the last objects began to wait. The oldest one is next.
 	arrivals [burstSize]time.Time
 	next     int
+	ended    bool
 	// yielding are the functions that wake those which yield, and timer looks whether the burst is over.
 	yielding map[types.UID]func()
 	timer    *time.Timer
@@ -61,6 +62,15 @@ func (b *Burst) Yield(of types.UID, wake func()) bool {
 	return true
 }
 
+// End lets no work wait from now on.
+func (b *Burst) End() {
+	b.mutex.Lock()
+	b.ended = true
+	woken := b.woken()
+	b.mutex.Unlock()
+	wake(woken)
+}
+
 // IsOn reports whether a burst is on.
 func (b *Burst) IsOn() bool {
 	b.mutex.Lock()
@@ -69,7 +79,7 @@ func (b *Burst) IsOn() bool {
 }
 
 func (b *Burst) isOn() bool {
-	return len(b.waiting) >= burstSize || time.Since(b.arrivals[b.next]) < b.Window
+	return !b.ended && (len(b.waiting) >= burstSize || time.Since(b.arrivals[b.next]) < b.Window)
 }
 
 // look has the timer look again when the last arrivals are old. While many wait, Set looks.

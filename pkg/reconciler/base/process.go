@@ -3,12 +3,14 @@ package base
 import (
 	"context"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"go.uber.org/zap"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
 	kubeclient "knative.dev/pkg/client/injection/kube/client"
 	"knative.dev/pkg/configmap"
 	"knative.dev/pkg/controller"
@@ -42,6 +44,9 @@ type Process struct {
 	store      *config.Store
 	namespaces *namespaces
 	listeners  []Listener
+
+	stopping atomic.Bool
+	settled  []func() bool
 }
 
 // Listener is what a controller does when the settings, or the labels of a namespace, change.
@@ -58,6 +63,31 @@ func NewProcess(newRelay NewRelay, onlyNamespaces []string, restart func()) *Pro
 	return &Process{
 		FirstLaunches: Burst{Window: launchesWindow}, newRelay: newRelay, onlyNamespaces: onlyNamespaces, restart: restart,
 	}
+}
+
+const (
+	// settlePeriod is how often a process that stops looks whether it may. It is longer than most reconciles, so that it sees a fence of
+	// each that had begun.
+	settlePeriod = 100 * time.Millisecond
+	// settleLimit bounds that wait. A status write that yields to first launches waits for up to 1.5 s.
+	settleLimit = 3 * time.Second
+)
+
+// BeforeStop adds a condition for the end of the process. It is called before the start.
+func (p *Process) BeforeStop(settled func() bool) { p.settled = append(p.settled, settled) }
+
+// Stopping reports whether the process is about to end.
+func (p *Process) Stopping() bool { return p.stopping.Load() }
+
+// Settle leaves new objects to the next leader, and waits until all conditions of BeforeStop hold, for a while at most. After that, the
+// leases can be released: the next leader, which may be an older version, finds in the records what was begun.
+func (p *Process) Settle(ctx context.Context) {
+	p.stopping.Store(true)
+	p.FirstLaunches.End()
+	// An error means that time is over. The next leader then finishes what was begun.
+	_ = wait.PollUntilContextTimeout(ctx, settlePeriod, settleLimit, false, func(context.Context) (bool, error) {
+		return !slices.ContainsFunc(p.settled, func(settled func() bool) bool { return !settled() }), nil
+	})
 }
 
 // launchesWindow is the time within which the arrival of many applications is a burst. A busy API server takes some 30 new applications

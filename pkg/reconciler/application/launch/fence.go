@@ -136,6 +136,10 @@ func (l *Launcher) Recorded(app types.UID) {
 	l.complete.Remove(app)
 }
 
+// Settled reports whether all launches that this process fenced by the annotation are in records. An older version of Firesteel reads
+// records only.
+func (l *Launcher) Settled() bool { return l.fences.Len() == 0 }
+
 // parseFence reads the annotation. It returns nil if there is none, or if Firesteel did not write it for this application.
 // Users can write it, so its length is bounded.
 func parseFence(app dialect.Application) *FirstLaunch {
