@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/firesteel-dev/firesteel/test/harness/controlplane"
+	"github.com/firesteel-dev/firesteel/test/harness/previous"
 
 	"github.com/firesteel-dev/firesteel/hack/release/releasetest"
 )
@@ -62,6 +63,35 @@ func TestReleaseIsAppliedByOneCommandAndAgain(t *testing.T) {
 	}
 	s.kubectl("get", "clusterrole", "spark-driver")
 	s.kubectl("-n", "default", "get", "rolebinding", "spark-driver-accounts")
+}
+
+// The page about upgrades has these lines.
+func TestReleaseUpgradesTheVersionBeforeReleases(t *testing.T) {
+	release, s, before := releasetest.New(t, "v1.2.3", "").Folder, start(t), t.TempDir()
+	if err := previous.CopyConfig(t.Context(), "../../..", before, previous.Commit()); err != nil {
+		t.Fatal(err)
+	}
+	config := before + "/config"
+	s.kubectl("apply", "-f", config) // as make deploy did
+	s.kubectl("-n", "firesteel-system", "patch", "configmap", "config-events", "--type=merge", "-p", `{"data": {"deletion-grace": "1h"}}`)
+
+	crds := []string{"-f", release.Path("firesteel-crds-spark.apache.org.yaml"), "-f", release.Path("firesteel-crds-sparkoperator.k8s.io.yaml")}
+	s.kubectl(append([]string{"apply", "--server-side"}, crds...)...)
+	s.kubectl("wait", "--for=condition=Established", "--timeout=60s", "crd", "-l", "app.kubernetes.io/part-of=firesteel")
+	// kubectl takes defaults of the variables that make deploy applied for another's.
+	s.kubectl("apply", "--server-side", "--force-conflicts", "-f", release.Path("firesteel.yaml"), "-f", release.Path("firesteel-workload.yaml"))
+	s.kubectl("apply", "--server-side", "-f", release.Path("firesteel.yaml"), "-f", release.Path("firesteel-workload.yaml"))
+	if schemas := s.kubectl("get", "crd", "-o", `jsonpath={.items[*].metadata.annotations.firesteel\.dev/schema}`); len(strings.Fields(schemas)) != 5 {
+		t.Errorf("the CRDs have the schemas %s, want 5", schemas)
+	}
+	image := s.kubectl("-n", "firesteel-system", "get", "deployment", "controller", "-o", "jsonpath={.spec.template.spec.containers[*].image}")
+	if strings.HasPrefix(image, "ko://") {
+		t.Errorf("the controller's image is %s, which is that of the version before", image)
+	}
+	if grace := s.kubectl("-n", "firesteel-system", "get", "configmap", "config-events", "-o", "jsonpath={.data.deletion-grace}"); grace != "1h" {
+		t.Errorf("the setting is %q, want 1h: it was there before", grace)
+	}
+	s.kubectl("apply", "--server-side", "--force-conflicts", "-f", config)
 }
 
 // TestFirstOperatorsCommandsWork runs those of its documentation.
