@@ -51,6 +51,8 @@ type controller struct {
 	replica bool
 	// environment holds further environment variables.
 	environment []string
+	// programs is the folder with the program; empty for the suite's.
+	programs string
 }
 
 // zone is where the controllers' clocks are: nothing may depend on the zone that a controller runs in.
@@ -69,7 +71,7 @@ func (s *suite) startController(ctx context.Context, c controller) (*process.Pro
 		return nil, firesteel.ControllerPorts{}, err
 	}
 	started, ports, err := firesteel.Controller{
-		Program: filepath.Join(s.programs, "controller"), Kubeconfig: kubeconfig,
+		Program: filepath.Join(cmp.Or(c.programs, s.programs), "controller"), Kubeconfig: kubeconfig,
 		Namespace: c.namespace, Sink: c.sink, Replica: c.replica, Environment: append(c.environment, "TZ="+zone),
 	}.Start(name + ".log")
 	if err == nil {

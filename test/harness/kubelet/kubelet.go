@@ -4,10 +4,12 @@ package kubelet
 import (
 	"context"
 	"sync"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	corev1listers "k8s.io/client-go/listers/core/v1"
@@ -20,9 +22,17 @@ type Kubelet struct {
 	kube kubernetes.Interface
 	pods corev1listers.PodLister
 
-	mutex   sync.Mutex
-	paused  map[string]bool
-	failing map[string]bool
+	mutex  sync.Mutex
+	paused map[string]bool
+	plays  map[string]func(*corev1.Pod) []Step
+	// playing are the Pods that go through steps.
+	playing map[types.UID]bool
+}
+
+// Step is what happens to a Pod some time after the step before.
+type Step struct {
+	After  time.Duration
+	Change func(*corev1.PodStatus)
 }
 
 // DriverSelector selects driver Pods.
@@ -33,7 +43,7 @@ func New(ctx context.Context, kube kubernetes.Interface) *Kubelet {
 	factory := informers.NewSharedInformerFactoryWithOptions(kube, 0,
 		informers.WithTweakListOptions(func(o *metav1.ListOptions) { o.LabelSelector = DriverSelector }))
 	informer := factory.Core().V1().Pods()
-	k := &Kubelet{kube: kube, pods: informer.Lister(), paused: map[string]bool{}, failing: map[string]bool{}}
+	k := &Kubelet{kube: kube, pods: informer.Lister(), paused: map[string]bool{}, plays: map[string]func(*corev1.Pod) []Step{}, playing: map[types.UID]bool{}}
 	_, _ = informer.Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc:    func(object any) { k.reconcile(ctx, object) },
 		UpdateFunc: func(_, object any) { k.reconcile(ctx, object) },
@@ -64,15 +74,27 @@ func (k *Kubelet) Resume(ctx context.Context, namespace string) {
 
 // Fail makes each driver of a namespace exit with code 1 as soon as it is bound.
 func (k *Kubelet) Fail(namespace string) {
-	k.mutex.Lock()
-	defer k.mutex.Unlock()
-	k.failing[namespace] = true
+	fails := []Step{{Change: func(status *corev1.PodStatus) { Ended(status, 1) }}}
+	k.Play(namespace, func(*corev1.Pod) []Step { return fails })
 }
 
-func (k *Kubelet) fails(namespace string) bool {
+// Play makes each driver of a namespace go through steps as soon as it is bound.
+func (k *Kubelet) Play(namespace string, steps func(*corev1.Pod) []Step) {
 	k.mutex.Lock()
 	defer k.mutex.Unlock()
-	return k.failing[namespace]
+	k.plays[namespace] = steps
+}
+
+// begin returns the steps of a Pod that does not go through them yet.
+func (k *Kubelet) begin(pod *corev1.Pod) []Step {
+	k.mutex.Lock()
+	defer k.mutex.Unlock()
+	steps := k.plays[pod.Namespace]
+	if steps == nil || k.playing[pod.UID] {
+		return nil
+	}
+	k.playing[pod.UID] = true
+	return steps(pod)
 }
 
 func (k *Kubelet) setPaused(namespace string, paused bool) {
@@ -95,8 +117,25 @@ func (k *Kubelet) reconcile(ctx context.Context, object any) {
 		go k.remove(ctx, pod)
 	case pod.Spec.NodeName == "":
 		go k.bind(ctx, pod)
-	case pod.Status.Phase == corev1.PodPending && k.fails(pod.Namespace):
-		go k.end(ctx, pod, 1)
+	case pod.Status.Phase == corev1.PodPending:
+		if steps := k.begin(pod); len(steps) > 0 {
+			go k.play(ctx, pod, steps)
+		}
+	}
+}
+
+// play makes a Pod go through steps until it is to be deleted.
+func (k *Kubelet) play(ctx context.Context, pod *corev1.Pod, steps []Step) {
+	for _, step := range steps {
+		select {
+		case <-time.After(step.After):
+		case <-ctx.Done():
+			return
+		}
+		if now, err := k.pods.Pods(pod.Namespace).Get(pod.Name); err != nil || now.UID != pod.UID || now.DeletionTimestamp != nil {
+			return
+		}
+		_ = SetStatus(ctx, k.kube, pod, step.Change)
 	}
 }
 
