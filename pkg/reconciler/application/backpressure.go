@@ -54,8 +54,9 @@ func (y yielding) begin(ctx context.Context, key types.NamespacedName, app diale
 
 // wait returns for how long an application waits for others. It returns zero if it does not wait.
 //
-// While the process stops, an application whose first launch has not begun waits for the next leader. A new run of a schedule waits while many runs are due. An event of a driver waits while many applications wait for their
-// first launch. A deletion never waits.
+// While the process stops, an application whose first launch has not begun waits for the next leader. A new run of a schedule
+// waits while many runs are due. An event of a driver waits while many applications wait for their first launch. A deletion
+// never waits.
 func (y yielding) wait(app dialect.Application) time.Duration {
 	isNew := app.GetRecord() == nil
 	switch {
