@@ -30,7 +30,11 @@ func CopyConfig(ctx context.Context, repository, folder, commit string) error {
 
 // InWorkTree does something with a work tree of a commit. It is in a folder, and gone afterwards.
 func InWorkTree(ctx context.Context, repository, folder, commit string, do func(source string) error) (err error) {
-	if err := git(ctx, repository, "cat-file", "-e", commit+"^{commit}"); err != nil {
+	err = git(ctx, repository, "cat-file", "-e", commit+"^{commit}")
+	if err != nil { // the clone is shallow
+		err = git(ctx, repository, "fetch", "--quiet", "--depth=1", "origin", commit)
+	}
+	if err != nil {
 		return fmt.Errorf("the commit %s is not in this clone: if it is shallow, run git fetch --unshallow: %w", commit, err)
 	}
 	source := filepath.Join(folder, "source")

@@ -1,7 +1,6 @@
 package previous
 
 import (
-	"os/exec"
 	"strings"
 	"testing"
 )
@@ -11,11 +10,5 @@ func TestMissingCommitIsNamed(t *testing.T) {
 	err := CopyConfig(t.Context(), "../../..", t.TempDir(), absent)
 	if err == nil || !strings.Contains(err.Error(), absent+" is not in this clone") {
 		t.Errorf("a commit that is not there is answered with %v", err)
-	}
-}
-
-func TestPreviousReleaseIsAnAncestor(t *testing.T) {
-	if output, err := exec.CommandContext(t.Context(), "git", "merge-base", "--is-ancestor", Commit(), "HEAD").CombinedOutput(); err != nil {
-		t.Errorf("%s is no ancestor of this commit: %v %s", Commit(), err, output)
 	}
 }
