@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/utils/clock"
+	"k8s.io/utils/lru"
 )
 
 // Object is one that the cache can hold.
@@ -31,7 +32,12 @@ type Cache[O Object] struct {
 
 	mutex  sync.Mutex
 	writes map[types.NamespacedName]write[O]
+	// echoed are the last writes that the informer reported. A reconcile may have read the informer's cache just before.
+	echoed *lru.Cache
 }
+
+// maxEchoed is how many reported writes are held: more than there are reconciles at a time.
+const maxEchoed = 64
 
 // write is one of Firesteel's own: the object as it was written, or as it was when its deletion was accepted.
 type write[O Object] struct {
@@ -49,7 +55,7 @@ func New[O Object]() *Cache[O] { return NewExpiring[O](clock.RealClock{}, 0) }
 // NewExpiring returns a cache that holds each write for at most maxAge. It is for objects of which the informer may show no event,
 // such as those that lose the label that the informer selects by.
 func NewExpiring[O Object](clock clock.PassiveClock, maxAge time.Duration) *Cache[O] {
-	return &Cache[O]{clock: clock, maxAge: maxAge, writes: map[types.NamespacedName]write[O]{}}
+	return &Cache[O]{clock: clock, maxAge: maxAge, writes: map[types.NamespacedName]write[O]{}, echoed: lru.New(maxEchoed)}
 }
 
 // Remember holds an object as it was written. Its managed fields are dropped: nothing reads them, and the next write would send them.
@@ -92,6 +98,9 @@ func (c *Cache[O]) Get(key types.NamespacedName, cached O, found bool) (O, bool)
 	w, known := c.writes[key]
 	switch {
 	case !known:
+		if echoed, ok := c.echoed.Get(key); ok && found && newerOf(echoed.(O), cached) {
+			return echoed.(O), true
+		}
 		return cached, found
 	case c.expiredLocked(w):
 	case w.deleted && (!found || cached.GetUID() == w.object.GetUID()):
@@ -104,7 +113,8 @@ func (c *Cache[O]) Get(key types.NamespacedName, cached O, found bool) (O, bool)
 	return cached, found
 }
 
-// IsEcho reports whether the informer's object is the one that Firesteel wrote last. Then the write is forgotten: the informer has it.
+// IsEcho reports whether the informer's object is the one that Firesteel wrote last. The write is held for a while longer, for a reconcile
+// that read the informer's cache before.
 func (c *Cache[O]) IsEcho(cached O) bool {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
@@ -112,6 +122,7 @@ func (c *Cache[O]) IsEcho(cached O) bool {
 	echo := known && !w.deleted && w.object.GetUID() == cached.GetUID() && w.object.GetResourceVersion() == cached.GetResourceVersion()
 	if echo {
 		delete(c.writes, keyOf(cached))
+		c.echoed.Add(keyOf(cached), w.object)
 	}
 	return echo
 }
@@ -158,10 +169,16 @@ func (c *Cache[O]) Forget(object O) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
 	delete(c.writes, keyOf(object))
+	c.echoed.Remove(keyOf(object))
 }
 
 func (c *Cache[O]) expiredLocked(w write[O]) bool {
 	return c.maxAge > 0 && c.clock.Since(w.at) > c.maxAge
+}
+
+// newerOf reports whether one object is a newer state of another.
+func newerOf(one, other metav1.Object) bool {
+	return one.GetUID() == other.GetUID() && Newer(one.GetResourceVersion(), other.GetResourceVersion())
 }
 
 // Newer reports whether one resourceVersion of an object came after another. It is false if they cannot be compared.

@@ -185,3 +185,22 @@ func written(uid types.UID, version string) func(*Cache[*corev1.ConfigMap]) {
 func deleted(uid types.UID, version string) func(*Cache[*corev1.ConfigMap]) {
 	return func(c *Cache[*corev1.ConfigMap]) { c.RememberDeletion(object(uid, version)) }
 }
+
+// A reconcile reads the informer's cache, the informer reports a write, and the reconcile goes on with what it read.
+func TestWriteThatWasJustReportedIsNewerThanWhatWasReadBefore(t *testing.T) {
+	w := New[*corev1.ConfigMap]()
+	before := object("1", "17")
+	w.Remember(object("1", "18"))
+	if !w.IsEcho(object("1", "18")) {
+		t.Fatal("the write was not reported")
+	}
+	if got := w.Newest(before); got.ResourceVersion != "18" {
+		t.Errorf("the newest is %s, want 18", got.ResourceVersion)
+	}
+	if got := w.Newest(object("2", "17")); got.UID != "2" {
+		t.Errorf("the newest is of %s, want the namesake", got.UID)
+	}
+	if !w.RolledBack(object("1", "18"), before) || w.Newest(before).ResourceVersion != "17" {
+		t.Error("after a restore the write is still there")
+	}
+}
