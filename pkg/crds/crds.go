@@ -58,29 +58,37 @@ func Of(apis ...string) ([]*unstructured.Unstructured, error) {
 		}
 		wanted = append(wanted, groups[api]...)
 	}
+	var found []*unstructured.Unstructured
+	err := each(func(text []byte) error {
+		crd := &unstructured.Unstructured{}
+		if err := yaml.Unmarshal(text, &crd.Object); err != nil {
+			return err
+		}
+		group, _, err := unstructured.NestedString(crd.Object, "spec", "group")
+		if err == nil && slices.Contains(wanted, group) {
+			found = append(found, crd)
+		}
+		return err
+	})
+	return found, err
+}
+
+// each calls a function with the manifest of each CRD.
+func each(do func(text []byte) error) error {
 	files, err := fs.Glob(manifests.CRDs, "*.yaml")
 	if err != nil {
-		return nil, err
+		return err
 	}
-	var found []*unstructured.Unstructured
 	for _, file := range files {
 		text, err := manifests.CRDs.ReadFile(file)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		crd := &unstructured.Unstructured{}
-		if err := yaml.Unmarshal(text, &crd.Object); err != nil {
-			return nil, fmt.Errorf("%s: %w", file, err)
-		}
-		group, _, err := unstructured.NestedString(crd.Object, "spec", "group")
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", file, err)
-		}
-		if slices.Contains(wanted, group) {
-			found = append(found, crd)
+		if err := do(text); err != nil {
+			return fmt.Errorf("%s: %w", file, err)
 		}
 	}
-	return found, nil
+	return nil
 }
 
 // Apply applies CRDs on the server's side, and returns when the API server serves them. If one of them belongs to another owner, it

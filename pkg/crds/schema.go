@@ -2,13 +2,9 @@ package crds
 
 import (
 	"bytes"
-	"fmt"
-	"io/fs"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
-
-	manifests "github.com/firesteel-dev/firesteel/config"
 )
 
 const (
@@ -20,22 +16,15 @@ const (
 
 // Schemas returns the values of AnnotationSchema of this version's CRDs, by their names.
 func Schemas() (map[string]string, error) {
-	files, err := fs.Glob(manifests.CRDs, "*.yaml")
-	if err != nil {
-		return nil, err
-	}
 	found := map[string]string{}
-	for _, file := range files {
-		text, err := manifests.CRDs.ReadFile(file)
-		if err != nil {
-			return nil, err
-		}
+	err := each(func(text []byte) error {
 		head, _, _ := bytes.Cut(text, []byte("\nspec:")) // the rest takes much memory
 		var crd metav1.PartialObjectMetadata
 		if err := yaml.Unmarshal(head, &crd); err != nil {
-			return nil, fmt.Errorf("%s: %w", file, err)
+			return err
 		}
 		found[crd.Name] = crd.Annotations[AnnotationSchema]
-	}
-	return found, nil
+		return nil
+	})
+	return found, err
 }
