@@ -5,14 +5,12 @@ import (
 	_ "embed"
 	"flag"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 	"text/template"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/otlptranslator"
 	"go.opentelemetry.io/otel/metric"
@@ -30,6 +28,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/metrics/clusters"
 	kubeflowmetrics "github.com/firesteel-dev/firesteel/pkg/metrics/kubeflow"
 	"github.com/firesteel-dev/firesteel/pkg/metrics/schedules"
+	"github.com/firesteel-dev/firesteel/test/harness/pages"
 )
 
 //go:generate go test -run TestReference -update .
@@ -64,14 +63,8 @@ func TestReference(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if *update {
-		if err := os.WriteFile(reference, want.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	got, err := os.ReadFile(reference)
-	if err != nil || !bytes.Equal(got, want.Bytes()) {
-		t.Errorf("%s is stale: run go generate ./pkg/metrics (-want +got):\n%s", reference, cmp.Diff(want.String(), string(got)))
+	if err := pages.Current(reference, want.Bytes(), *update, "go generate ./pkg/metrics"); err != nil {
+		t.Error(err)
 	}
 }
 

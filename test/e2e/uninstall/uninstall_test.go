@@ -21,6 +21,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
 	"github.com/firesteel-dev/firesteel/test/e2e/cluster"
+	"github.com/firesteel-dev/firesteel/test/harness/pages"
 )
 
 const (
@@ -195,20 +196,6 @@ func (e *env) helm() func(args ...string) string {
 	}
 }
 
-// releaseLine is the command of the page on uninstallation.
-func (e *env) releaseLine() string {
-	e.Helper()
-	page, err := os.ReadFile(root + "/docs/operators/uninstall.md")
-	cluster.Must(e.T, err)
-	for line := range strings.Lines(string(page)) {
-		if command, ok := strings.CutPrefix(line, "    for kind in "); ok {
-			return "for kind in " + command
-		}
-	}
-	e.Fatal("the page has no command that releases finalizers")
-	return ""
-}
-
 func (e *env) makeUninstall(args ...string) {
 	e.Helper()
 	e.run(nil, "make", append([]string{"uninstall", "CLUSTER=existing"}, args...)...)
@@ -216,7 +203,8 @@ func (e *env) makeUninstall(args ...string) {
 
 func TestUninstallLeavesApplicationsRunning(t *testing.T) {
 	e := &env{Cluster: cluster.New(t), T: t}
-	line := e.releaseLine()
+	line, err := pages.Command(root+"/docs/operators/uninstall.md", "for kind in ")
+	cluster.Must(t, err)
 	t.Cleanup(func() { // before the namespace is removed, should the test fail
 		_ = exec.CommandContext(context.WithoutCancel(t.Context()), "bash", "-c", line).Run()
 	})

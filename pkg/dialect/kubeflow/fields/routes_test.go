@@ -3,7 +3,6 @@ package fields_test
 import (
 	"bytes"
 	_ "embed"
-	"os"
 	"reflect"
 	"slices"
 	"strings"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/fields"
+	"github.com/firesteel-dev/firesteel/test/harness/pages"
 )
 
 //go:generate go test -run TestReference -update .
@@ -30,14 +30,8 @@ func TestReference(t *testing.T) {
 	if err := template.Must(template.New("").Parse(page)).Execute(&want, tables); err != nil {
 		t.Fatal(err)
 	}
-	if *update {
-		if err := os.WriteFile(reference, want.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	got, err := os.ReadFile(reference)
-	if err != nil || !bytes.Equal(got, want.Bytes()) {
-		t.Errorf("%s is stale: run go generate ./pkg/dialect/kubeflow/fields (-want +got):\n%s", reference, cmp.Diff(want.String(), string(got)))
+	if err := pages.Current(reference, want.Bytes(), *update, "go generate ./pkg/dialect/kubeflow/fields"); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -4,12 +4,13 @@ import (
 	"bytes"
 	_ "embed"
 	"flag"
-	"os"
 	"strings"
 	"testing"
 	"text/template"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/firesteel-dev/firesteel/test/harness/pages"
 )
 
 //go:generate go test -run ^TestPageHasEachFlag$ -update
@@ -44,14 +45,8 @@ func TestPageHasEachFlag(t *testing.T) {
 	if err := template.Must(template.New("").Parse(page)).Execute(&want, lines); err != nil {
 		t.Fatal(err)
 	}
-	if *update {
-		if err := os.WriteFile(pageOfFlags, want.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	got, err := os.ReadFile(pageOfFlags)
-	if err != nil || !bytes.Equal(got, want.Bytes()) {
-		t.Errorf("%s is stale: run go generate ./pkg/dialect/kubeflow/flags (-want +got):\n%s", pageOfFlags, cmp.Diff(want.String(), string(got)))
+	if err := pages.Current(pageOfFlags, want.Bytes(), *update, "go generate ./pkg/dialect/kubeflow/flags"); err != nil {
+		t.Error(err)
 	}
 }
 
