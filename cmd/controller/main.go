@@ -71,13 +71,7 @@ func main() {
 	gc.FollowHeapSize()
 	local := flag.Bool("local", false, "Run outside the cluster as the only controller: no leader election, no health probes.")
 	version.AddFlag(flag.CommandLine)
-	if err := kubeflowflags.Check(os.Args[1:]); err != nil {
-		log.Fatal(err)
-	}
-	cluster := injection.ParseAndGetRESTConfigOrDie()
-	if flag.NArg() > 0 {
-		log.Fatalf("%q is unexpected: the controller has no arguments but flags", flag.Arg(0))
-	}
+	cluster := parseFlags()
 	if err := tune(cluster); err != nil {
 		log.Fatal(err)
 	}
@@ -137,6 +131,19 @@ func main() {
 	if errors.Is(context.Cause(ctx), errRestart) && signalled.Err() == nil {
 		startAgain()
 	}
+}
+
+// parseFlags reads the flags, and returns the configuration of the cluster. It ends the process on an argument that the controller does
+// not have.
+func parseFlags() *rest.Config {
+	if err := kubeflowflags.Check(os.Args[1:]); err != nil {
+		log.Fatal(err)
+	}
+	cluster := injection.ParseAndGetRESTConfigOrDie()
+	if flag.NArg() > 0 {
+		log.Fatalf("%q is unexpected: the controller has no arguments but flags", flag.Arg(0))
+	}
+	return cluster
 }
 
 // tune prepares the configuration of all clients.

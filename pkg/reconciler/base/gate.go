@@ -51,7 +51,7 @@ type Gate[O Object] struct {
 	// Workers shares the workers of the queue among namespaces.
 	Workers *fairshare.Workers
 
-	// New has the objects that wait for their first reconcile; nil if nobody yields to these. An object that is not served, or that
+	// New has the objects that wait for their first reconcile; nil if no object yields to these. An object that is not served, or that
 	// another replica leads, does not wait.
 	New *Burst
 	// Begin returns the context of a reconcile, and for how long its object yields to others. The object is the zero value if the
