@@ -31,7 +31,7 @@ func Hash(value any) (string, error) {
 
 // Encode is the encoding of a value that Hash is of.
 func Encode(value any) ([]byte, error) {
-	encoded, _, err := canonical(reflect.ValueOf(value), true)
+	encoded, _, err := appendCanonical(nil, reflect.ValueOf(value), true)
 	if err != nil {
 		return nil, fmt.Errorf("encode %T: %w", value, err)
 	}
@@ -55,38 +55,41 @@ func digest(encoded []byte) string {
 // member is a field of an object.
 type member struct {
 	name  string
-	value []byte
+	value reflect.Value
+	// explicit says that the value has its place even if it says nothing.
+	explicit bool
 }
 
-// canonical encodes a value. It reports false if the value says nothing; an explicit one always says something.
-func canonical(v reflect.Value, explicit bool) (encoded []byte, ok bool, err error) {
+// appendCanonical appends the encoding of a value to text. It reports false if the value says nothing; an explicit one always
+// says something. Each byte is written once, however deep the value is: a user's lists may be thousands of lists deep.
+func appendCanonical(text []byte, v reflect.Value, explicit bool) (encoded []byte, ok bool, err error) {
 	if !v.IsValid() {
-		return []byte("null"), false, nil
+		return append(text, "null"...), false, nil
 	}
 	if marshaler, ok := marshalerOf(v); ok {
 		if !explicit && v.IsZero() {
-			return nil, false, nil
+			return text, false, nil
 		}
-		return byItself(marshaler)
+		return appendByItself(text, marshaler)
 	}
 	switch v.Kind() {
 	case reflect.Pointer, reflect.Interface:
 		if v.IsNil() {
-			return []byte("null"), false, nil
+			return append(text, "null"...), false, nil
 		}
-		return canonical(v.Elem(), true)
+		return appendCanonical(text, v.Elem(), true)
 	case reflect.Struct:
-		members, err := fieldsOf(v, nil)
-		return object(members), explicit || len(members) > 0, err
+		text, some, err := appendObject(text, fieldsOf(v, nil))
+		return text, explicit || some, err
 	case reflect.Map:
-		members, err := entriesOf(v)
-		return object(members), explicit || len(members) > 0, err
+		text, some, err := appendObject(text, entriesOf(v))
+		return text, explicit || some, err
 	case reflect.Slice, reflect.Array:
-		encoded, err := list(v)
-		return encoded, explicit || v.Len() > 0, err
+		text, err := appendList(text, v)
+		return text, explicit || v.Len() > 0, err
 	default:
 		encoded, err := json.Marshal(v.Interface())
-		return encoded, explicit || !v.IsZero(), err
+		return append(text, encoded...), explicit || !v.IsZero(), err
 	}
 }
 
@@ -106,23 +109,23 @@ func marshalerOf(v reflect.Value) (json.Marshaler, bool) {
 	return pointer.Interface().(json.Marshaler), true
 }
 
-// byItself is what a value makes of itself, with sorted names.
-func byItself(marshaler json.Marshaler) ([]byte, bool, error) {
-	text, err := marshaler.MarshalJSON()
+// appendByItself appends what a value makes of itself, with sorted names.
+func appendByItself(text []byte, marshaler json.Marshaler) ([]byte, bool, error) {
+	own, err := marshaler.MarshalJSON()
 	if err != nil {
 		return nil, false, err
 	}
 	var value any
-	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder := json.NewDecoder(bytes.NewReader(own))
 	decoder.UseNumber()
 	if err := decoder.Decode(&value); err != nil {
 		return nil, false, err
 	}
-	return canonical(reflect.ValueOf(value), true)
+	return appendCanonical(text, reflect.ValueOf(value), true)
 }
 
-// fieldsOf are the fields of a struct that say something, and those of the structs within that have no name of their own.
-func fieldsOf(v reflect.Value, members []member) ([]member, error) {
+// fieldsOf are the fields of a struct that are set, and those of the structs within that have no name of their own.
+func fieldsOf(v reflect.Value, members []member) []member {
 	for i := range v.NumField() {
 		field := v.Type().Field(i)
 		name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
@@ -135,69 +138,71 @@ func fieldsOf(v reflect.Value, members []member) ([]member, error) {
 				within = within.Elem()
 			}
 			if within.Kind() == reflect.Struct {
-				var err error
-				if members, err = fieldsOf(within, members); err != nil {
-					return nil, err
-				}
+				members = fieldsOf(within, members)
 			}
 			continue
 		}
-		encoded, ok, err := canonical(within, false)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", field.Name, err)
-		}
-		if ok {
-			members = append(members, member{name: cmp.Or(name, field.Name), value: encoded})
+		if !within.IsZero() {
+			members = append(members, member{name: cmp.Or(name, field.Name), value: within})
 		}
 	}
-	return members, nil
+	return members
 }
 
 // entriesOf returns the entries of a map. All but null count, since a user wrote their names.
-func entriesOf(v reflect.Value) ([]member, error) {
+func entriesOf(v reflect.Value) []member {
 	members := make([]member, 0, v.Len())
 	for key, value := range v.Seq2() {
-		encoded, ok, err := canonical(value, true)
-		if err != nil {
-			return nil, fmt.Errorf("%v: %w", key, err)
-		}
-		if ok {
-			members = append(members, member{name: fmt.Sprint(key), value: encoded})
-		}
+		members = append(members, member{name: fmt.Sprint(key), value: value, explicit: true})
 	}
-	return members, nil
+	return members
 }
 
-// list encodes a list in its order. An entry that is null has its place.
-func list(v reflect.Value) ([]byte, error) {
+// appendList appends a list in its order. An entry that is null has its place.
+func appendList(text []byte, v reflect.Value) ([]byte, error) {
 	if bytes, ok := v.Interface().([]byte); ok {
-		return json.Marshal(bytes)
+		encoded, err := json.Marshal(bytes)
+		return append(text, encoded...), err
 	}
-	text := []byte("[")
+	text = append(text, '[')
 	for i := range v.Len() {
-		encoded, _, err := canonical(v.Index(i), true)
-		if err != nil {
+		if i > 0 {
+			text = append(text, ',')
+		}
+		var err error
+		if text, _, err = appendCanonical(text, v.Index(i), true); err != nil {
 			return nil, fmt.Errorf("%d: %w", i, err)
 		}
-		text = append(append(text, encoded...), ',')
 	}
-	return append(bytes.TrimSuffix(text, []byte(",")), ']'), nil
+	return append(text, ']'), nil
 }
 
-// object encodes members by their names. Of two with a name the outer one counts, which comes first.
-func object(members []member) []byte {
+// appendObject appends those members that say something, by their names, and reports whether there is one. Of two with a name
+// the outer one counts, which comes first.
+func appendObject(text []byte, members []member) ([]byte, bool, error) {
 	slices.SortStableFunc(members, func(a, b member) int { return cmp.Compare(a.name, b.name) })
-	size := len("{}")
+	text = append(text, '{')
+	some, last := false, ""
 	for _, m := range members {
-		size += len(m.name) + len(m.value) + len(`"":,`)
-	}
-	text := append(make([]byte, 0, size), '{')
-	for i, m := range members {
-		if i > 0 && members[i-1].name == m.name {
+		if some && m.name == last {
 			continue
 		}
+		before := len(text)
+		if some {
+			text = append(text, ',')
+		}
 		quoted, _ := json.Marshal(m.name) // a string
-		text = append(append(append(append(text, quoted...), ':'), m.value...), ',')
+		text = append(append(text, quoted...), ':')
+		var ok bool
+		var err error
+		if text, ok, err = appendCanonical(text, m.value, m.explicit); err != nil {
+			return nil, false, fmt.Errorf("%s: %w", m.name, err)
+		}
+		if !ok {
+			text = text[:before]
+			continue
+		}
+		some, last = true, m.name
 	}
-	return append(bytes.TrimSuffix(text, []byte(",")), '}')
+	return append(text, '}'), some, nil
 }

@@ -22,7 +22,12 @@ func TestFoundManifestsAreCheap(t *testing.T) {
 	for i := range routes {
 		routes[i] = map[string]any{"serviceMetadata": map[string]any{"name": "v"}, "serviceSpec": map[string]any{"ports": []any{}}}
 	}
+	var lists any = []any{}
+	for range 9_900 {
+		lists = []any{lists}
+	}
 	for what, spec := range map[string]any{
+		"lists in lists":          map[string]any{"driverGrpcRouteList": []any{map[string]any{"grpcRouteSpec": map[string]any{"rules": lists}}}},
 		"steps that are left out": steps,
 		"Hadoop's properties":     map[string]any{"hadoopConf": short},
 		"routes":                  map[string]any{"driverGrpcRouteList": routes, "none": 1}, // which is decoded twice
