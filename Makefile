@@ -229,9 +229,9 @@ uninstall: export CRDS := $(CRDS)
 uninstall: ## Remove Firesteel. Drivers go on; all applications stay, unless CRDS=yes, or names, deletes their CRDs.
 	hack/with-cluster.sh hack/deploy.sh --uninstall
 
-.PHONY: workload-rbac
-workload-rbac: ## Give the namespace NAMESPACE (default) the service account that drivers run as.
-	hack/with-cluster.sh hack/workload-rbac.sh $(or $(NAMESPACE),default)
+.PHONY: namespace
+namespace: ## Create the namespace NAMESPACE (default), unless it exists, with what drivers need there: accounts, their rights, and what config-namespaces has.
+	hack/with-cluster.sh hack/namespace.sh $(or $(NAMESPACE),default)
 
 .PHONY: demo
 demo: export APIS ?= spark.apache.org

@@ -200,7 +200,7 @@ func TestExistingClusterIsNamed(t *testing.T) {
 
 func TestKubeconfigAloneChoosesNoCluster(t *testing.T) {
 	for _, target := range []string{
-		"run", "cluster", "cluster-down", "deploy", "deploy-eventing", "undeploy-eventing", "uninstall", "workload-rbac", "demo", "demo-eventing", "eventing", "test-e2e", "bench-eventing",
+		"run", "cluster", "cluster-down", "deploy", "deploy-eventing", "undeploy-eventing", "uninstall", "namespace", "demo", "demo-eventing", "eventing", "test-e2e", "bench-eventing",
 	} {
 		t.Run(target, func(t *testing.T) {
 			m := newMachine(t)

@@ -70,6 +70,14 @@ var settings = map[string]map[string]schema{
 		"metrics-submit-latency-buckets": buckets(),
 		"metrics-start-latency-buckets":  buckets(),
 	},
+	"config-namespaces": {
+		"labels":           either(text(), mapOf(text())),
+		"service-accounts": matching(`^[,\s]*(` + subdomain + `[,\s]*)+$`),
+		"driver-role":      matching(`^\s*` + subdomain + `\s*$`),
+		"resource-quota":   either(text(), schema{"type": "object"}),
+		"limit-range":      either(text(), schema{"type": "object"}),
+		"network-policy":   either(text(), schema{"type": "object"}),
+	},
 	"config-handlers": {
 		"restart":  oneOf("in-process", "external"),
 		"ttl":      oneOf("in-process", "external"),

@@ -12,6 +12,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/internal/text"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
+	"github.com/firesteel-dev/firesteel/pkg/namespaces"
 	"github.com/firesteel-dev/firesteel/pkg/redact"
 )
 
@@ -23,6 +24,8 @@ const (
 	EventsName   = "config-events"
 	KubeflowName = "config-kubeflow"
 	ClustersName = "config-clusters"
+	// NamespacesName is the config map with the templates of workload namespaces.
+	NamespacesName = "config-namespaces"
 )
 
 // Config is an immutable snapshot of all settings. None of its fields is nil.
@@ -33,16 +36,19 @@ type Config struct {
 	Events   *Events
 	Kubeflow *Kubeflow
 	Clusters *Clusters
+	// Namespaces is what workload namespaces get.
+	Namespaces *namespaces.Template
 }
 
 // parsers holds a function for each config map, which reads it into a snapshot.
 var parsers = map[string]func(*corev1.ConfigMap, *Config) error{
-	ScopeName:    func(m *corev1.ConfigMap, c *Config) (err error) { c.Scope, err = NewScope(m); return err },
-	DefaultsName: func(m *corev1.ConfigMap, c *Config) (err error) { c.Defaults, err = NewDefaults(m); return err },
-	HandlersName: func(m *corev1.ConfigMap, c *Config) (err error) { c.Handlers, err = NewHandlers(m); return err },
-	EventsName:   func(m *corev1.ConfigMap, c *Config) (err error) { c.Events, err = NewEvents(m); return err },
-	KubeflowName: func(m *corev1.ConfigMap, c *Config) (err error) { c.Kubeflow, err = NewKubeflow(m); return err },
-	ClustersName: func(m *corev1.ConfigMap, c *Config) (err error) { c.Clusters, err = NewClusters(m); return err },
+	ScopeName:      func(m *corev1.ConfigMap, c *Config) (err error) { c.Scope, err = NewScope(m); return err },
+	DefaultsName:   func(m *corev1.ConfigMap, c *Config) (err error) { c.Defaults, err = NewDefaults(m); return err },
+	HandlersName:   func(m *corev1.ConfigMap, c *Config) (err error) { c.Handlers, err = NewHandlers(m); return err },
+	EventsName:     func(m *corev1.ConfigMap, c *Config) (err error) { c.Events, err = NewEvents(m); return err },
+	KubeflowName:   func(m *corev1.ConfigMap, c *Config) (err error) { c.Kubeflow, err = NewKubeflow(m); return err },
+	ClustersName:   func(m *corev1.ConfigMap, c *Config) (err error) { c.Clusters, err = NewClusters(m); return err },
+	NamespacesName: func(m *corev1.ConfigMap, c *Config) (err error) { c.Namespaces, err = NewNamespaces(m); return err },
 }
 
 // Names returns the names of all config maps.

@@ -344,6 +344,30 @@ func TestInvalidSettings(t *testing.T) {
 			`config-defaults: there is no key "color": ` +
 				`write one of active-deadline, applicationTolerations, driver-log-lines, driver-service, driver-service-account, image, pod-template-urls, spark-defaults.conf`,
 		},
+		"accounts that are none": {
+			config.NamespacesName, "service-accounts", "spark, Spark",
+			`config-namespaces: service-accounts is "spark, Spark": write names of service accounts, separated by commas ("Spark" is not valid)`,
+		},
+		"no account": {
+			config.NamespacesName, "service-accounts", " ,",
+			`config-namespaces: service-accounts is " ,": write 1 to 32 names of service accounts, separated by commas`,
+		},
+		"a role that is none": {
+			config.NamespacesName, "driver-role", "",
+			`config-namespaces: driver-role is "": write the name of the ClusterRole of drivers, such as spark-driver`,
+		},
+		"a quota with an unknown field": {
+			config.NamespacesName, "resource-quota", "soft: {}",
+			`config-namespaces: resource-quota is "soft: {}": write it as spec of a ResourceQuota, or leave the key out for none (unknown field "soft"`,
+		},
+		"a quota that is too large to compute with": {
+			config.NamespacesName, "resource-quota", "hard: {pods: 1e9999999}",
+			`config-namespaces: resource-quota is "hard: {pods: 1e9999999}": write it as spec of a ResourceQuota, or leave the key out for none (hard.pods`,
+		},
+		"labels that are none": {
+			config.NamespacesName, "labels", "a b: c",
+			`config-namespaces: labels is "a b: c": write labels, a key: value on each line (`,
+		},
 		"a handler that there is not": {
 			config.HandlersName, "restrat", "external", `config-handlers: there is no key "restrat": write one of restart, schedule, ttl`,
 		},

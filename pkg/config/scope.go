@@ -36,7 +36,7 @@ func NewScope(configMap *corev1.ConfigMap) (*Scope, error) {
 	scope := &Scope{selector: labels.Everything()}
 	err := Keys{
 		"watched-namespaces": func(key, value string) (err error) {
-			scope.namespaces, err = namespaces(key, value)
+			scope.namespaces, err = namespaceNames(key, value)
 			return err
 		},
 		"namespace-selector": func(key, value string) (err error) {
@@ -89,7 +89,7 @@ func selector(key, value, example string) (labels.Selector, error) {
 // allNamespaces selects all namespaces. An empty list also does, if there is no namespace selector.
 const allNamespaces = "*"
 
-func namespaces(key, value string) ([]string, error) {
+func namespaceNames(key, value string) ([]string, error) {
 	const remedy = "write names of namespaces, separated by commas, or * for all"
 	switch text := strings.TrimSpace(value); text {
 	case "":

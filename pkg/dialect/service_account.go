@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/firesteel-dev/firesteel/pkg/finding"
+	"github.com/firesteel-dev/firesteel/pkg/namespaces"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
@@ -32,7 +33,8 @@ func WarnOfUnnamedAccount(driver *corev1.Pod, fields Fields) finding.List {
 		Severity: finding.Warning, Field: fields.ServiceAccount,
 		Text: fmt.Sprintf("Neither %s nor driver-service-account of %s names a service account, so the driver runs as %s/default, "+
 			"which may have no right to make executors", fields.ServiceAccount, fields.Settings, driver.Namespace),
-		Remedy: "name one, or give it the right by " + GrantCommand(driver.Namespace, "default"),
+		Remedy: fmt.Sprintf("name one (%s creates those of drivers), or give it the right by %s",
+			namespaces.Command(driver.Namespace), GrantCommand(driver.Namespace, "default")),
 	}}
 }
 

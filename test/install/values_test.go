@@ -406,6 +406,7 @@ func TestInstallationsShareNothingButTheCluster(t *testing.T) {
 	}
 	expect(t, second.get(t, "ClusterRoleBinding", "team-b-firesteel-controller"), "roleRef: {name: team-b-firesteel-controller}")
 	expect(t, second.get(t, "RoleBinding", "spark-driver-accounts"), "roleRef: {name: team-b-firesteel-spark-driver}")
+	expect(t, second.get(t, "ConfigMap", "config-namespaces"), "data: {driver-role: team-b-firesteel-spark-driver}")
 }
 
 func TestObjectsThatValuesSwitch(t *testing.T) {

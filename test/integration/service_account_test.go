@@ -16,7 +16,7 @@ import (
 
 const namedAccount = "spark.kubernetes.authenticate.driver.serviceAccountName"
 
-// workloadRBAC applies config/workload to the test's namespace, as make workload-rbac does.
+// workloadRBAC applies config/workload to the test's namespace, as a GitOps tool does.
 func (s *env) workloadRBAC() {
 	s.Helper()
 	manifest, err := os.ReadFile(filepath.Join("..", "..", "config", "workload", "rbac.yaml"))

@@ -20,6 +20,15 @@ The data of a ConfigMap as YAML: what config has, what follows from other values
 {{- if and (eq .name "config-handlers") $values.eventing.enable -}}
 {{- $derived = get (.root.Files.Get "files/external.yaml" | fromYaml) "data" -}}
 {{- end -}}
+{{- if eq .name "config-namespaces" -}}
+{{- $role := include "firesteel.clusterName" (dict "root" .root "name" "spark-driver") -}}
+{{- if ne $role "spark-driver" -}}
+{{- $_ := set $derived "driver-role" $role -}}
+{{- end -}}
+{{- with $values.spark.serviceAccount.name -}}
+{{- $_ := set $derived "service-accounts" . -}}
+{{- end -}}
+{{- end -}}
 {{- $own := dict -}}
 {{- range $key, $value := (get $values.settings .name | default dict) -}}
 {{- if kindIs "invalid" $value -}}

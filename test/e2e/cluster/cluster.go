@@ -56,7 +56,7 @@ func New(t *testing.T) *Cluster {
 	Must(t, err)
 	c := &Cluster{Kube: kube, Spark: spark, Namespace: namespace.Name}
 	t.Cleanup(func() { c.remove(t) })
-	c.Run(t, "", filepath.Join(repository(t), "hack", "workload-rbac.sh"), c.Namespace)
+	c.Run(t, "", filepath.Join(repository(t), "hack", "namespace.sh"), c.Namespace)
 	return c
 }
 

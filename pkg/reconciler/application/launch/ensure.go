@@ -19,6 +19,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/kube/apierror"
 	"github.com/firesteel-dev/firesteel/pkg/kube/objectclient"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/namespaces"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/drivers"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
@@ -258,7 +259,8 @@ func (e *refusedError) cause(fields dialect.Fields) *lifecycle.Cause {
 func remedies(fields dialect.Fields, account types.NamespacedName) map[string]string {
 	return map[string]string{
 		apierror.QuotaExceeded: "raise the quota, or have the application ask for less",
-		apierror.ServiceAccountNotFound: fmt.Sprintf("create it and give it the rights of a driver (%s), or name another in %s",
+		apierror.ServiceAccountNotFound: fmt.Sprintf("%s creates the accounts of drivers in a namespace; or create this one and give it the "+
+			"rights of a driver (%s), or name another in %s", namespaces.Command(account.Namespace),
 			dialect.GrantCommand(account.Namespace, cmp.Or(account.Name, "default")), fields.ServiceAccount),
 		apierror.NameTaken:    "rename it or the application, or delete the object with the name",
 		apierror.NotInstalled: "install what defines it",
