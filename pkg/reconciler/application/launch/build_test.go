@@ -57,6 +57,23 @@ func TestEachObjectOfALaunchHasTheLaunchID(t *testing.T) {
 	}
 }
 
+// The webhook of annotated Pods does not select Pods with this label. Users cannot take it off.
+func TestExecutorsHaveTheLaunchID(t *testing.T) {
+	const property = "spark.kubernetes.executor.label." + dialect.LabelLaunch
+	app := routed()
+	app.Spec.SparkConf = map[string]string{property: "another"}
+	objects, launch, err := New(Config{API: applications.Apache(nil)}).build(applicationtest.Viewed(app), v1alpha1.Attempt{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, object := range objects.Owned {
+		if configMap, ok := object.(*corev1.ConfigMap); ok && strings.Contains(configMap.Data["spark.properties"], property+"="+launch.ID+"\n") {
+			return
+		}
+	}
+	t.Errorf("no config map of the driver has the property %s=%s", property, launch.ID)
+}
+
 // No driver that Firesteel makes is taken for one whose labels somebody changed.
 func TestTheLabelsOfALaunchAreAsExpected(t *testing.T) {
 	mine := map[string]string{names.LabelApplication: "mine", names.LabelLaunched: "mine"}

@@ -104,6 +104,9 @@ func (l *Launcher) Prepare(
 	return &Prepared{objects: objects, launch: fence, attempt: record.Attempt.ID, first: fenced == nil, at: l.Clock.Now()}, nil
 }
 
+// executorLaunchLabel is the property that labels executors with the launch ID. The webhook of annotated Pods does not select Pods with it.
+const executorLaunchLabel = "spark.kubernetes.executor.label." + dialect.LabelLaunch
+
 // causeOf returns why an error of the submission ends the attempt; nil if there is no error.
 func causeOf(err error, v *view.Application) *lifecycle.Cause {
 	var absent *TemplateUnavailable
@@ -181,6 +184,7 @@ func (l *Launcher) build(
 		}
 	}
 	plan.Labels = map[string]string{dialect.LabelLaunch: id}
+	plan.Properties[executorLaunchLabel] = id
 	d.AddLaunchLabels(&plan, id)
 	objects, err := dialect.Build(d, app, plan)
 	if err != nil {
