@@ -17,7 +17,7 @@ import (
 // variable with a name counts. The properties spark.executorEnv come after them, and hold plain values only.
 var executorVariables = []string{
 	"SPARK_USER", "SPARK_DRIVER_URL", "SPARK_EXECUTOR_CORES", "SPARK_EXECUTOR_MEMORY", "SPARK_APPLICATION_ID",
-	sparkConfDirVariable, "SPARK_EXECUTOR_ID", "SPARK_RESOURCE_PROFILE_ID",
+	names.SparkConfDirVariable, "SPARK_EXECUTOR_ID", "SPARK_RESOURCE_PROFILE_ID",
 }
 
 // lastVariables are those that Spark gives to every executor after all others.

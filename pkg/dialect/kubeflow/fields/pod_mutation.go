@@ -15,14 +15,6 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/quantity"
 )
 
-// The paths at which the config maps of an application are mounted, and the environment variables with these paths.
-const (
-	sparkConfDir          = "/etc/spark/conf"
-	sparkConfDirVariable  = "SPARK_CONF_DIR"
-	hadoopConfDir         = "/etc/hadoop/conf"
-	hadoopConfDirVariable = "HADOOP_CONF_DIR"
-)
-
 // podMutation changes a Pod as the Kubeflow operator's webhook changed the Pods that Spark made. It applies to the driver's
 // Pod, and to the template of the executors.
 type podMutation struct {
@@ -81,8 +73,8 @@ func (d *podMutation) setEnv(name, value string) {
 
 func (d *podMutation) hadoopConfigMap() {
 	if name := d.app.Spec.HadoopConfigMap; name != "" {
-		d.mountConfigMap("hadoop-configmap-volume", name, hadoopConfDir)
-		d.setEnv(hadoopConfDirVariable, hadoopConfDir)
+		d.mountConfigMap(names.HadoopConfVolume, name, names.HadoopConfDir)
+		d.setEnv(names.HadoopConfDirVariable, names.HadoopConfDir)
 	}
 }
 
@@ -90,16 +82,16 @@ func (d *podMutation) hadoopConfigMap() {
 // template's.
 func (d *podMutation) sparkConfigMap() {
 	if name := d.app.Spec.SparkConfigMap; name != "" {
-		d.mountConfigMap("spark-configmap-volume", name, sparkConfDir)
+		d.mountConfigMap(names.SparkConfVolume, name, names.SparkConfDir)
 		if d.role == names.Driver {
-			d.setEnv(sparkConfDirVariable, sparkConfDir)
+			d.setEnv(names.SparkConfDirVariable, names.SparkConfDir)
 		}
 	}
 }
 
 func (d *podMutation) configMaps() {
 	for _, configMap := range d.spec.ConfigMaps {
-		d.mountConfigMap(names.VolumeName(configMap.Name, "-vol"), configMap.Name, configMap.Path)
+		d.mountConfigMap(names.ConfigMapVolume(configMap.Name), configMap.Name, configMap.Path)
 	}
 }
 
@@ -115,7 +107,7 @@ func (d *podMutation) secrets() {
 		if mountedBySpark(secret) {
 			continue
 		}
-		volume := names.VolumeName(secret.Name, "-volume")
+		volume := names.SecretVolume(secret.Name)
 		source := &corev1.SecretVolumeSource{SecretName: secret.Name}
 		d.added.add(corev1.Volume{Name: volume, VolumeSource: corev1.VolumeSource{Secret: source}})
 		d.mount(corev1.VolumeMount{Name: volume, MountPath: secret.Path})
@@ -253,7 +245,7 @@ func (d *podMutation) metrics() {
 	}
 	if hasMetricsConfigMap(d.app) {
 		name := names.PrometheusConfigMapName(d.app)
-		d.mountConfigMap(names.VolumeName(name, "-vol"), name, metricsDir)
+		d.mountConfigMap(names.ConfigMapVolume(name), name, metricsDir)
 	}
 	if prometheus := d.app.Spec.Monitoring.Prometheus; prometheus != nil {
 		d.addPort(prometheusPortName(prometheus), string(corev1.ProtocolTCP), prometheusPort(prometheus))

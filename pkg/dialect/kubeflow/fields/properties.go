@@ -208,10 +208,10 @@ func (p properties) setExecutor(spec v1beta2.SparkApplicationSpec) {
 	}
 	p.setExecutorEnv(spec.Executor.Env)
 	if spec.SparkConfigMap != "" {
-		p.set(names.Executor.EnvironmentPrefix()+sparkConfDirVariable, sparkConfDir, "spec.sparkConfigMap")
+		p.set(names.Executor.EnvironmentPrefix()+names.SparkConfDirVariable, names.SparkConfDir, "spec.sparkConfigMap")
 	}
 	if spec.HadoopConfigMap != "" {
-		delete(p, names.Executor.EnvironmentPrefix()+hadoopConfDirVariable) // would come after the template's
+		delete(p, names.Executor.EnvironmentPrefix()+names.HadoopConfDirVariable) // would come after the template's
 	}
 }
 

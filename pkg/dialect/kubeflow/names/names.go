@@ -6,11 +6,9 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"strings"
 
 	"github.com/google/uuid"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
@@ -75,18 +73,6 @@ func suffixed(name, suffix string) string {
 	}
 	const hash = 8
 	return fmt.Sprintf("%s-%s-%s", name[:maxName-len(suffix)-hash-2], hashOf(whole)[:hash], suffix)
-}
-
-// VolumeName returns a name for a volume, derived from the name of an object. That name may have dots and be longer.
-func VolumeName(name, suffix string) string {
-	whole := name + suffix
-	if len(validation.IsDNS1123Label(whole)) == 0 {
-		return whole
-	}
-	const hash = 8
-	kept := strings.ReplaceAll(name, ".", "-")
-	kept = kept[:min(len(kept), maxName-len(suffix)-hash-1)]
-	return fmt.Sprintf("%s-%s%s", strings.Trim(strings.ToLower(kept), "-"), hashOf(whole)[:hash], suffix)
 }
 
 func hashOf(text string) string {
