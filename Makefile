@@ -224,6 +224,14 @@ deploy-eventing: apis ## Build images and deploy Firesteel with a Knative Broker
 undeploy-eventing: ## Remove the Broker and its handlers; the handlers run in the controller again.
 	hack/with-cluster.sh hack/deploy.sh --remove-eventing
 
+.PHONY: deploy-webhook
+deploy-webhook: apis ## Build images and deploy Firesteel with the webhook of annotated Pods.
+	hack/with-cluster.sh hack/deploy.sh --webhook
+
+.PHONY: undeploy-webhook
+undeploy-webhook: ## Remove the webhook of annotated Pods.
+	hack/with-cluster.sh hack/deploy.sh --remove-webhook
+
 .PHONY: uninstall
 uninstall: export CRDS := $(CRDS)
 uninstall: ## Remove Firesteel. Drivers go on; all applications stay, unless CRDS=yes, or names, deletes their CRDs.

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Builds Firesteel's images with ko and applies config/ to the cluster of KUBECONFIG. --eventing also applies
 # config/eventing, if Knative Eventing is installed. $APIS chooses the CustomResourceDefinitions, see hack/crds.sh.
+# --webhook also applies config/webhook, and --remove-webhook deletes it.
 # --remove-eventing runs everything in one process again. --uninstall takes Firesteel's finalizers off all objects, and removes
 # the controller. Drivers go on. The CustomResourceDefinitions stay, with all objects of their kinds, unless $CRDS asks for
 # them: yes stands for those with Firesteel's label, names (separated by commas) for single ones.
@@ -23,6 +24,9 @@ remove_eventing() {
 	fi
 	remove config/eventing/500-*.yaml
 }
+
+# The configuration is deleted first: without an answer of the webhook, the API server refuses annotated Pods.
+remove_webhook() { remove config/webhook/600-*.yaml config/webhook/500-*.yaml; }
 
 delete_crds() {
 	case ${CRDS:-} in
@@ -55,10 +59,15 @@ case ${1:-} in
 		echo "Finalizers were not released, and nothing was deleted. The lines above say why. docs/operators/uninstall.md has a kubectl line that does the same." >&2
 		exit 1
 	fi
+	remove_webhook
 	remove_eventing
 	remove config/500-*.yaml config/4*.yaml config/201-*.yaml config/200-*.yaml config/100-*.yaml
 	delete_crds
 	echo "Drivers go on. When none needs its rights: kubectl delete -f config/workload/rbac.yaml -f config/202-spark-driver-clusterrole.yaml"
+	exit
+	;;
+--remove-webhook)
+	remove_webhook
 	exit
 	;;
 --remove-eventing)
@@ -78,6 +87,11 @@ kubectl apply -f config/100-namespace.yaml
 hack/crds.sh
 kubectl apply -f "$manifests/core.yaml" -f config/workload
 kubectl -n firesteel-system rollout status deployment/controller --timeout=180s
+if [[ ${1:-} == --webhook ]]; then
+	hack/images.sh config/webhook/ >"$manifests/webhook.yaml"
+	kubectl apply --server-side -f "$manifests/webhook.yaml"
+	kubectl -n firesteel-system rollout status deployment/webhook --timeout=180s
+fi
 [[ ${1:-} == --eventing ]] || exit 0
 
 hack/images.sh config/eventing/ >"$manifests/eventing.yaml"

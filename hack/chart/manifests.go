@@ -17,6 +17,7 @@ var copies = map[string]string{
 	"driver-logs":     "config/driver-logs/*.yaml",
 	"other-operators": "config/other-operators/*.yaml",
 	"admission":       "config/admission/*.yaml",
+	"webhook":         "config/webhook/*.yaml",
 	"workload":        "config/workload/*.yaml",
 	"rules":           "config/observability/rules.yaml",
 	"dashboards":      "config/observability/dashboard-*.yaml",

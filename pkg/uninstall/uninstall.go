@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -42,6 +43,8 @@ const (
 	pageSize     = 500
 	// writers is the number of patches in flight.
 	writers = 8
+	// webhookVariable is the environment variable with which a Deployment names its MutatingWebhookConfiguration.
+	webhookVariable = "PODS_WEBHOOK_CONFIGURATION"
 )
 
 // Kind is a kind whose objects have a finalizer of Firesteel.
@@ -72,12 +75,18 @@ type Installation struct {
 }
 
 // Stop scales the installation's Deployments to zero and waits until their Pods are gone: a controller that runs would add
-// finalizers again. It does not wait longer than podTimeout, since the node of a Pod may be lost.
+// finalizers again. It does not wait longer than podTimeout, since the node of a Pod may be lost. The configuration of a webhook is deleted
+// first: without an answer of the webhook, the API server refuses annotated Pods.
 func (i *Installation) Stop(ctx context.Context) error {
 	deployments := i.Kube.AppsV1().Deployments(i.Namespace)
 	running, err := deployments.List(ctx, metav1.ListOptions{LabelSelector: ofFiresteel})
 	if err != nil {
 		return fmt.Errorf("list the Deployments in the namespace %s: %w", i.Namespace, err)
+	}
+	for _, deployment := range running.Items {
+		if err := i.deleteWebhook(ctx, &deployment); err != nil {
+			return err
+		}
 	}
 	for _, deployment := range running.Items {
 		_, err := deployments.Patch(ctx, deployment.Name, types.MergePatchType, []byte(`{"spec":{"replicas":0}}`), metav1.PatchOptions{}, "scale")
@@ -89,6 +98,25 @@ func (i *Installation) Stop(ctx context.Context) error {
 	for _, deployment := range running.Items {
 		if err := i.untilNoPods(ctx, deployment.Name, deployment.Spec.Selector); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// deleteWebhook deletes the webhook configuration that a Deployment serves, if it serves one.
+func (i *Installation) deleteWebhook(ctx context.Context, deployment *appsv1.Deployment) error {
+	for _, container := range deployment.Spec.Template.Spec.Containers {
+		for _, variable := range container.Env {
+			if variable.Name != webhookVariable || variable.Value == "" {
+				continue
+			}
+			err := i.Kube.AdmissionregistrationV1().MutatingWebhookConfigurations().Delete(ctx, variable.Value, metav1.DeleteOptions{})
+			switch {
+			case err == nil:
+				i.Logf("deleted the MutatingWebhookConfiguration %s", variable.Value)
+			case !apierrors.IsNotFound(err):
+				return fmt.Errorf("delete the MutatingWebhookConfiguration %s: %w", variable.Value, err)
+			}
 		}
 	}
 	return nil

@@ -2,18 +2,22 @@ package uninstall
 
 import (
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
 
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes/fake"
 	metadatafake "k8s.io/client-go/metadata/fake"
 	k8stesting "k8s.io/client-go/testing"
+	"sigs.k8s.io/yaml"
 )
 
 const system = "firesteel-system"
@@ -229,5 +233,65 @@ func TestStopEndsControllerAndHandlers(t *testing.T) {
 		if err != nil || *found.Spec.Replicas != want {
 			t.Errorf("%s has %d replicas, want %d: %v", name, *found.Spec.Replicas, want, err)
 		}
+	}
+}
+
+// The Deployment of config/webhook names the configuration. Until that is deleted the webhook answers.
+func TestStopDeletesTheConfigurationOfTheWebhookFirst(t *testing.T) {
+	text, err := os.ReadFile("../../config/webhook/500-webhook.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	webhook := &appsv1.Deployment{}
+	for document := range strings.SplitSeq(string(text), "\n---\n") {
+		if strings.Contains(document, "\nkind: Deployment\n") {
+			if err := yaml.UnmarshalStrict([]byte(document), webhook); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	configuration := func(name string) *admissionregistrationv1.MutatingWebhookConfiguration {
+		return &admissionregistrationv1.MutatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	}
+	e := newEnv(t, []runtime.Object{webhook, configuration("firesteel-pods"), configuration("firesteel-pods-team-b")})
+	scaled := false
+	e.Kube.(*fake.Clientset).PrependReactor("patch", "deployments", func(k8stesting.Action) (bool, runtime.Object, error) {
+		scaled = true
+		_, err := e.Kube.AdmissionregistrationV1().MutatingWebhookConfigurations().Get(t.Context(), "firesteel-pods", metav1.GetOptions{})
+		if !apierrors.IsNotFound(err) {
+			t.Errorf("the webhook is stopped, and the API server still asks it: %v", err)
+		}
+		return false, nil, nil
+	})
+	for range 2 { // it can be repeated
+		if err := e.Stop(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !scaled {
+		t.Error("the Deployment of the webhook runs on")
+	}
+	if _, err := e.Kube.AdmissionregistrationV1().MutatingWebhookConfigurations().Get(t.Context(), "firesteel-pods-team-b", metav1.GetOptions{}); err != nil {
+		t.Errorf("that of another installation: %v", err)
+	}
+	e.wantLog("deleted the MutatingWebhookConfiguration firesteel-pods")
+}
+
+func TestStopScalesNothingIfTheWebhookConfigurationStays(t *testing.T) {
+	env := []corev1.EnvVar{{Name: webhookVariable, Value: "firesteel-pods"}}
+	webhook := &appsv1.Deployment{
+		ObjectMeta: metav1.ObjectMeta{Name: "webhook", Namespace: system, Labels: map[string]string{"app.kubernetes.io/part-of": "firesteel"}},
+		Spec:       appsv1.DeploymentSpec{Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{{Env: env}}}}},
+	}
+	e := newEnv(t, []runtime.Object{webhook})
+	e.Kube.(*fake.Clientset).PrependReactor("delete", "mutatingwebhookconfigurations", func(k8stesting.Action) (bool, runtime.Object, error) {
+		return true, nil, apierrors.NewForbidden(schema.GroupResource{}, "firesteel-pods", nil)
+	})
+	if err := e.Stop(t.Context()); !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), "delete the MutatingWebhookConfiguration firesteel-pods") {
+		t.Errorf("the error is %v", err)
+	}
+	found, err := e.Kube.AppsV1().Deployments(system).Get(t.Context(), "webhook", metav1.GetOptions{})
+	if err != nil || found.Spec.Replicas != nil {
+		t.Errorf("the Deployment was scaled: %v, %v", found.Spec.Replicas, err)
 	}
 }

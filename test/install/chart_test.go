@@ -121,8 +121,9 @@ func TestChartWithOptionsIsConfigWithItsComponents(t *testing.T) {
 eventing: {enable: true}
 admission: {enable: true}
 otherOperators: {notice: true}
+webhook: {enable: true}
 controller: {driverLogs: true}`
-	want := read(t, "*.yaml", "workload/*.yaml", "eventing/[1-8]*.yaml", "admission/*.yaml", "driver-logs/*.yaml", "other-operators/*.yaml").without(byHelm)
+	want := read(t, "*.yaml", "workload/*.yaml", "eventing/[1-8]*.yaml", "admission/*.yaml", "driver-logs/*.yaml", "other-operators/*.yaml", "webhook/*.yaml").without(byHelm)
 	patch := read(t, "eventing/900-config-handlers.yaml").get(t, "ConfigMap", "config-handlers")
 	maps.Copy(want.get(t, "ConfigMap", "config-handlers").Object["data"].(map[string]any), patch.Object["data"].(map[string]any))
 	mustEqual(t, want, ofConfig(t, with(t, values)))
@@ -207,6 +208,9 @@ func TestHookReleasesFinalizersBeforeTheReleaseIsUninstalled(t *testing.T) {
 	if args := fmt.Sprint(container["args"]); args != "[release-finalizers -namespace firesteel-team-b]" {
 		t.Errorf("the hook runs %s", args)
 	}
+	if all["ClusterRole.rbac.authorization.k8s.io /"+name+"-webhook"] != nil {
+		t.Error("the hook may delete the configuration of a webhook, and none is installed")
+	}
 	rules := fmt.Sprint(all.get(t, "ClusterRole", name).Object["rules"])
 	served, err := crds.Of(crds.APIs()...)
 	if err != nil {
@@ -220,5 +224,20 @@ func TestHookReleasesFinalizersBeforeTheReleaseIsUninstalled(t *testing.T) {
 		if !strings.Contains(rules, group) || !strings.Contains(rules, resource) {
 			t.Errorf("the hook may not patch %s: %s", crd.GetName(), rules)
 		}
+	}
+}
+
+// While the API server asks for a webhook that is gone, it refuses annotated Pods.
+func TestHookDeletesTheConfigurationOfTheWebhook(t *testing.T) {
+	for _, scope := range []string{"Cluster", "Namespaces"} {
+		all, _, err := release{"team-b", "firesteel-team-b", "webhook: {enable: true}\nspark: {jobNamespaces: [b]}\ncontroller: {rbac: {scope: " + scope + "}}"}.render(t)
+		if err != nil {
+			t.Fatal(err)
+		}
+		const name = "team-b-firesteel-uninstall-webhook"
+		expect(t, all.get(t, "ClusterRole", name), `
+metadata: {annotations: {helm.sh/hook: pre-delete}}
+rules: [{apiGroups: [admissionregistration.k8s.io], resources: [mutatingwebhookconfigurations], resourceNames: [team-b-firesteel-pods], verbs: [delete]}]`)
+		expect(t, all.get(t, "ClusterRoleBinding", name), "{roleRef: {name: "+name+"}, subjects: [{kind: ServiceAccount, name: team-b-firesteel-uninstall, namespace: firesteel-team-b}]}")
 	}
 }

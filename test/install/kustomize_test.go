@@ -1,6 +1,7 @@
 package install
 
 import (
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -32,7 +33,7 @@ func TestKustomizeBaseHoldsEveryManifest(t *testing.T) {
 
 func TestKustomizeComponentAddsItsFolderToTheBase(t *testing.T) {
 	for component, manifests := range map[string]string{
-		"admission": "*.yaml", "driver-logs": "*.yaml", "eventing": "[1-8]*.yaml", "observability": "*.yaml", "other-operators": "*.yaml",
+		"admission": "*.yaml", "driver-logs": "*.yaml", "eventing": "[1-8]*.yaml", "observability": "*.yaml", "other-operators": "*.yaml", "webhook": "*.yaml",
 	} {
 		t.Run(component, func(t *testing.T) {
 			want := read(t, "*.yaml", filepath.Join(component, manifests))
@@ -70,6 +71,9 @@ func TestKustomizeForListedNamespacesIsWhatTheChartRenders(t *testing.T) {
 
 func TestKustomizeSecondInstallationSharesNothingButTheCluster(t *testing.T) {
 	first, second := build(t, "examples/kustomize/eventing"), build(t, "examples/kustomize/second-installation")
+	for name, o := range build(t, "examples/kustomize/webhook") {
+		first[name] = o
+	}
 	for name, o := range second {
 		if first[name] != nil {
 			t.Errorf("both installations have %s", name)
@@ -80,6 +84,15 @@ func TestKustomizeSecondInstallationSharesNothingButTheCluster(t *testing.T) {
 		}
 		if strings.Contains(strings.ReplaceAll(string(text), `-n `+systemNamespace, ""), systemNamespace) {
 			t.Errorf("%s names the namespace of the other installation: %s", name, text)
+		}
+	}
+	// The webhook finds its configuration by the name, and may change no other.
+	const configuration = "firesteel-pods-team-b"
+	webhooks := second.get(t, "MutatingWebhookConfiguration", configuration).Object["webhooks"].([]any)
+	expect(t, &object{Object: webhooks[0].(map[string]any)}, "clientConfig: {service: {name: webhook, namespace: firesteel-team-b, path: /pods, port: 443}}")
+	for kind, name := range map[string]string{"Deployment": "webhook", "ClusterRole": "firesteel-webhook-team-b"} {
+		if text := fmt.Sprint(second.get(t, kind, name).Object); !strings.Contains(text, configuration) {
+			t.Errorf("the %s does not name %s: %s", kind, configuration, text)
 		}
 	}
 	// The controller finds its settings by the names of the ConfigMaps.

@@ -120,7 +120,7 @@ func TestNullsAreRefusedByNameOrStandForNothing(t *testing.T) {
 	}
 	const refusal = " is null: remove the key to have the default, or give it a value"
 	null := func(keys ...[]string) error {
-		values := map[string]any{"eventing": map[string]any{"enable": true}}
+		values := map[string]any{"eventing": map[string]any{"enable": true}, "webhook": map[string]any{"enable": true}}
 		for _, key := range keys {
 			if err := unstructured.SetNestedField(values, nil, key...); err != nil {
 				t.Fatal(err)
@@ -308,6 +308,41 @@ volumes: [{name: sink-token, projected: {sources: [{serviceAccountToken: {path: 
 volumeMounts: [{name: sink-token, mountPath: /oidc, readOnly: true}]`)
 }
 
+// The webhook finds its configuration by the name, and may change no other.
+func TestWebhookOfAnInstallationHasItsOwnConfiguration(t *testing.T) {
+	all, _, err := release{"team-b", "firesteel-team-b", `
+webhook: {enable: true, replicas: 3, priorityClassName: high, resources: {limits: {memory: 64Mi}}}
+controller: {rbac: {scope: Namespaces}, podDisruptionBudget: {minAvailable: 1}}
+networkPolicy: {metricsIngress: [{podSelector: {}}]}
+spark: {jobNamespaces: [team-b]}`}.render(t)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const name = "team-b-firesteel-pods"
+	configuration := all.get(t, "MutatingWebhookConfiguration", name)
+	webhooks, _, err := unstructured.NestedSlice(configuration.Object, "webhooks")
+	if err != nil || len(webhooks) != 1 {
+		t.Fatalf("the webhooks are %v: %v", webhooks, err)
+	}
+	expect(t, &object{Object: webhooks[0].(map[string]any)}, `
+clientConfig: {service: {name: webhook, namespace: firesteel-team-b, path: /pods, port: 443}}
+namespaceSelector: {matchExpressions: [{key: kubernetes.io/metadata.name, operator: NotIn, values: [kube-system, firesteel-team-b]}]}`)
+	deployment := all.get(t, "Deployment", "webhook")
+	expect(t, deployment, "spec: {replicas: 3, template: {spec: {priorityClassName: high, serviceAccountName: webhook}}}")
+	container := containers(t, deployment)[0].(map[string]any)
+	expect(t, &object{Object: container}, "resources: {limits: {memory: 64Mi}}")
+	if env := fmt.Sprint(container["env"]); !strings.Contains(env, "name:PODS_WEBHOOK_CONFIGURATION value:"+name+"]") {
+		t.Errorf("the environment is %s", env)
+	}
+	rules := all.get(t, "ClusterRole", "team-b-firesteel-webhook").Object["rules"]
+	if text := fmt.Sprint(rules); !strings.Contains(text, "resourceNames:["+name+"]") {
+		t.Errorf("it may change %s", text)
+	}
+	expect(t, all.get(t, "ClusterRoleBinding", "team-b-firesteel-webhook"), "{roleRef: {name: team-b-firesteel-webhook}, subjects: [{kind: ServiceAccount, name: webhook, namespace: firesteel-team-b}]}")
+	expect(t, all.get(t, "PodDisruptionBudget", "webhook"), "spec: {maxUnavailable: 1}")
+	expect(t, all.get(t, "NetworkPolicy", "webhook-metrics"), "spec: {ingress: [{from: [{podSelector: {}}], ports: [{port: metrics, protocol: TCP}]}]}")
+}
+
 func TestEventingPutsHandlersBehindABroker(t *testing.T) {
 	all := with(t, "eventing: {enable: true, oidc: true, broker: {class: Kafka}}\nhandlers: {replicas: 2}\n"+
 		"controller: {sink: {extensions: {cluster: prod}}}\nsettings: {config-handlers: {schedule: in-process}}")
@@ -373,7 +408,7 @@ func TestNamespacesOfApplicationsHaveServiceAccounts(t *testing.T) {
 }
 
 func TestInstallationsShareNothingButTheCluster(t *testing.T) {
-	first := with(t, "eventing: {enable: true}")
+	first := with(t, "eventing: {enable: true}\nwebhook: {enable: true}")
 	// Helm takes names of up to 53 characters. These differ in the last one.
 	long := strings.Repeat("a", 52)
 	last, _, err := release{long + "c", "c", "spark: {jobNamespaces: [c]}"}.render(t)
@@ -388,7 +423,7 @@ func TestInstallationsShareNothingButTheCluster(t *testing.T) {
 			t.Errorf("%s is shared with the release %sd", name, long)
 		}
 	}
-	second, _, err := release{"team-b", "firesteel-team-b", "eventing: {enable: true}\nspark: {jobNamespaces: [team-b]}"}.render(t)
+	second, _, err := release{"team-b", "firesteel-team-b", "eventing: {enable: true}\nwebhook: {enable: true}\nspark: {jobNamespaces: [team-b]}"}.render(t)
 	if err != nil {
 		t.Fatal(err)
 	}

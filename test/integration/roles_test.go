@@ -21,6 +21,7 @@ var roles = map[string]string{
 	"handler-restart":  "eventing/500-handler-restart.yaml",
 	"handler-schedule": "eventing/500-handler-schedule.yaml",
 	"handler-ttl":      "eventing/500-handler-ttl.yaml",
+	"webhook":          "webhook/500-webhook.yaml",
 }
 
 // unseen are the rules that no request of these tests shows the need of, and why they are there.
@@ -39,6 +40,8 @@ var unseen = map[string]string{
 	"list sparkapplications":                       "where the API server cannot stream what exists",
 	"list scheduledsparkapplications":              "where the API server cannot stream what exists",
 	"patch scheduledsparkapplications/status":      "for one that cannot be decoded, which the schema refuses",
+	"delete mutatingwebhookconfigurations":         "an admission plugin asks for it, when it sets the owner",
+	"list mutatingwebhookconfigurations":           "where the API server cannot stream what exists",
 	"list namespaces":                              "where the API server cannot stream what exists",
 	"list customresourcedefinitions":               "where the API server cannot stream what exists",
 	"watch customresourcedefinitions":              "while a kind is absent, in a control plane of its own",

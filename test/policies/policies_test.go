@@ -174,10 +174,12 @@ var ports = map[string]struct{ open bool }{
 	"handler-ttl/health":      {open: true},
 	"dead-letter/http":        {},
 	"dead-letter/health":      {open: true},
+	"webhook/https":           {open: true},
+	"webhook/metrics":         {open: true},
 }
 
 func TestEachPortIsOpenToItsPeersOnly(t *testing.T) {
-	i := read(t, "*.yaml", "eventing/*.yaml")
+	i := read(t, "*.yaml", "eventing/*.yaml", "webhook/*.yaml")
 	missing := maps.Clone(ports)
 	for d := range i.deployments {
 		deployment := &i.deployments[d]
@@ -204,7 +206,7 @@ func TestEachPortIsOpenToItsPeersOnly(t *testing.T) {
 }
 
 func TestPortsWithoutRuleAreClosed(t *testing.T) {
-	i := read(t, "*.yaml", "eventing/*.yaml")
+	i := read(t, "*.yaml", "eventing/*.yaml", "webhook/*.yaml")
 	for d := range i.deployments {
 		for who, peer := range peers {
 			if i.allows(t, peer.pod, &i.deployments[d], &corev1.ContainerPort{Name: "later", ContainerPort: 9999}) {

@@ -1,6 +1,7 @@
 {{/*
 A hook: a Job that runs cmd/setup, and its rights. Takes root, name, events, rules (in all namespaces, as YAML), namespaces (as a list, in which
-alone the rules hold; in all if it is missing), roleRules (in the release's namespace, as YAML, may be empty), args (as YAML).
+alone the rules hold; in all if it is missing), roleRules (in the release's namespace, as YAML, may be empty), clusterRules (about objects
+outside namespaces, as YAML, may be missing), args (as YAML).
 */}}
 {{- define "firesteel.hook" -}}
 {{- $name := printf "%s-%s" (include "firesteel.fullname" .root) .name -}}
@@ -24,6 +25,9 @@ metadata:
 {{- end -}}
 {{- else -}}
 {{- $roles = append $roles (dict "name" $name "kind" "ClusterRole" "rules" .rules) -}}
+{{- end -}}
+{{- with get . "clusterRules" -}}
+{{- $roles = append $roles (dict "name" (printf "%s-webhook" $name) "kind" "ClusterRole" "rules" .) -}}
 {{- end -}}
 {{- range $role := $roles }}
 {{- if .rules }}

@@ -41,7 +41,7 @@ Takes root, file, and jobNamespace for the accounts of drivers.
 {{- else if and (eq $kind "ServiceAccount") $ofDrivers (not $values.spark.serviceAccount.create) -}}spark.serviceAccount.create
 {{- else if and (eq $kind "ServiceAccount") (eq $name "spark-operator-spark") $values.spark.serviceAccount.name -}}spark.serviceAccount.name
 {{- else if and (eq $kind "ServiceAccount") (eq $name "controller") (not $values.controller.serviceAccount.create) -}}controller.serviceAccount.create
-{{- else if and (eq $kind "PodDisruptionBudget") (not $values.controller.podDisruptionBudget.enable) -}}controller.podDisruptionBudget.enable
+{{- else if and (eq $kind "PodDisruptionBudget") (eq $name "controller") (not $values.controller.podDisruptionBudget.enable) -}}controller.podDisruptionBudget.enable
 {{- else if and (eq $kind "NetworkPolicy") (not $values.networkPolicy.enable) -}}networkPolicy.enable
 {{- else if and (eq $kind "Service") (eq $name "controller-metrics") (not $values.prometheus.service.create) -}}prometheus.service.create
 {{- else if and (eq $kind "Service") (eq $name "controller-metrics") (not (include "firesteel.servesMetrics" .root)) -}}settings.config-observability.metrics-protocol
@@ -57,7 +57,7 @@ Takes root, file, and jobNamespace for the accounts of drivers.
 {{- $name := $object.metadata.name -}}
 {{- $annotations := dict -}}
 {{- $_ := set $object.metadata "labels" (merge (dict) $object.metadata.labels (include "firesteel.labels" $root | fromYaml)) -}}
-{{- if has $kind (list "ClusterRole" "ClusterRoleBinding") -}}
+{{- if has $kind (list "ClusterRole" "ClusterRoleBinding" "MutatingWebhookConfiguration") -}}
 {{- $_ := set $object.metadata "name" (include "firesteel.clusterName" (dict "root" $root "name" $name)) -}}
 {{- end -}}
 {{- if has $kind (list "Role" "RoleBinding" "ClusterRole" "ClusterRoleBinding") -}}
@@ -76,17 +76,23 @@ Takes root, file, and jobNamespace for the accounts of drivers.
 {{- $_ := set $object "subjects" (list (merge (dict "name" $values.spark.serviceAccount.name) (first $object.subjects))) -}}
 {{- end -}}
 {{- end -}}
-{{- if eq $values.controller.rbac.scope "Namespaces" -}}
+{{- if and (eq $values.controller.rbac.scope "Namespaces") (ne $name "firesteel-webhook") -}}
 {{- include "firesteel.editScope" . -}}
 {{- end -}}
-{{- if eq $kind "ServiceAccount" -}}
+{{- if and (eq $kind "ClusterRole") (eq $name "firesteel-webhook") -}}
+{{- range $object.rules -}}
+{{- if hasKey . "resourceNames" -}}
+{{- $_ := set . "resourceNames" (list (include "firesteel.clusterName" (dict "root" $root "name" (first .resourceNames)))) -}}
+{{- end -}}
+{{- end -}}
+{{- else if eq $kind "ServiceAccount" -}}
 {{- if eq $name "controller" -}}
 {{- $annotations = $values.controller.serviceAccount.annotations -}}
 {{- $_ := set $object.metadata "name" (include "firesteel.serviceAccount" $root) -}}
 {{- else if hasPrefix "spark" $name -}}
 {{- $annotations = $values.spark.serviceAccount.annotations -}}
 {{- $_ := set $object.metadata "name" (default $name $values.spark.serviceAccount.name) -}}
-{{- else -}}
+{{- else if ne $name "webhook" -}}
 {{- $annotations = $values.handlers.serviceAccountAnnotations -}}
 {{- end -}}
 {{- else if eq $kind "ConfigMap" -}}
@@ -101,13 +107,13 @@ Takes root, file, and jobNamespace for the accounts of drivers.
 {{- $_ := set $object.metadata "labels" (merge (dict) $values.prometheus.rules.labels $object.metadata.labels) -}}
 {{- else if eq $kind "Deployment" -}}
 {{- include "firesteel.editDeployment" . -}}
-{{- else if eq $kind "PodDisruptionBudget" -}}
+{{- else if and (eq $kind "PodDisruptionBudget") (eq $name "controller") -}}
 {{- $available := get $values.controller.podDisruptionBudget "minAvailable" -}}
 {{- if not (has $available (list nil "")) -}}
 {{- $_ := unset $object.spec "maxUnavailable" -}}
 {{- $_ := set $object.spec "minAvailable" $available -}}
 {{- end -}}
-{{- else if and (eq $kind "NetworkPolicy") (eq $name "controller-metrics") -}}
+{{- else if and (eq $kind "NetworkPolicy") (has $name (list "controller-metrics" "webhook-metrics")) -}}
 {{- with $values.networkPolicy.metricsIngress -}}
 {{- $_ := set (index $object.spec.ingress 0) "from" . -}}
 {{- end -}}
@@ -160,7 +166,7 @@ Cluster: the role of a binding cannot be changed, and the controller's own names
 {{- $root := .root -}}
 {{- $object := .object -}}
 {{- $name := $object.metadata.name -}}
-{{- $component := ternary $root.Values.controller (ternary $root.Values.deadLetter $root.Values.handlers (eq $name "dead-letter")) (eq $name "controller") -}}
+{{- $component := get (dict "controller" $root.Values.controller "dead-letter" $root.Values.deadLetter "webhook" $root.Values.webhook) $name | default $root.Values.handlers -}}
 {{- $pod := $object.spec.template.spec -}}
 {{- $container := first $pod.containers -}}
 {{- $image := ternary $root.Values.image (get $component "image") (eq $name "controller") -}}
@@ -201,7 +207,19 @@ Cluster: the role of a binding cannot be changed, and the controller's own names
 {{- $_ := set $pod "topologySpreadConstraints" $constraints -}}
 {{- end -}}
 {{- $_ := set $container "resources" $component.resources -}}
-{{- if eq $name "controller" -}}
+{{- $port := include "firesteel.metricsPort" $root -}}
+{{- range $container.ports -}}
+{{- if eq .name "metrics" -}}
+{{- $_ := set . "containerPort" (int $port) -}}
+{{- end -}}
+{{- end -}}
+{{- if eq $name "webhook" -}}
+{{- range $container.env -}}
+{{- if eq .name "PODS_WEBHOOK_CONFIGURATION" -}}
+{{- $_ := set . "value" (include "firesteel.clusterName" (dict "root" $root "name" .value)) -}}
+{{- end -}}
+{{- end -}}
+{{- else if eq $name "controller" -}}
 {{- $_ := set $pod "serviceAccountName" (include "firesteel.serviceAccount" $root) -}}
 {{- $_ := set $pod "securityContext" $component.podSecurityContext -}}
 {{- $_ := set $container "securityContext" $component.securityContext -}}
@@ -213,12 +231,6 @@ Cluster: the role of a binding cannot be changed, and the controller's own names
 {{- end -}}
 {{- if not $root.Values.eventing.enable -}}
 {{- include "firesteel.editSink" (dict "sink" $component.sink "pod" $pod "container" $container) -}}
-{{- end -}}
-{{- $port := include "firesteel.metricsPort" $root -}}
-{{- range $container.ports -}}
-{{- if eq .name "metrics" -}}
-{{- $_ := set . "containerPort" (int $port) -}}
-{{- end -}}
 {{- end -}}
 {{- else if and $root.Values.eventing.oidc (ne $name "dead-letter") -}}
 {{- range $container.env -}}

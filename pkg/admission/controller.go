@@ -1,0 +1,162 @@
+package admission
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"go.uber.org/zap"
+	admissionv1 "k8s.io/api/admission/v1"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	admissionlisters "k8s.io/client-go/listers/admissionregistration/v1"
+	corelisters "k8s.io/client-go/listers/core/v1"
+	"k8s.io/client-go/tools/cache"
+	kubeclient "knative.dev/pkg/client/injection/kube/client"
+	"knative.dev/pkg/configmap"
+	"knative.dev/pkg/controller"
+	"knative.dev/pkg/injection"
+	secretinformer "knative.dev/pkg/injection/clients/namespacedkube/informers/core/v1/secret"
+	namespacedfactory "knative.dev/pkg/injection/clients/namespacedkube/informers/factory"
+	"knative.dev/pkg/logging"
+	"knative.dev/pkg/reconciler"
+	"knative.dev/pkg/system"
+	"knative.dev/pkg/webhook"
+	certresources "knative.dev/pkg/webhook/certificates/resources"
+)
+
+// PodsPath is the path of the webhook of Pods.
+const PodsPath = "/pods"
+
+// mutatingWebhook serves a webhook, and keeps the certificate of its authority in the webhook configuration. The manifest has all else of the
+// configuration. Each replica does this: a write has the resourceVersion that was read, so the one that is late reads again.
+type mutatingWebhook struct {
+	// It is asked before the informers have synced: a decision needs the settings only.
+	webhook.StatelessAdmissionImpl
+	reconciler.LeaderAwareFuncs
+
+	path   string
+	admit  Admit
+	client kubernetes.Interface
+	// configuration is the name of the MutatingWebhookConfiguration, and secret that of the Secret with the certificates.
+	configuration, secret string
+	configurations        admissionlisters.MutatingWebhookConfigurationLister
+	secrets               corelisters.SecretLister
+}
+
+var (
+	_ controller.Reconciler                = (*mutatingWebhook)(nil)
+	_ reconciler.LeaderAware               = (*mutatingWebhook)(nil)
+	_ webhook.AdmissionController          = (*mutatingWebhook)(nil)
+	_ webhook.StatelessAdmissionController = (*mutatingWebhook)(nil)
+)
+
+// NewController returns the constructor of a mutating webhook with a MutatingWebhookConfiguration of its own.
+func NewController(configuration, path string, newAdmit func(ctx context.Context, watcher configmap.Watcher) Admit) injection.ControllerConstructor {
+	return func(ctx context.Context, watcher configmap.Watcher) *controller.Impl {
+		client := kubeclient.Get(ctx)
+		// The role allows this object only.
+		factory := informers.NewSharedInformerFactoryWithOptions(client, controller.GetResyncPeriod(ctx), informers.WithTweakListOptions(named(configuration)))
+		configurations := factory.Admissionregistration().V1().MutatingWebhookConfigurations()
+		secrets := secretinformer.Get(ctx)
+		w := &mutatingWebhook{
+			LeaderAwareFuncs: reconciler.LeaderAwareFuncs{
+				PromoteFunc: func(bucket reconciler.Bucket, enqueue func(reconciler.Bucket, types.NamespacedName)) error {
+					enqueue(bucket, types.NamespacedName{Name: configuration})
+					return nil
+				},
+			},
+			path: path, admit: newAdmit(ctx, watcher), client: client,
+			configuration: configuration, secret: webhook.GetOptions(ctx).SecretName,
+			configurations: configurations.Lister(), secrets: secrets.Lister(),
+		}
+		const queue = "MutatingWebhook"
+		impl := controller.NewContext(ctx, w, controller.ControllerOptions{WorkQueueName: queue, Logger: logging.FromContext(ctx).Named(queue)})
+		enqueue := controller.HandleAll(func(any) { impl.EnqueueKey(types.NamespacedName{Name: configuration}) })
+		for _, informer := range []cache.SharedIndexInformer{configurations.Informer(), secrets.Informer()} {
+			if _, err := informer.AddEventHandler(enqueue); err != nil {
+				logging.FromContext(ctx).Fatalw("the webhook cannot be set up", zap.Error(err))
+			}
+		}
+		factory.Start(ctx.Done())
+		return impl
+	}
+}
+
+// OneSecret returns a context whose informer of Secrets reads that with the certificates only: the role allows no other.
+func OneSecret(name string) injection.InformerFactoryInjector {
+	return func(ctx context.Context) context.Context {
+		return context.WithValue(ctx, namespacedfactory.Key{}, informers.NewSharedInformerFactoryWithOptions(
+			kubeclient.Get(ctx), controller.GetResyncPeriod(ctx), informers.WithNamespace(system.Namespace()), informers.WithTweakListOptions(named(name)),
+		))
+	}
+}
+
+// named selects one object.
+func named(name string) func(*metav1.ListOptions) {
+	return func(options *metav1.ListOptions) {
+		options.FieldSelector = fields.OneTermEqualSelector(metav1.ObjectNameField, name).String()
+	}
+}
+
+// Path implements webhook.AdmissionController.
+func (w *mutatingWebhook) Path() string { return w.path }
+
+// Admit implements webhook.AdmissionController.
+func (w *mutatingWebhook) Admit(ctx context.Context, request *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
+	return w.admit(ctx, request)
+}
+
+// Reconcile implements controller.Reconciler. Events of both objects lead to the next one.
+func (w *mutatingWebhook) Reconcile(ctx context.Context, _ string) error {
+	secret, err := w.secrets.Secrets(system.Namespace()).Get(w.secret)
+	if err != nil && !apierrors.IsNotFound(err) {
+		return fmt.Errorf("read the Secret %s/%s: %w", system.Namespace(), w.secret, err)
+	}
+	current, err2 := w.configurations.Get(w.configuration)
+	if err2 != nil && !apierrors.IsNotFound(err2) {
+		return fmt.Errorf("read the MutatingWebhookConfiguration %s: %w", w.configuration, err2)
+	}
+	if err != nil || err2 != nil || len(secret.Data[certresources.CACert]) == 0 {
+		logging.FromContext(ctx).Debugw("waiting for the Secret with the certificates and for the webhook configuration",
+			"secret", w.secret, "configuration", w.configuration)
+		return nil
+	}
+	namespace, err := w.client.CoreV1().Namespaces().Get(ctx, system.Namespace(), metav1.GetOptions{})
+	if err != nil {
+		return fmt.Errorf("read the namespace %s: %w", system.Namespace(), err)
+	}
+	wanted := w.completed(current, namespace, secret.Data[certresources.CACert])
+	if equality.Semantic.DeepEqual(current, wanted) {
+		return nil
+	}
+	if _, err := w.client.AdmissionregistrationV1().MutatingWebhookConfigurations().Update(ctx, wanted, metav1.UpdateOptions{}); err != nil {
+		return fmt.Errorf("update the MutatingWebhookConfiguration %s: %w", w.configuration, err)
+	}
+	logging.FromContext(ctx).Infow("updated the webhook configuration", "configuration", w.configuration)
+	return nil
+}
+
+// completed returns the configuration with the certificate of the authority. The installation's namespace is its owner: without the
+// namespace no Pod may wait for this webhook.
+func (w *mutatingWebhook) completed(
+	current *admissionregistrationv1.MutatingWebhookConfiguration, namespace *corev1.Namespace, authority []byte,
+) *admissionregistrationv1.MutatingWebhookConfiguration {
+	wanted := current.DeepCopy()
+	for i := range wanted.Webhooks {
+		wanted.Webhooks[i].ClientConfig.CABundle = authority
+	}
+	if !slices.ContainsFunc(wanted.OwnerReferences, func(owner metav1.OwnerReference) bool { return owner.UID == namespace.UID }) {
+		wanted.OwnerReferences = append(wanted.OwnerReferences, metav1.OwnerReference{
+			APIVersion: "v1", Kind: "Namespace", Name: namespace.Name, UID: namespace.UID,
+		})
+	}
+	return wanted
+}
