@@ -53,6 +53,7 @@ var parts = []part{
 	{partReplicas, (*bench).measureReplicas},
 	{partHandover, (*bench).measureHandover},
 	{partApache, (*bench).measureApache},
+	{partWebhook, (*bench).measureWebhook},
 }
 
 func main() {

@@ -57,7 +57,8 @@ func (w *driverHistory) see(what watch.EventType, pod *corev1.Pod) {
 		for _, api := range applications.All(nil) {
 			application = cmp.Or(application, pod.Labels[api.LabelApplication])
 		}
-		application = pod.Namespace + "/" + application
+		// A Pod of a plain spark-submit run is the driver of an application of its own.
+		application = pod.Namespace + "/" + cmp.Or(application, "of Pod "+pod.Name)
 		w.applications[pod.UID] = application
 	}
 	if w.drivers[application] == nil {

@@ -306,7 +306,9 @@ func (w *webhookEnv) calledForEachKey() {
 		if strings.HasSuffix(key, ".") {
 			key += "a.b"
 		}
-		if calls := w.called(func() { _, _ = w.submit(plainRunPod("b8-key", "executor", map[string]string{key: "?"}), metav1.DryRunAll) }); calls != 1 {
+		if calls := w.called(func() {
+			_, _ = w.submit(plainRunPod("b8-key", "executor", map[string]string{key: "?"}), metav1.DryRunAll)
+		}); calls != 1 {
 			w.Errorf("%s: the webhook was called %d times", key, calls)
 		}
 	}

@@ -43,7 +43,7 @@ func TestReleaseIsAppliedByOneCommandAndAgain(t *testing.T) {
 		"-f", release.Path("firesteel-crds-sparkoperator.k8s.io.yaml"),
 	}
 	s.kubectl(apply...)
-	for _, optional := range []string{"workload", "driver-logs", "admission", "other-operators"} {
+	for _, optional := range []string{"workload", "driver-logs", "admission", "other-operators", "webhook"} {
 		s.kubectl("apply", "--server-side", "-f", release.Path("firesteel-"+optional+".yaml"))
 	}
 	s.kubectl(apply...)

@@ -29,8 +29,8 @@ const webhookService = "webhook"
 // Webhook is the webhook as a process that the API server of an installation calls.
 type Webhook struct {
 	*process.Process
-	installation *Installation
-	metrics      int
+	installation  *Installation
+	port, metrics int
 }
 
 // StartWebhook applies config/webhook and runs the program with the rights of its service account. Logs and kubeconfig are written to a
@@ -77,7 +77,7 @@ func (i *Installation) StartWebhook(ctx context.Context, repository, program, fo
 	if err != nil {
 		return nil, err
 	}
-	return &Webhook{started, i, ports[1]}, nil
+	return &Webhook{started, i, ports[0], ports[1]}, nil
 }
 
 // routeToWebhook makes the API server call a port of this machine, under the name of the Service.
@@ -107,6 +107,9 @@ func (i *Installation) routeToWebhook(ctx context.Context, port int) error {
 		return err
 	})
 }
+
+// URL is the address that the API server calls. The certificate is for the name of the Service.
+func (w *Webhook) URL() string { return fmt.Sprintf("https://localhost:%d/pods", w.port) }
 
 // Configuration returns the webhook configuration.
 func (w *Webhook) Configuration(ctx context.Context) (*admissionregistrationv1.MutatingWebhookConfiguration, error) {
