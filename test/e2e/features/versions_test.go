@@ -6,6 +6,7 @@
 //   - allocation_test.go: dynamic allocation
 //   - driver_service_test.go: drivers without a Service on 3.5, 4.1 and 4.3, with dynamic allocation and a lost executor
 //   - failure_test.go: what is told of a package that cannot be had, and of an exception
+//   - plain_test.go: a run of spark-submit on 3.5 and 4.3 with annotations for the webhook
 //   - servers_test.go: the Connect, Thrift and History servers
 //   - schedule_test.go: a schedule that runs SparkPi every minute
 //   - cluster_test.go: a standalone cluster
