@@ -5,5 +5,5 @@ import "embed"
 
 // CRDs holds the CustomResourceDefinitions of all APIs.
 //
-//go:embed 300-*.yaml
+//go:embed 300-*.yaml early/300-*.yaml
 var CRDs embed.FS

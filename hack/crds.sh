@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Applies the CustomResourceDefinitions of the APIs that $APIS names, separated by commas (all APIs if it is not set), to the
+# Applies the CustomResourceDefinitions of the APIs that $APIS names, separated by commas (all but spark-operator.k8s.io if it is not set), to the
 # cluster of KUBECONFIG, and waits until they are served. CRDs of other APIs stay as they are. --check only checks the names.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -10,8 +10,9 @@ for api in "${apis[@]}"; do
 	case $api in
 	spark.apache.org) manifests+=(config/300-sparkapplication.yaml config/300-sparkcluster.yaml config/300-scheduledsparkapplication.yaml) ;;
 	sparkoperator.k8s.io) manifests+=(config/300-sparkoperator-*.yaml) ;;
+	spark-operator.k8s.io) manifests+=(config/early/300-*.yaml) ;;
 	*)
-		echo "APIS=$APIS: Firesteel has no API \"$api\". Name spark.apache.org, sparkoperator.k8s.io, or both with a comma between." >&2
+		echo "APIS=$APIS: Firesteel has no API \"$api\". Name some of spark.apache.org, sparkoperator.k8s.io and spark-operator.k8s.io, with commas between." >&2
 		exit 2
 		;;
 	esac

@@ -20,6 +20,7 @@ import (
 // During an upgrade two versions of Firesteel run side by side. With different leases both would lead the same objects.
 func TestLeasesKeepTheirNamesAcrossVersions(t *testing.T) {
 	want := []string{
+		"github.com.firesteel-dev.firesteel.pkg.reconciler.earlyapplication.Reconciler",
 		"github.com.firesteel-dev.firesteel.pkg.reconciler.scheduledsparkapplication.apaches",
 		"github.com.firesteel-dev.firesteel.pkg.reconciler.scheduledsparkapplication.kubeflows",
 		"github.com.firesteel-dev.firesteel.pkg.reconciler.sparkapplication.Reconciler",

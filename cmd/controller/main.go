@@ -44,6 +44,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/podtemplate/fetch"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/launch"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/earlyapplication"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/kubeflowapplication"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/schedule"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/sparkapplication"
@@ -167,7 +168,8 @@ func controllers(process *base.Process, read masterui.Read, fetch podtemplate.Fe
 	return append(schedule.NewControllers(process),
 		sparkcluster.NewController(process, read),
 		sparkapplication.NewController(process, fetch, schedule.KeepApacheRuns),
-		kubeflowapplication.NewController(process, fetch, schedule.KeepKubeflowRuns))
+		kubeflowapplication.NewController(process, fetch, schedule.KeepKubeflowRuns),
+		earlyapplication.NewController(process, fetch))
 }
 
 // withLogger gives a controller a logger that redacts secrets and writes nothing at info for each reconcile.

@@ -11,6 +11,7 @@ import (
 	"knative.dev/pkg/logging"
 
 	"github.com/firesteel-dev/firesteel/pkg/applications"
+	earlyinformer "github.com/firesteel-dev/firesteel/pkg/client/injection/informers/early/v1alpha1/sparkapplication"
 	apacheinformer "github.com/firesteel-dev/firesteel/pkg/client/injection/informers/spark/v1/sparkapplication"
 	clusterinformer "github.com/firesteel-dev/firesteel/pkg/client/injection/informers/spark/v1/sparkcluster"
 	kubeflowinformer "github.com/firesteel-dev/firesteel/pkg/client/injection/informers/sparkoperator/v1beta2/sparkapplication"
@@ -22,7 +23,7 @@ func (e environment) withProbes(construct injection.ControllerConstructor) injec
 		impl := construct(ctx, watcher)
 		synced := []cache.InformerSynced{
 			apacheinformer.Get(ctx).Informer().HasSynced, kubeflowinformer.Get(ctx).Informer().HasSynced,
-			clusterinformer.Get(ctx).Informer().HasSynced,
+			earlyinformer.Get(ctx).Informer().HasSynced, clusterinformer.Get(ctx).Informer().HasSynced,
 		}
 		drivers, _ := applications.PodSelectors()
 		for _, selector := range drivers {

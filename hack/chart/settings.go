@@ -78,6 +78,11 @@ var settings = map[string]map[string]schema{
 		"limit-range":      either(text(), schema{"type": "object"}),
 		"network-policy":   either(text(), schema{"type": "object"}),
 	},
+	"config-early": {
+		"image-replacements": matching(`^[,\s]*([^,=*\s]*[^=,\s]*=[^,=*\s]+[,\s]*)*$`),
+		"spark-version":      text(),
+		"ui-service-type":    oneOf("NodePort", "ClusterIP"),
+	},
 	"config-handlers": {
 		"restart":  oneOf("in-process", "external"),
 		"ttl":      oneOf("in-process", "external"),

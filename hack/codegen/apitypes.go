@@ -72,9 +72,16 @@ func (t apiTypes) add(file *ast.File, pkg string) {
 	})
 }
 
-// of returns the type of the stored version of a CRD. The name of a group's folder is the first label of the group's name.
+// folders are the folders of groups below pkg/apis whose names have another.
+var folders = map[string]string{"spark-operator.k8s.io": "early"}
+
+// of returns the type of the stored version of a CRD. The name of a group's folder is the first label of the group's name, unless folders
+// has it.
 func (t apiTypes) of(crd *apiextensionsv1.CustomResourceDefinition) apiType {
-	folder, _, _ := strings.Cut(crd.Spec.Group, ".")
+	folder := folders[crd.Spec.Group]
+	if folder == "" {
+		folder, _, _ = strings.Cut(crd.Spec.Group, ".")
+	}
 	return t[path.Join(module, "pkg/apis", folder, crd.Spec.Versions[0].Name)+"."+crd.Spec.Names.Kind]
 }
 

@@ -16,7 +16,7 @@ const (
 
 var (
 	// served are the API packages, below pkg/apis, whose kinds have clients, informers and reconcilers.
-	served = []string{"firesteel/v1alpha1", "spark/v1", "sparkoperator/v1beta2"}
+	served = []string{"early/v1alpha1", "firesteel/v1alpha1", "spark/v1", "sparkoperator/v1beta2"}
 )
 
 // generateGo writes the deep copies and pkg/client.

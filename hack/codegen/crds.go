@@ -48,11 +48,16 @@ var definitions = map[string]definition{
 		types:       "pkg/apis/sparkoperator/v1beta2",
 		refinements: sparkOperatorRefinements,
 	},
+	"spark-operator.k8s.io_sparkapplications.yaml": {
+		file:        "early/300-early-sparkapplication.yaml",
+		types:       "pkg/apis/early/v1alpha1",
+		refinements: earlyRefinements,
+	},
 }
 
 // definition describes what to do with one CRD of controller-gen.
 type definition struct {
-	// file is the name of the CRD's file in config.
+	// file is the path of the CRD's file below config. That of an optional API is in the folder of its component.
 	file string
 	// types is the package from which the CRD is generated.
 	types string
@@ -107,10 +112,11 @@ func (d definition) write(source, dir string, types apiTypes) (*apiextensionsv1.
 	if text, err = d.render(crd); err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	file := filepath.Join(dir, filepath.FromSlash(d.file))
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 		return nil, err
 	}
-	return crd, os.WriteFile(filepath.Join(dir, d.file), text, 0o644)
+	return crd, os.WriteFile(file, text, 0o644)
 }
 
 // complete adds to a CRD what markers in the types cannot express.

@@ -17,6 +17,8 @@ type refinement struct {
 	path string
 	// opaque means that the object may have any fields.
 	opaque bool
+	// schema replaces the field's, but for the description and whether it may be null.
+	schema *apiextensionsv1.JSONSchemaProps
 	// properties are fields that rules read, of an object whose other fields are not known.
 	properties map[string]apiextensionsv1.JSONSchemaProps
 	// required are the properties that must be present.
@@ -129,6 +131,11 @@ func (r refinement) refine(schema *apiextensionsv1.JSONSchemaProps) {
 		*schema = apiextensionsv1.JSONSchemaProps{
 			Description: schema.Description, Type: "object", XPreserveUnknownFields: ptr.To(true),
 		}
+	}
+	if r.schema != nil {
+		replaced := *r.schema.DeepCopy()
+		replaced.Description, replaced.Nullable = schema.Description, schema.Nullable
+		*schema = replaced
 	}
 	if schema.Properties == nil && r.properties != nil {
 		schema.Properties = map[string]apiextensionsv1.JSONSchemaProps{}

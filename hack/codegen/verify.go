@@ -91,8 +91,8 @@ func outputs(root string) ([]string, error) {
 
 func generated(path string) bool {
 	name := filepath.Base(path)
-	return strings.HasPrefix(path, clientDir+"/") ||
+	isCRD := strings.HasPrefix(path, "config/") && strings.HasPrefix(name, "300-")
+	return isCRD || strings.HasPrefix(path, clientDir+"/") ||
 		strings.HasPrefix(name, "zz_generated.") ||
-		strings.HasPrefix(path, "config/300-") ||
 		strings.HasPrefix(path, referenceDir+"/")
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/early"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow"
 	"github.com/firesteel-dev/firesteel/pkg/kube"
 )
@@ -55,8 +56,20 @@ func Kubeflow(clients kube.Clients) *API {
 	}
 }
 
+// Early returns the API spark-operator.k8s.io.
+func Early(clients kube.Clients) *API {
+	return &API{
+		API:     early.API,
+		Dialect: func(settings *config.Config) dialect.Dialect { return early.New(settings.OfEarly()) },
+		client: func(namespace string) kube.Client[dialect.Application] {
+			return kube.ClientOf[dialect.Application](clients.EarlyV1alpha1().SparkApplications(namespace))
+		},
+		compact: compactEarly,
+	}
+}
+
 // served lists the APIs. Handlers and the watches of Pods serve all of them by this list.
-var served = []func(kube.Clients) *API{Apache, Kubeflow}
+var served = []func(kube.Clients) *API{Apache, Kubeflow, Early}
 
 // All returns the APIs by their groups.
 func All(clients kube.Clients) map[string]*API {

@@ -6,6 +6,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/firesteel-dev/firesteel/internal/intern"
+	earlyv1alpha1 "github.com/firesteel-dev/firesteel/pkg/apis/early/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
@@ -46,6 +47,19 @@ func compactKubeflow(object any) {
 	compactMeta(&app.ObjectMeta)
 	spec, status := &app.Spec, &app.Status
 	intern.Set(&spec.MainClass, &spec.MainApplicationFile, &spec.Image, &spec.SparkVersion)
+	spec.SparkConf = intern.Map(spec.SparkConf)
+	status.Conditions = compactConditions(status.Conditions)
+	compactRecord(status.Firesteel)
+}
+
+func compactEarly(object any) {
+	app, ok := object.(*earlyv1alpha1.SparkApplication)
+	if !ok {
+		return
+	}
+	compactMeta(&app.ObjectMeta)
+	spec, status := &app.Spec, &app.Status
+	intern.Set(&spec.MainClass, &spec.MainApplicationFile, &spec.Driver.Image, &spec.Executor.Image)
 	spec.SparkConf = intern.Map(spec.SparkConf)
 	status.Conditions = compactConditions(status.Conditions)
 	compactRecord(status.Firesteel)

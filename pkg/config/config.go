@@ -26,6 +26,8 @@ const (
 	ClustersName = "config-clusters"
 	// NamespacesName is the config map with the templates of workload namespaces.
 	NamespacesName = "config-namespaces"
+	// EarlyName is the config map about applications of spark-operator.k8s.io.
+	EarlyName = "config-early"
 )
 
 // Config is an immutable snapshot of all settings. None of its fields is nil.
@@ -38,6 +40,7 @@ type Config struct {
 	Clusters *Clusters
 	// Namespaces is what workload namespaces get.
 	Namespaces *namespaces.Template
+	Early      *Early
 }
 
 // parsers holds a function for each config map, which reads it into a snapshot.
@@ -49,6 +52,7 @@ var parsers = map[string]func(*corev1.ConfigMap, *Config) error{
 	KubeflowName:   func(m *corev1.ConfigMap, c *Config) (err error) { c.Kubeflow, err = NewKubeflow(m); return err },
 	ClustersName:   func(m *corev1.ConfigMap, c *Config) (err error) { c.Clusters, err = NewClusters(m); return err },
 	NamespacesName: func(m *corev1.ConfigMap, c *Config) (err error) { c.Namespaces, err = NewNamespaces(m); return err },
+	EarlyName:      func(m *corev1.ConfigMap, c *Config) (err error) { c.Early, err = NewEarly(m); return err },
 }
 
 // Names returns the names of all config maps.

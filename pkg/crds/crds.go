@@ -28,6 +28,8 @@ import (
 var groups = map[string][]string{
 	"spark.apache.org":     {"spark.apache.org", "firesteel.dev"},
 	"sparkoperator.k8s.io": {"sparkoperator.k8s.io"},
+	// Applied only if it is asked for: where its CRD is, kubectl's sparkapplications means its kind.
+	"spark-operator.k8s.io": {"spark-operator.k8s.io"},
 }
 
 // APIs returns the names of all APIs.
@@ -75,11 +77,10 @@ func Of(apis ...string) ([]*unstructured.Unstructured, error) {
 
 // each calls a function with the manifest of each CRD.
 func each(do func(text []byte) error) error {
-	files, err := fs.Glob(manifests.CRDs, "*.yaml")
-	if err != nil {
-		return err
-	}
-	for _, file := range files {
+	return fs.WalkDir(manifests.CRDs, ".", func(file string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
 		text, err := manifests.CRDs.ReadFile(file)
 		if err != nil {
 			return err
@@ -87,8 +88,8 @@ func each(do func(text []byte) error) error {
 		if err := do(text); err != nil {
 			return fmt.Errorf("%s: %w", file, err)
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // Apply applies CRDs on the server's side, and returns when the API server serves them. If one of them belongs to another owner, it

@@ -20,8 +20,9 @@ var resource = apiextensionsv1.SchemeGroupVersion.WithResource("customresourcede
 
 func TestCRDsOfAPIs(t *testing.T) {
 	for apis, want := range map[string]string{
-		"spark.apache.org":     "scheduledsparkapplications.firesteel.dev sparkapplications.spark.apache.org sparkclusters.spark.apache.org",
-		"sparkoperator.k8s.io": "scheduledsparkapplications.sparkoperator.k8s.io sparkapplications.sparkoperator.k8s.io",
+		"spark.apache.org":      "scheduledsparkapplications.firesteel.dev sparkapplications.spark.apache.org sparkclusters.spark.apache.org",
+		"sparkoperator.k8s.io":  "scheduledsparkapplications.sparkoperator.k8s.io sparkapplications.sparkoperator.k8s.io",
+		"spark-operator.k8s.io": "sparkapplications.spark-operator.k8s.io",
 	} {
 		found, err := crds.Of(apis)
 		if err != nil {
@@ -32,10 +33,10 @@ func TestCRDsOfAPIs(t *testing.T) {
 		}
 	}
 	all, err := crds.Of(crds.APIs()...)
-	if err != nil || len(all) != 5 {
-		t.Errorf("all APIs have %d CRDs, want 5: %v", len(all), err)
+	if err != nil || len(all) != 6 {
+		t.Errorf("all APIs have %d CRDs, want 6: %v", len(all), err)
 	}
-	const want = `there is no API "spark": write one of spark.apache.org, sparkoperator.k8s.io`
+	const want = `there is no API "spark": write one of spark-operator.k8s.io, spark.apache.org, sparkoperator.k8s.io`
 	if _, err := crds.Of("spark.apache.org", "spark"); err == nil || err.Error() != want {
 		t.Errorf("an unknown API is answered with %v, want %s", err, want)
 	}

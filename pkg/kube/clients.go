@@ -8,10 +8,12 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/util/flowcontrol"
 
+	earlyv1alpha1 "github.com/firesteel-dev/firesteel/pkg/apis/early/v1alpha1"
 	firesteelv1alpha1 "github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
 	"github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned/scheme"
+	typedearlyv1alpha1 "github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned/typed/early/v1alpha1"
 	typedfiresteelv1alpha1 "github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned/typed/firesteel/v1alpha1"
 	typedsparkv1 "github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned/typed/spark/v1"
 	typedv1beta2 "github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned/typed/sparkoperator/v1beta2"
@@ -22,6 +24,7 @@ import (
 type Clients interface {
 	SparkV1() typedsparkv1.SparkV1Interface
 	SparkoperatorV1beta2() typedv1beta2.SparkoperatorV1beta2Interface
+	EarlyV1alpha1() typedearlyv1alpha1.EarlyV1alpha1Interface
 	FiresteelV1alpha1() typedfiresteelv1alpha1.FiresteelV1alpha1Interface
 }
 
@@ -35,7 +38,7 @@ func NewClients(cluster *rest.Config, connections *http.Client, kind codec.Kind)
 	serializer := kind.Wrap(rest.CodecFactoryForGeneratedClient(scheme.Scheme, scheme.Codecs).WithoutConversion(), scheme.Scheme)
 	groups := map[schema.GroupVersion]rest.Interface{}
 	for _, version := range []schema.GroupVersion{
-		sparkv1.SchemeGroupVersion, v1beta2.SchemeGroupVersion, firesteelv1alpha1.SchemeGroupVersion,
+		sparkv1.SchemeGroupVersion, v1beta2.SchemeGroupVersion, earlyv1alpha1.SchemeGroupVersion, firesteelv1alpha1.SchemeGroupVersion,
 	} {
 		config := rest.CopyConfig(cluster)
 		config.GroupVersion, config.APIPath, config.NegotiatedSerializer = &version, "/apis", serializer
@@ -48,6 +51,7 @@ func NewClients(cluster *rest.Config, connections *http.Client, kind codec.Kind)
 	return &clients{
 		spark:         typedsparkv1.New(groups[sparkv1.SchemeGroupVersion]),
 		sparkoperator: typedv1beta2.New(groups[v1beta2.SchemeGroupVersion]),
+		early:         typedearlyv1alpha1.New(groups[earlyv1alpha1.SchemeGroupVersion]),
 		firesteel:     typedfiresteelv1alpha1.New(groups[firesteelv1alpha1.SchemeGroupVersion]),
 	}, nil
 }
@@ -55,6 +59,7 @@ func NewClients(cluster *rest.Config, connections *http.Client, kind codec.Kind)
 type clients struct {
 	spark         *typedsparkv1.SparkV1Client
 	sparkoperator *typedv1beta2.SparkoperatorV1beta2Client
+	early         *typedearlyv1alpha1.EarlyV1alpha1Client
 	firesteel     *typedfiresteelv1alpha1.FiresteelV1alpha1Client
 }
 
@@ -63,6 +68,8 @@ func (c *clients) SparkV1() typedsparkv1.SparkV1Interface { return c.spark }
 func (c *clients) SparkoperatorV1beta2() typedv1beta2.SparkoperatorV1beta2Interface {
 	return c.sparkoperator
 }
+
+func (c *clients) EarlyV1alpha1() typedearlyv1alpha1.EarlyV1alpha1Interface { return c.early }
 
 func (c *clients) FiresteelV1alpha1() typedfiresteelv1alpha1.FiresteelV1alpha1Interface {
 	return c.firesteel

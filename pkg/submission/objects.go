@@ -23,6 +23,8 @@ type Objects struct {
 	// Owned are the objects that the driver Pod will own (see OwnedBy) once its UID is known: claims, config maps, the
 	// Service, the network policy. They have no owner reference yet.
 	Owned []Object
+	// Optional are those of Owned without which the application runs if the API server refuses them.
+	Optional []Object
 	// Ignored are the keys of properties that Spark ignores because they do not begin with "spark.", sorted.
 	Ignored []string
 }

@@ -30,6 +30,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/early"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow"
 )
 
@@ -59,7 +60,7 @@ func Kinds() []Kind {
 		return Kind{api.GroupVersionKind.GroupVersion().WithResource(api.Resource), api.Finalizer}
 	}
 	return []Kind{
-		ofAPI(apache.API), ofAPI(kubeflow.API),
+		ofAPI(apache.API), ofAPI(kubeflow.API), ofAPI(early.API),
 		{sparkv1.SchemeGroupVersion.WithResource("sparkclusters"), status.Finalizer},
 	}
 }

@@ -30,12 +30,19 @@ const config = "../../config"
 // 256 KiB.
 const maxSize = 200 * 1000
 
-func TestCRDs(t *testing.T) {
+// manifests are the files of all CRDs, those of optional APIs in folders of their own.
+func manifests(t *testing.T) []string {
+	t.Helper()
 	files, err := filepath.Glob(filepath.Join(config, "300-*.yaml"))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no CRDs in %s: %v", config, err)
+	optional, err2 := filepath.Glob(filepath.Join(config, "*", "300-*.yaml"))
+	if err != nil || err2 != nil || len(files) == 0 || len(optional) == 0 {
+		t.Fatalf("CRDs in %s are %v and %v: %v, %v", config, files, optional, err, err2)
 	}
-	for _, file := range files {
+	return append(files, optional...)
+}
+
+func TestCRDs(t *testing.T) {
+	for _, file := range manifests(t) {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			external, internal := load(t, file)
 			if errs := apiextensionsvalidation.ValidateCustomResourceDefinition(t.Context(), internal); len(errs) > 0 {

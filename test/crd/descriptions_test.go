@@ -9,6 +9,7 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
+	earlyv1alpha1 "github.com/firesteel-dev/firesteel/pkg/apis/early/v1alpha1"
 	firesteelv1alpha1 "github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
@@ -16,6 +17,7 @@ import (
 
 // kinds are the types of the CRDs in config.
 var kinds = map[string]any{
+	"300-early-sparkapplication.yaml":                  earlyv1alpha1.SparkApplication{},
 	"300-scheduledsparkapplication.yaml":               firesteelv1alpha1.ScheduledSparkApplication{},
 	"300-sparkapplication.yaml":                        sparkv1.SparkApplication{},
 	"300-sparkcluster.yaml":                            sparkv1.SparkCluster{},
@@ -25,11 +27,7 @@ var kinds = map[string]any{
 
 // The fields are those of the Go types, whatever the generator made of them.
 func TestFieldsOfFiresteelHaveDescriptions(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join(config, "300-*.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, file := range files {
+	for _, file := range manifests(t) {
 		kind, known := kinds[filepath.Base(file)]
 		if !known {
 			t.Errorf("%s: add its type to kinds", file)

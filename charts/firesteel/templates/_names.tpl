@@ -58,8 +58,10 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- range .Values.apis -}}
 {{- if eq . "spark.apache.org" -}}
 {{- $names = concat $names (list "sparkapplications.spark.apache.org" "sparkclusters.spark.apache.org" "scheduledsparkapplications.firesteel.dev") -}}
-{{- else -}}
+{{- else if eq . "sparkoperator.k8s.io" -}}
 {{- $names = concat $names (list "sparkapplications.sparkoperator.k8s.io" "scheduledsparkapplications.sparkoperator.k8s.io") -}}
+{{- else -}}
+{{- $names = append $names "sparkapplications.spark-operator.k8s.io" -}}
 {{- end -}}
 {{- end -}}
 {{- join " " $names -}}

@@ -43,7 +43,9 @@ func New(cluster *rest.Config) (*Verifier, error) {
 }
 
 // apiVersions holds the API version in which the objects of each group are read.
-var apiVersions = map[string]string{"spark.apache.org": "v1", "sparkoperator.k8s.io": "v1beta2", "firesteel.dev": "v1alpha1"}
+var apiVersions = map[string]string{
+	"spark.apache.org": "v1", "sparkoperator.k8s.io": "v1beta2", "spark-operator.k8s.io": "v1alpha1", "firesteel.dev": "v1alpha1",
+}
 
 // object holds the fields of an application, a cluster or a schedule that events are compared with.
 type object struct {

@@ -57,6 +57,12 @@ func IsNotInstalled(err error) bool {
 	return apierrors.IsNotFound(err) && apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse)
 }
 
+// IsNodePortsExhausted reports whether a Service was not created because all node ports of the cluster are in use. The API server calls
+// that an internal error.
+func IsNodePortsExhausted(err error) bool {
+	return apierrors.IsInternalError(err) && strings.Contains(err.Error(), "failed to allocate a nodePort: range is full")
+}
+
 // failedWebhook finds the webhook in the API server's message about one that it cannot call.
 var failedWebhook = regexp.MustCompile(`failed calling webhook "([^"]+)"`)
 

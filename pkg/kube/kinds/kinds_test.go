@@ -330,8 +330,10 @@ func TestTheKindsAreThoseOfTheManifests(t *testing.T) {
 	}
 	slices.Sort(kinds)
 	var crds, watched []string
-	for _, manifest := range manifests(t, "300-*.yaml") {
-		crds = append(crds, manifest.Metadata.Name)
+	for _, pattern := range []string{"300-*.yaml", "*/300-*.yaml"} {
+		for _, manifest := range manifests(t, pattern) {
+			crds = append(crds, manifest.Metadata.Name)
+		}
 	}
 	for _, manifest := range manifests(t, "200-clusterrole.yaml") {
 		for _, rule := range manifest.Rules {

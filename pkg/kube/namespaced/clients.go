@@ -14,9 +14,11 @@ import (
 	typednetworkingv1 "k8s.io/client-go/kubernetes/typed/networking/v1"
 	typedpolicyv1 "k8s.io/client-go/kubernetes/typed/policy/v1"
 
+	earlyv1alpha1 "github.com/firesteel-dev/firesteel/pkg/apis/early/v1alpha1"
 	firesteelv1alpha1 "github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
+	typedearlyv1alpha1 "github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned/typed/early/v1alpha1"
 	typedfiresteelv1alpha1 "github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned/typed/firesteel/v1alpha1"
 	typedsparkv1 "github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned/typed/spark/v1"
 	typedv1beta2 "github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned/typed/sparkoperator/v1beta2"
@@ -201,6 +203,10 @@ func (c firesteelClients) SparkoperatorV1beta2() typedv1beta2.SparkoperatorV1bet
 	return sparkoperatorV1beta2{c.Clients.SparkoperatorV1beta2(), c.namespaces}
 }
 
+func (c firesteelClients) EarlyV1alpha1() typedearlyv1alpha1.EarlyV1alpha1Interface {
+	return earlyV1alpha1{c.Clients.EarlyV1alpha1(), c.namespaces}
+}
+
 func (c firesteelClients) FiresteelV1alpha1() typedfiresteelv1alpha1.FiresteelV1alpha1Interface {
 	return firesteelV1alpha1{c.Clients.FiresteelV1alpha1(), c.namespaces}
 }
@@ -285,6 +291,29 @@ func (c sparkoperatorV1beta2) ScheduledSparkApplications(namespace string) typed
 		return in(namespace)
 	}
 	return kubeflowSchedules{kubeflowSchedulesClient{in(namespace)}, collect(c.namespaces, in, &v1beta2.ScheduledSparkApplication{})}
+}
+
+type earlyV1alpha1 struct {
+	typedearlyv1alpha1.EarlyV1alpha1Interface
+	namespaces *Namespaces
+}
+
+type (
+	earlyApplicationsClient struct {
+		typedearlyv1alpha1.SparkApplicationInterface
+	}
+	earlyApplications struct {
+		earlyApplicationsClient
+		collection[earlyv1alpha1.SparkApplicationList, *earlyv1alpha1.SparkApplicationList]
+	}
+)
+
+func (c earlyV1alpha1) SparkApplications(namespace string) typedearlyv1alpha1.SparkApplicationInterface {
+	in := c.EarlyV1alpha1Interface.SparkApplications
+	if namespace != metav1.NamespaceAll {
+		return in(namespace)
+	}
+	return earlyApplications{earlyApplicationsClient{in(namespace)}, collect(c.namespaces, in, &earlyv1alpha1.SparkApplication{})}
 }
 
 type firesteelV1alpha1 struct {

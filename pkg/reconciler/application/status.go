@@ -132,6 +132,9 @@ func (r *Reconciler) facts(
 	facts.Delivery = delivery.Of(app.GetRecord(), progress)
 	if drivers.HasDriver(record) {
 		facts.ChangedLabels = r.changedLabels(v, record.Launch)
+		if pod := r.drivers.Get(app.GetNamespace(), record.Launch.DriverPod); pod != nil && pod.UID == record.Launch.DriverUID {
+			facts.DriverHost = pod.Status.HostIP
+		}
 	}
 	return facts
 }

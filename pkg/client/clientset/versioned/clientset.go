@@ -9,6 +9,7 @@ import (
 	fmt "fmt"
 	http "net/http"
 
+	earlyv1alpha1 "github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned/typed/early/v1alpha1"
 	firesteelv1alpha1 "github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned/typed/firesteel/v1alpha1"
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned/typed/spark/v1"
 	sparkoperatorv1beta2 "github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned/typed/sparkoperator/v1beta2"
@@ -19,6 +20,7 @@ import (
 
 type Interface interface {
 	Discovery() discovery.DiscoveryInterface
+	EarlyV1alpha1() earlyv1alpha1.EarlyV1alpha1Interface
 	FiresteelV1alpha1() firesteelv1alpha1.FiresteelV1alpha1Interface
 	SparkV1() sparkv1.SparkV1Interface
 	SparkoperatorV1beta2() sparkoperatorv1beta2.SparkoperatorV1beta2Interface
@@ -27,9 +29,15 @@ type Interface interface {
 // Clientset contains the clients for groups.
 type Clientset struct {
 	*discovery.DiscoveryClient
+	earlyV1alpha1        *earlyv1alpha1.EarlyV1alpha1Client
 	firesteelV1alpha1    *firesteelv1alpha1.FiresteelV1alpha1Client
 	sparkV1              *sparkv1.SparkV1Client
 	sparkoperatorV1beta2 *sparkoperatorv1beta2.SparkoperatorV1beta2Client
+}
+
+// EarlyV1alpha1 retrieves the EarlyV1alpha1Client
+func (c *Clientset) EarlyV1alpha1() earlyv1alpha1.EarlyV1alpha1Interface {
+	return c.earlyV1alpha1
 }
 
 // FiresteelV1alpha1 retrieves the FiresteelV1alpha1Client
@@ -91,6 +99,10 @@ func NewForConfigAndClient(c *rest.Config, httpClient *http.Client) (*Clientset,
 
 	var cs Clientset
 	var err error
+	cs.earlyV1alpha1, err = earlyv1alpha1.NewForConfigAndClient(&configShallowCopy, httpClient)
+	if err != nil {
+		return nil, err
+	}
 	cs.firesteelV1alpha1, err = firesteelv1alpha1.NewForConfigAndClient(&configShallowCopy, httpClient)
 	if err != nil {
 		return nil, err
@@ -124,6 +136,7 @@ func NewForConfigOrDie(c *rest.Config) *Clientset {
 // New creates a new Clientset for the given RESTClient.
 func New(c rest.Interface) *Clientset {
 	var cs Clientset
+	cs.earlyV1alpha1 = earlyv1alpha1.New(c)
 	cs.firesteelV1alpha1 = firesteelv1alpha1.New(c)
 	cs.sparkV1 = sparkv1.New(c)
 	cs.sparkoperatorV1beta2 = sparkoperatorv1beta2.New(c)

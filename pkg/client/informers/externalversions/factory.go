@@ -11,6 +11,7 @@ import (
 	time "time"
 
 	versioned "github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned"
+	early "github.com/firesteel-dev/firesteel/pkg/client/informers/externalversions/early"
 	firesteel "github.com/firesteel-dev/firesteel/pkg/client/informers/externalversions/firesteel"
 	internalinterfaces "github.com/firesteel-dev/firesteel/pkg/client/informers/externalversions/internalinterfaces"
 	spark "github.com/firesteel-dev/firesteel/pkg/client/informers/externalversions/spark"
@@ -244,9 +245,14 @@ type SharedInformerFactory interface {
 	// client.
 	InformerFor(obj runtime.Object, newFunc internalinterfaces.NewInformerFunc) cache.SharedIndexInformer
 
+	Early() early.Interface
 	Firesteel() firesteel.Interface
 	Spark() spark.Interface
 	Sparkoperator() sparkoperator.Interface
+}
+
+func (f *sharedInformerFactory) Early() early.Interface {
+	return early.New(f, f.namespace, f.tweakListOptions)
 }
 
 func (f *sharedInformerFactory) Firesteel() firesteel.Interface {

@@ -8,6 +8,7 @@ package externalversions
 import (
 	fmt "fmt"
 
+	earlyv1alpha1 "github.com/firesteel-dev/firesteel/pkg/apis/early/v1alpha1"
 	v1alpha1 "github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	v1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	v1beta2 "github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
@@ -44,6 +45,10 @@ func (f *sharedInformerFactory) ForResource(resource schema.GroupVersionResource
 	// Group=firesteel.dev, Version=v1alpha1
 	case v1alpha1.SchemeGroupVersion.WithResource("scheduledsparkapplications"):
 		return &genericInformer{resource: resource.GroupResource(), informer: f.Firesteel().V1alpha1().ScheduledSparkApplications().Informer()}, nil
+
+		// Group=spark-operator.k8s.io, Version=v1alpha1
+	case earlyv1alpha1.SchemeGroupVersion.WithResource("sparkapplications"):
+		return &genericInformer{resource: resource.GroupResource(), informer: f.Early().V1alpha1().SparkApplications().Informer()}, nil
 
 		// Group=spark.apache.org, Version=v1
 	case v1.SchemeGroupVersion.WithResource("sparkapplications"):

@@ -61,7 +61,7 @@ func localDirOf(app *v1beta2.SparkApplication, volume *corev1.Volume, mount core
 		dir.kind = "hostPath"
 		dir.options["path"] = source.HostPath.Path
 		if kind := source.HostPath.Type; kind != nil && *kind != "" {
-			if rules, _ := submission.RulesFor(app.Spec.SparkVersion); !rules.VolumeExtras {
+			if rules, _ := submission.RulesFor(sparkVersion(app)); !rules.VolumeExtras {
 				return nil
 			}
 			dir.options["type"] = string(*kind)

@@ -26,7 +26,7 @@ func Plan(app *v1beta2.SparkApplication, attempt v1alpha1.Attempt, defaults sett
 	p.setProxy(app, defaults, own.AppID)
 	plan := submission.Plan{
 		Namespace:        app.Namespace,
-		SparkVersion:     app.Spec.SparkVersion,
+		SparkVersion:     sparkVersion(app),
 		Properties:       p.values(),
 		MainClass:        app.Spec.MainClass,
 		Resource:         mainResource(app.Spec),

@@ -41,7 +41,7 @@ type Route struct {
 var Routes = []Route{
 	{"suspend", ByLifecycle, ByLifecycle, "the driver is stopped, and with it the executors"},
 	{"type", NoEffect, NoEffect, "Spark goes by the suffix of the main application file"},
-	{"sparkVersion", BySubmission, BySubmission, "chooses what is submitted as that version of Spark would"},
+	{"sparkVersion", BySubmission, BySubmission, "chooses what is submitted as that version of Spark would; without it, the version in the tag of the driver's image does"},
 	{"mode", BySubmission, BySubmission, "`cluster`; `client` is refused"},
 	{"deployMode", BySubmission, BySubmission, "an older spelling of `mode`"},
 	{"proxyUser", BySubmission, BySubmission, "`--proxy-user`"},

@@ -59,7 +59,7 @@ type gang struct {
 // gangOf reads what the driver requests, and computes what each executor will request.
 func gangOf(app *v1beta2.SparkApplication, defaults settings.Defaults, objects *submission.Objects) (gang, error) {
 	executors, err := submission.PlannedExecutors(submission.Plan{
-		SparkVersion: app.Spec.SparkVersion, Properties: propertiesOf(app, defaults).values(), Resource: mainResource(app.Spec),
+		SparkVersion: sparkVersion(app), Properties: propertiesOf(app, defaults).values(), Resource: mainResource(app.Spec),
 	})
 	return gang{driver: mainContainer(objects).Resources.Requests, executors: executors}, err
 }

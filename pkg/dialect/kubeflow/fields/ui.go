@@ -16,8 +16,9 @@ import (
 )
 
 const (
-	defaultUIPort     = 4040
-	defaultUIPortName = "spark-driver-ui-port"
+	defaultUIPort = 4040
+	// UIPortName is the name of the port of the UI's Service.
+	UIPortName = "spark-driver-ui-port"
 )
 
 // endpoint is a Service for a port of the driver, with the Ingress in front of it.
@@ -59,9 +60,9 @@ func endpoints(app *v1beta2.SparkApplication, defaults settings.Defaults) []endp
 }
 
 func uiEndpoint(app *v1beta2.SparkApplication, defaults settings.Defaults) endpoint {
-	target := uiPort(app, defaults)
+	target := UIPort(app, defaults)
 	ui := endpoint{
-		service: names.UIServiceName(app), ingress: names.UIIngressName(app), portName: defaultUIPortName,
+		service: names.UIServiceName(app), ingress: names.UIIngressName(app), portName: UIPortName,
 		port: target, target: target, urlFormat: defaults.Ingress.URLFormat, settings: defaults.Ingress,
 	}
 	given := app.Spec.SparkUIOptions
@@ -83,8 +84,8 @@ func uiEndpoint(app *v1beta2.SparkApplication, defaults settings.Defaults) endpo
 	return ui
 }
 
-// uiPort returns the port at which the driver serves its UI.
-func uiPort(app *v1beta2.SparkApplication, defaults settings.Defaults) int32 {
+// UIPort returns the port at which the driver serves its UI.
+func UIPort(app *v1beta2.SparkApplication, defaults settings.Defaults) int32 {
 	given := cmp.Or(app.Spec.SparkConf[uiPortKey], defaults.Properties[uiPortKey])
 	port, err := strconv.ParseInt(strings.TrimSpace(given), 10, 32)
 	if err != nil {

@@ -21,11 +21,12 @@ import (
 // the wrong code, Plan refuses the application instead.
 func UnsupportedFields(app *v1beta2.SparkApplication, defaults settings.Defaults) finding.List {
 	var found finding.List
-	version := app.Spec.SparkVersion
+	version := sparkVersion(app)
 	if rules, known := submission.RulesFor(version); !known {
 		found.Warn("spec.sparkVersion", version, fmt.Sprintf("is not known, and submitted as Spark %d.%d submits", rules.Major, rules.Minor),
 			"write the image's, such as 4.1.0")
 	}
+	found.Add(oldImages(app)...)
 	found = slices.Concat(found, overruled(app, defaults), unsupportedForExecutors(app, defaults), invalidForExecutors(app))
 	for _, r := range []names.Role{names.Driver, names.Executor} {
 		found = append(found, unsupportedInPods(app, r)...)
@@ -86,7 +87,7 @@ func unsupportedForExecutors(app *v1beta2.SparkApplication, defaults settings.De
 	var found finding.List
 	spec, p := app.Spec.Executor, propertiesOf(app, defaults)
 	executors, err := submission.PlannedExecutors(submission.Plan{
-		SparkVersion: app.Spec.SparkVersion, Properties: p.values(), Resource: mainResource(app.Spec),
+		SparkVersion: sparkVersion(app), Properties: p.values(), Resource: mainResource(app.Spec),
 	})
 	if err != nil {
 		found.Add(finding.Finding{

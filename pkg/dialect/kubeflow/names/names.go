@@ -46,27 +46,27 @@ func DriverPodName(app *v1beta2.SparkApplication) string {
 }
 
 // UIServiceName returns the name of the Service of the driver's UI.
-func UIServiceName(app *v1beta2.SparkApplication) string { return suffixed(app.Name, "ui-svc") }
+func UIServiceName(app *v1beta2.SparkApplication) string { return Suffixed(app.Name, "ui-svc") }
 
 // UIIngressName returns the name of the Ingress of the driver's UI.
-func UIIngressName(app *v1beta2.SparkApplication) string { return suffixed(app.Name, "ui-ingress") }
+func UIIngressName(app *v1beta2.SparkApplication) string { return Suffixed(app.Name, "ui-ingress") }
 
 // DriverServiceName returns the name of the Service of another port of the driver.
 func DriverServiceName(app *v1beta2.SparkApplication, port int32) string {
-	return suffixed(app.Name, fmt.Sprintf("driver-%d", port))
+	return Suffixed(app.Name, fmt.Sprintf("driver-%d", port))
 }
 
 // DriverIngressName returns the name of that Service's Ingress.
 func DriverIngressName(app *v1beta2.SparkApplication, port int32) string {
-	return suffixed(app.Name, fmt.Sprintf("ing-%d", port))
+	return Suffixed(app.Name, fmt.Sprintf("ing-%d", port))
 }
 
 // PrometheusConfigMapName returns the name of the config map of Spark's metrics and Prometheus' exporter.
 func PrometheusConfigMapName(app *v1beta2.SparkApplication) string { return app.Name + "-prom-conf" }
 
-// suffixed returns a name with a suffix. It is shortened as the Kubeflow operator shortens the names of the UI: the
+// Suffixed returns a name with a suffix. It is shortened as the Kubeflow operator shortens the names of the UI: the
 // beginning of the name, 8 characters of a hash and the suffix.
-func suffixed(name, suffix string) string {
+func Suffixed(name, suffix string) string {
 	whole := name + "-" + suffix
 	if len(whole) <= maxName {
 		return whole
@@ -84,4 +84,4 @@ func hashOf(text string) string {
 func VolcanoGroupName(app *v1beta2.SparkApplication) string { return "spark-" + app.Name + "-pg" }
 
 // CoschedulingGroupName returns the name of the application's PodGroup for the coscheduling plugin.
-func CoschedulingGroupName(app *v1beta2.SparkApplication) string { return suffixed(app.Name, "pg") }
+func CoschedulingGroupName(app *v1beta2.SparkApplication) string { return Suffixed(app.Name, "pg") }

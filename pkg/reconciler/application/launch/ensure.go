@@ -235,6 +235,19 @@ type refusedError struct {
 	err     error
 }
 
+// isRefused reports whether an object was not created for a reason that lasts.
+func isRefused(err error) bool {
+	return errors.As(err, new(*refusedError)) || apierror.IsNodePortsExhausted(err)
+}
+
+// refusalOf returns the reason without the name of the object.
+func refusalOf(err error) error {
+	if refused := (*refusedError)(nil); errors.As(err, &refused) {
+		return refused.err
+	}
+	return cmp.Or(errors.Unwrap(err), err)
+}
+
 func accountOf(object submission.Object) types.NamespacedName {
 	pod, ok := object.(*corev1.Pod)
 	if !ok {

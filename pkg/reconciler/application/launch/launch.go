@@ -128,6 +128,9 @@ func (l *Launcher) completeDriver(ctx context.Context, fenced *v1alpha1.Launch, 
 	var existing submission.Object
 	owners := map[types.UID]bool{}
 	for _, object := range append(slices.Concat(objects.Before, objects.Owned), objects.Driver) {
+		if slices.Contains(objects.Optional, object) {
+			continue
+		}
 		object.SetNamespace(objects.Driver.Namespace)
 		client, err := objectclient.For(l.Kube, l.Dynamic, object)
 		if err != nil {
@@ -278,7 +281,7 @@ func (l *Launcher) Create(
 	result, err := l.createWithinFence(ctx, app, prepared)
 	driver := result.driver
 	if driver != nil {
-		seen.LaunchWarnings = v.Dialect.NotInstalled(result.missing)
+		seen.LaunchWarnings = append(v.Dialect.NotInstalled(result.missing), l.Redactors.Texts(app, result.refused)...)
 		seen.Launched = driver.UID
 		l.Expectations.PodCreated(driver.UID)
 	}
@@ -289,6 +292,7 @@ func (l *Launcher) Create(
 		l.waits.forget(app.GetUID())
 		prepared.Created = result.objects
 		l.complete.Add(app.GetUID(), &completeLaunch{prepared.launch.ID, driver.UID, seen.LaunchWarnings, result.objects})
+		l.rememberObsolete(v, prepared.launch.ID, result.objects)
 		logging.FromContext(ctx).Debugw("created objects", "attempt", prepared.attempt, "launch", prepared.launch.ID,
 			"objects", len(result.objects), "pod", driver.Name, "uid", driver.UID)
 		l.Templates.Forget(app.GetUID())
@@ -356,6 +360,8 @@ type createResult struct {
 	objects []submission.Object
 	// missing are the kinds of objects that the cluster does not have; empty strings stand for the others.
 	missing []string
+	// refused are sentences about optional objects that the API server refused.
+	refused []string
 }
 
 func (l *Launcher) createWithinFence(ctx context.Context, app dialect.Application, prepared *Prepared) (createResult, error) {
@@ -367,7 +373,8 @@ func (l *Launcher) createWithinFence(ctx context.Context, app dialect.Applicatio
 // create creates first what must exist before the driver, then the driver, then all objects that the driver owns at once. If
 // an error occurs after the driver was created, it returns the driver and the error.
 //
-// If the cluster does not have a kind of route, the driver runs without that route.
+// If the cluster does not have a kind of route, the driver runs without that route. It also runs without an optional object that the API
+// server refuses.
 func (l *Launcher) create(ctx context.Context, app dialect.Application, objects *submission.Objects) (createResult, error) {
 	var result createResult
 	for _, object := range objects.Before {
@@ -383,7 +390,7 @@ func (l *Launcher) create(ctx context.Context, app dialect.Application, objects 
 	}
 	result.driver = existing.(*corev1.Pod)
 	owned := make([]submission.Object, len(objects.Owned))
-	result.missing = make([]string, len(objects.Owned))
+	result.missing, result.refused = make([]string, len(objects.Owned)), make([]string, len(objects.Owned))
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(createdAtOnce)
 	for i, object := range objects.Owned {
@@ -391,6 +398,10 @@ func (l *Launcher) create(ctx context.Context, app dialect.Application, objects 
 		object.SetOwnerReferences([]metav1.OwnerReference{submission.OwnedBy(result.driver)})
 		group.Go(func() (err error) {
 			owned[i], err = l.ensure(ctx, app, object)
+			if slices.Contains(objects.Optional, object) && isRefused(err) {
+				result.refused[i] = fmt.Sprintf("The application runs without its %s: %v.", describe(object), refusalOf(err))
+				return nil
+			}
 			if refused := (*refusedError)(nil); errors.As(err, &refused) && refused.reason() == apierror.NotInstalled {
 				result.missing[i] = object.GetObjectKind().GroupVersionKind().Kind
 				return nil
@@ -400,6 +411,7 @@ func (l *Launcher) create(ctx context.Context, app dialect.Application, objects 
 	}
 	err = group.Wait()
 	owned = slices.DeleteFunc(owned, func(object submission.Object) bool { return object == nil })
+	result.refused = slices.DeleteFunc(result.refused, func(text string) bool { return text == "" })
 	result.objects = slices.Concat(result.objects, []submission.Object{result.driver}, owned)
 	return result, err
 }

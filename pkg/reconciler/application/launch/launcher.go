@@ -26,6 +26,8 @@ type Launcher struct {
 	complete *lru.Cache
 	// own are the attempts that only this process launched, since it became a leader, and whose creates are known to be over.
 	own *lru.Cache
+	// obsolete are the UIDs of objects that the end of a launch deletes, by the launch ID.
+	obsolete *lru.Cache
 }
 
 // Config is what a Launcher needs.
@@ -45,7 +47,10 @@ type Config struct {
 
 // New returns a launcher.
 func New(cfg Config) *Launcher {
-	return &Launcher{Config: cfg, waits: newNameWaits(cfg.Clock), fences: lru.New(maxFences), complete: lru.New(maxFences), own: lru.New(maxFences)}
+	return &Launcher{
+		Config: cfg, waits: newNameWaits(cfg.Clock),
+		fences: lru.New(maxFences), complete: lru.New(maxFences), own: lru.New(maxFences), obsolete: lru.New(maxFences),
+	}
 }
 
 // Forget forgets a deleted application.

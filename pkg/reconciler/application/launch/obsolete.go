@@ -7,6 +7,7 @@ import (
 	"go.uber.org/zap"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"knative.dev/pkg/logging"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
@@ -35,7 +36,38 @@ func (l *Launcher) DeleteObsolete(ctx context.Context, v *view.Application, reco
 			return err
 		}
 	}
+	l.obsolete.Remove(record.Launch.ID)
 	return nil
+}
+
+// rememberObsolete remembers which created objects the end of a launch deletes. The process that created them need not read them then.
+func (l *Launcher) rememberObsolete(v *view.Application, launch string, created []submission.Object) {
+	uids := map[string]types.UID{}
+	for _, obsolete := range v.Dialect.ObsoleteObjects(v.App) {
+		for _, object := range created {
+			if objectclient.KindOf(object) == objectclient.KindOf(obsolete) && object.GetName() == obsolete.GetName() {
+				uids[keyOf(obsolete)] = object.GetUID()
+			}
+		}
+	}
+	if len(uids) > 0 {
+		l.obsolete.Add(launch, uids)
+	}
+}
+
+// createdUID returns the UID of an object that this process created for a launch.
+func (l *Launcher) createdUID(launch string, object submission.Object) (types.UID, bool) {
+	known, ok := l.obsolete.Get(launch)
+	if !ok {
+		return "", false
+	}
+	uid, created := known.(map[string]types.UID)[keyOf(object)]
+	return uid, created
+}
+
+// keyOf returns the kind and the name of an object.
+func keyOf(object submission.Object) string {
+	return objectclient.KindOf(object) + "/" + object.GetName()
 }
 
 // expectsNoPods reports whether an attempt was launched and no more Pods of it will be created.
@@ -55,9 +87,16 @@ func (l *Launcher) deleteOfLaunch(ctx context.Context, launch string, object sub
 	if err != nil {
 		return err
 	}
-	existing, err := client.Get(ctx)
-	if err == nil && existing.GetLabels()[dialect.LabelLaunch] == launch && existing.GetDeletionTimestamp() == nil {
-		err = client.Delete(ctx, *metav1.NewPreconditionDeleteOptions(string(existing.GetUID())))
+	uid, ofLaunch := l.createdUID(launch, object)
+	if !ofLaunch {
+		var existing objectclient.Object
+		if existing, err = client.Get(ctx); err == nil {
+			uid = existing.GetUID()
+			ofLaunch = existing.GetLabels()[dialect.LabelLaunch] == launch && existing.GetDeletionTimestamp() == nil
+		}
+	}
+	if ofLaunch {
+		err = client.Delete(ctx, *metav1.NewPreconditionDeleteOptions(string(uid)))
 	}
 	switch {
 	case err == nil, apierrors.IsNotFound(err), apierrors.IsConflict(err):

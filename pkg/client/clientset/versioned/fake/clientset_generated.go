@@ -7,6 +7,8 @@ package fake
 
 import (
 	clientset "github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned"
+	earlyv1alpha1 "github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned/typed/early/v1alpha1"
+	fakeearlyv1alpha1 "github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned/typed/early/v1alpha1/fake"
 	firesteelv1alpha1 "github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned/typed/firesteel/v1alpha1"
 	fakefiresteelv1alpha1 "github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned/typed/firesteel/v1alpha1/fake"
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned/typed/spark/v1"
@@ -85,6 +87,11 @@ var (
 	_ clientset.Interface = &Clientset{}
 	_ testing.FakeClient  = &Clientset{}
 )
+
+// EarlyV1alpha1 retrieves the EarlyV1alpha1Client
+func (c *Clientset) EarlyV1alpha1() earlyv1alpha1.EarlyV1alpha1Interface {
+	return &fakeearlyv1alpha1.FakeEarlyV1alpha1{Fake: &c.Fake}
+}
 
 // FiresteelV1alpha1 retrieves the FiresteelV1alpha1Client
 func (c *Clientset) FiresteelV1alpha1() firesteelv1alpha1.FiresteelV1alpha1Interface {

@@ -1,0 +1,65 @@
+package early
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/settings"
+)
+
+// Settings are the operator's settings for the applications of this API.
+type Settings struct {
+	// Defaults are the settings of config-kubeflow.
+	settings.Defaults
+	// ImageReplacements are the images that run in the place of others. The first one that matches counts.
+	ImageReplacements []ImageReplacement
+	// SparkVersion is the version of Spark in images whose tags name none. If it is empty, it is the newest that Firesteel knows.
+	SparkVersion string
+	// UIServiceType is the type of the Service of a driver's UI: NodePort or ClusterIP.
+	UIServiceType corev1.ServiceType
+}
+
+// NewSettings returns the settings of an operator without settings.
+func NewSettings() Settings {
+	return Settings{Defaults: settings.NewDefaults(), UIServiceType: corev1.ServiceTypeNodePort}
+}
+
+// settingsMap is the ConfigMap with the settings that only this API has.
+const settingsMap = "config-early"
+
+// ImageReplacement replaces images.
+type ImageReplacement struct {
+	// Pattern is the name of an image. A star stands for any characters.
+	Pattern string
+	// Image runs in its place.
+	Image string
+}
+
+// replaced returns the image that runs in the place of another, and whether there is one.
+func (s Settings) replaced(image string) (string, bool) {
+	at := slices.IndexFunc(s.ImageReplacements, func(r ImageReplacement) bool { return matches(r.Pattern, image) })
+	if at < 0 {
+		return image, false
+	}
+	return s.ImageReplacements[at].Image, true
+}
+
+// matches reports whether a pattern with stars is about a text. Go's regular expressions take linear time.
+func matches(pattern, text string) bool {
+	parts := strings.Split(pattern, "*")
+	for i, part := range parts {
+		parts[i] = regexp.QuoteMeta(part)
+	}
+	matched, err := regexp.MatchString("^"+strings.Join(parts, ".*")+"$", text)
+	return err == nil && matched
+}
+
+// ofKubeflow returns the settings for the translated application, which has no UI of its own: this API makes its Service.
+func (s Settings) ofKubeflow() settings.Defaults {
+	defaults := s.Defaults
+	defaults.UIService, defaults.Ingress = false, settings.Ingress{}
+	return defaults
+}

@@ -1,0 +1,293 @@
+package early_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/early/v1alpha1"
+	firesteelv1alpha1 "github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/early"
+	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/submission"
+)
+
+// order has the states as clients know them. COMPLETED and FAILED are both ends.
+var order = map[v1alpha1.ApplicationStateType]int{
+	v1alpha1.NewState: 0, v1alpha1.SubmittedState: 1, v1alpha1.RunningState: 2, v1alpha1.CompletedState: 3, v1alpha1.FailedState: 3,
+}
+
+// recordIn returns a record whose last transition is into a state.
+func recordIn(state lifecycle.State, past ...firesteelv1alpha1.Transition) *firesteelv1alpha1.Record {
+	record := &firesteelv1alpha1.Record{
+		Attempt: firesteelv1alpha1.Attempt{Since: submitTime}, Transitions: past,
+		Launch: &firesteelv1alpha1.Launch{ID: "launch", DriverPod: "pi-driver", DriverUID: "uid-of-driver"},
+	}
+	record.Transitions = append(record.Transitions, firesteelv1alpha1.Transition{State: string(state), Time: submitTime})
+	last := &record.Transitions[len(record.Transitions)-1]
+	if state.AttemptEnded() {
+		last.End = &firesteelv1alpha1.AttemptEnd{Outcome: firesteelv1alpha1.OutcomeFailed}
+		if state == lifecycle.Succeeded {
+			last.End.Outcome = firesteelv1alpha1.OutcomeSucceeded
+		}
+	}
+	for i := range record.Transitions {
+		record.Transitions[i].Sequence = int64(i + 1)
+	}
+	record.Sequence = int64(len(record.Transitions))
+	return record
+}
+
+func TestEachStateOfTheLifecycleIsShownAsOneOfFive(t *testing.T) {
+	end := func(state lifecycle.State) []firesteelv1alpha1.Transition { return recordIn(state).Transitions }
+	after := map[lifecycle.State][]firesteelv1alpha1.Transition{
+		lifecycle.ResourceReleased: end(lifecycle.Succeeded), lifecycle.TerminatedWithoutReleaseResources: end(lifecycle.DriverEvicted),
+	}
+	table := map[lifecycle.State]v1alpha1.ApplicationStateType{
+		lifecycle.Submitted:                          v1alpha1.NewState,
+		lifecycle.ScheduledToRestart:                 v1alpha1.NewState,
+		lifecycle.DriverRequested:                    v1alpha1.SubmittedState,
+		lifecycle.DriverStarted:                      v1alpha1.RunningState,
+		lifecycle.DriverReady:                        v1alpha1.RunningState,
+		lifecycle.InitializedBelowThresholdExecutors: v1alpha1.RunningState,
+		lifecycle.RunningHealthy:                     v1alpha1.RunningState,
+		lifecycle.RunningWithPartialCapacity:         v1alpha1.RunningState,
+		lifecycle.RunningWithBelowThresholdExecutors: v1alpha1.RunningState,
+		lifecycle.DriverStartTimedOut:                v1alpha1.FailedState,
+		lifecycle.ExecutorsStartTimedOut:             v1alpha1.FailedState,
+		lifecycle.DriverReadyTimedOut:                v1alpha1.FailedState,
+		lifecycle.Succeeded:                          v1alpha1.CompletedState,
+		lifecycle.Failed:                             v1alpha1.FailedState,
+		lifecycle.SchedulingFailure:                  v1alpha1.FailedState,
+		lifecycle.DriverEvicted:                      v1alpha1.FailedState,
+		lifecycle.ResourceReleased:                   v1alpha1.CompletedState,
+		lifecycle.TerminatedWithoutReleaseResources:  v1alpha1.FailedState,
+		lifecycle.Suspending:                         v1alpha1.NewState,
+		lifecycle.Suspended:                          v1alpha1.NewState,
+		lifecycle.Resuming:                           v1alpha1.NewState,
+		lifecycle.Invalidating:                       v1alpha1.NewState,
+		lifecycle.Unknown:                            v1alpha1.RunningState,
+	}
+	for _, state := range lifecycle.States {
+		app := application(t, `{}`)
+		early.Project(app, recordIn(state, after[state]...), dialect.Facts{Now: submitTime.Time}, early.NewSettings())
+		want, known := table[state]
+		if got := app.Status.AppState.State; !known || got != want {
+			t.Errorf("%s is shown as %q, want %q", state, got, want)
+		}
+	}
+}
+
+// world is an application that lives by what lifecycle decides.
+type world struct {
+	t      *testing.T
+	rng    *rand.Rand
+	s      early.Settings
+	app    *v1alpha1.SparkApplication
+	record *firesteelv1alpha1.Record
+	seen   lifecycle.Observation
+	now    time.Time
+	shown  []string
+}
+
+// step lets one thing happen, and then the lifecycle decides until it rests.
+func (w *world) step() {
+	w.happens()
+	for range 20 {
+		policy := early.Policy(w.app, w.s)
+		record, decision := lifecycle.Decide(w.record, policy, w.seen, w.now)
+		if decision.Effect == lifecycle.Launch && record.Launch == nil {
+			record.Launch = &firesteelv1alpha1.Launch{ID: fmt.Sprint("launch-", record.Attempt.ID), DriverPod: "pi-driver", ApplicationID: "spark-1"}
+			early.SpecOf(w.app).Note(record)
+		}
+		before := w.record
+		w.record, w.seen = record, decision.Seen
+		w.project(before, policy)
+		switch decision.Effect {
+		case lifecycle.NoEffect:
+			return
+		case lifecycle.Persist:
+		case lifecycle.Launch:
+			w.launch()
+		default:
+			w.seen.ReleaseAccepted, w.seen.DriverGone, w.seen.Driver = true, true, nil
+		}
+	}
+	w.t.Fatalf("the application never rests: %s", strings.Join(w.shown, " "))
+}
+
+func (w *world) launch() {
+	w.seen = lifecycle.Observation{Deleted: w.seen.Deleted, Launched: types.UID(fmt.Sprint("driver-", w.record.Attempt.ID))}
+	if w.rng.Intn(6) == 0 {
+		w.seen.Launched, w.seen.LaunchRefused = "", &lifecycle.Cause{Class: lifecycle.ClassScheduling, Reason: "Forbidden", Message: "no"}
+	}
+}
+
+// happens changes the driver, the spec or nothing.
+func (w *world) happens() {
+	w.now = w.now.Add(time.Duration(w.rng.Intn(100)) * time.Second)
+	driver := &lifecycle.Driver{Name: "pi-driver"}
+	if w.record != nil && w.record.Launch != nil {
+		driver.UID = w.record.Launch.DriverUID
+	}
+	switch w.rng.Intn(9) {
+	case 0:
+		w.app.Spec.Arguments, w.app.Generation = []string{fmt.Sprint(w.rng.Int())}, w.app.Generation+1
+	case 1:
+		w.seen.DriverGone, w.seen.Driver = true, nil
+	case 2:
+		driver.End = &lifecycle.End{State: lifecycle.Succeeded}
+		w.seen.Driver = driver
+	case 3:
+		code := int32(1)
+		driver.End = &lifecycle.End{State: lifecycle.Failed, Cause: lifecycle.Cause{Class: lifecycle.ClassApplication, Reason: "Error", ExitCode: &code}}
+		w.seen.Driver = driver
+	case 4, 5:
+		driver.Started = true
+		w.seen.Driver = driver
+	case 6:
+		driver.Started, driver.Ready = true, true
+		w.seen.Driver = driver
+	case 7:
+		driver.Unknown = true
+		w.seen.Driver = driver
+	}
+}
+
+// project writes the status, and checks it.
+func (w *world) project(before *firesteelv1alpha1.Record, policy lifecycle.Policy) {
+	earlier := w.app.Status.AppState.State
+	early.Project(w.app, w.record, dialect.Facts{Now: w.now, Policy: policy}, w.s)
+	shown := w.app.Status.AppState
+	w.shown = append(w.shown, fmt.Sprintf("%s/%s", lifecycle.CurrentState(w.record), shown.State))
+	rank, known := order[shown.State]
+	if !known {
+		w.t.Fatalf("%q is not a state that clients know: %s", shown.State, strings.Join(w.shown, " "))
+	}
+	edited := slices.ContainsFunc(w.record.Transitions, func(t firesteelv1alpha1.Transition) bool {
+		return t.State == string(lifecycle.Invalidating) && (before == nil || t.Sequence > before.Sequence)
+	})
+	sameRun := before != nil && before.Attempt.ID == w.record.Attempt.ID && !edited
+	if sameRun && rank < order[earlier] {
+		w.t.Fatalf("%s follows %s within a run: %s", shown.State, earlier, strings.Join(w.shown, " "))
+	}
+	if (shown.ErrorMessage != "") != (shown.State == v1alpha1.FailedState) {
+		w.t.Fatalf("in the state %s the message is %q", shown.State, shown.ErrorMessage)
+	}
+	text, err := json.Marshal(w.app.Status)
+	if err != nil || !strings.Contains(string(text), `"errorMessage":"`) {
+		w.t.Fatalf("clients of the early operator miss errorMessage: %s, %v", text, err)
+	}
+	if ended := rank == 3; ended == w.app.Status.CompletionTime.IsZero() {
+		w.t.Fatalf("in the state %s completionTime is %s", shown.State, w.app.Status.CompletionTime)
+	}
+}
+
+func TestStatesNeverGoBackWithinARun(t *testing.T) {
+	ends := map[v1alpha1.ApplicationStateType]int{}
+	for seed := range int64(300) {
+		w := &world{t: t, rng: rand.New(rand.NewSource(seed)), s: early.NewSettings(), app: application(t, `{}`), now: submitTime.Time}
+		for range 12 {
+			w.step()
+		}
+		ends[w.app.Status.AppState.State]++
+	}
+	if ends[v1alpha1.CompletedState] == 0 || ends[v1alpha1.FailedState] == 0 {
+		t.Errorf("the simulations end as %v", ends)
+	}
+}
+
+func service(app *v1alpha1.SparkApplication, kind corev1.ServiceType, nodePort int32) *corev1.Service {
+	return &corev1.Service{
+		ObjectMeta: metav1.ObjectMeta{Name: early.UIServiceName(app)},
+		Spec:       corev1.ServiceSpec{Type: kind, ClusterIP: "10.0.0.7", Ports: []corev1.ServicePort{{Port: 4040, NodePort: nodePort}}},
+	}
+}
+
+func TestTheUIIsReachedAtTheNodeOfTheDriver(t *testing.T) {
+	for host, want := range map[string]string{"192.0.2.7": "192.0.2.7:31234", "2001:db8::7": "[2001:db8::7]:31234"} {
+		app, s := application(t, `{}`), early.NewSettings()
+		created := []submission.Object{service(app, corev1.ServiceTypeNodePort, 31234)}
+		early.Project(app, recordIn(lifecycle.DriverRequested), dialect.Facts{Now: submitTime.Time, Created: created, DriverHost: host}, s)
+		info := app.Status.DriverInfo
+		if info.WebUIServiceName != early.UIServiceName(app) || info.WebUIPort != 31234 || info.WebUIURL != "" {
+			t.Errorf("before the driver runs it shows %+v", info)
+		}
+		running := recordIn(lifecycle.DriverStarted)
+		running.Sequence = 2
+		early.Project(app, running, dialect.Facts{Now: submitTime.Time}, s)
+		if url := app.Status.DriverInfo.WebUIURL; url != "" {
+			t.Errorf("without a host the URL is %q", url)
+		}
+		early.Project(app, running, dialect.Facts{Now: submitTime.Time, DriverHost: host}, s)
+		if info := app.Status.DriverInfo; info.WebUIURL != want || info.WebUIAddress != want {
+			t.Errorf("it shows %+v, want %s", info, want)
+		}
+	}
+}
+
+func TestAUIWithoutNodePortIsReachedAtItsService(t *testing.T) {
+	app, s := application(t, `{}`), early.NewSettings()
+	created := []submission.Object{service(app, corev1.ServiceTypeClusterIP, 0)}
+	early.Project(app, recordIn(lifecycle.DriverRequested), dialect.Facts{Now: submitTime.Time, Created: created}, s)
+	if info := app.Status.DriverInfo; info.WebUIURL != "10.0.0.7:4040" || info.WebUIPort != 4040 {
+		t.Errorf("it shows %+v", info)
+	}
+}
+
+func TestANewRunShowsNothingOfTheLastOne(t *testing.T) {
+	app, s := application(t, `{}`), early.NewSettings()
+	created := []submission.Object{service(app, corev1.ServiceTypeNodePort, 31234)}
+	early.Project(app, recordIn(lifecycle.DriverRequested), dialect.Facts{Now: submitTime.Time, Created: created}, s)
+	next := recordIn(lifecycle.ScheduledToRestart, firesteelv1alpha1.Transition{State: string(lifecycle.Invalidating)})
+	next.Launch, next.Sequence = nil, 5
+	early.Project(app, next, dialect.Facts{Now: submitTime.Time}, s)
+	if info := app.Status.DriverInfo; info != (v1alpha1.DriverInfo{}) || app.Status.AppID != early.AppID(app) {
+		t.Errorf("it shows %+v of %q", info, app.Status.AppID)
+	}
+}
+
+func TestExecutorsAreInOneOfFourStates(t *testing.T) {
+	app, s := application(t, `{}`), early.NewSettings()
+	executors := map[string]dialect.Executor{
+		"a": {Phase: corev1.PodPending}, "b": {Phase: corev1.PodRunning}, "c": {Phase: corev1.PodSucceeded}, "d": {Phase: corev1.PodFailed},
+		"e": {Phase: corev1.PodUnknown}, "f": {Gone: true},
+	}
+	early.Project(app, recordIn(lifecycle.RunningHealthy), dialect.Facts{Now: submitTime.Time, Executors: executors}, s)
+	want := map[string]v1alpha1.ExecutorState{"a": "PENDING", "b": "RUNNING", "c": "COMPLETED", "d": "FAILED", "e": "RUNNING", "f": "RUNNING"}
+	for name, state := range want {
+		if got := app.Status.ExecutorState[name]; got != state {
+			t.Errorf("%s is %q, want %q", name, got, state)
+		}
+	}
+}
+
+func TestOnlyAnEndWithoutARecordIsHistory(t *testing.T) {
+	d := early.New(early.NewSettings())
+	for state, history := range map[v1alpha1.ApplicationStateType]bool{
+		v1alpha1.CompletedState: true, v1alpha1.FailedState: true, v1alpha1.NewState: false, v1alpha1.SubmittedState: false,
+		v1alpha1.RunningState: false, "": false, "ELSE": false,
+	} {
+		app := application(t, `{}`)
+		app.Status.AppState.State, app.Status.AppID = state, "pi-1"
+		if got := d.HasForeignStatus(app); got != history {
+			t.Errorf("%q is foreign: %t", state, got)
+		}
+		if got := d.FinishedElsewhere(app); got != history {
+			t.Errorf("%q is finished: %t", state, got)
+		}
+		record, err := d.Inherit(app)
+		if err != nil || dialect.JustCreated(record) == history {
+			t.Errorf("%q is inherited as %v, %v", state, record, err)
+		}
+	}
+}

@@ -1,0 +1,126 @@
+package early
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/early/v1alpha1"
+	firesteelv1alpha1 "github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/fields"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/names"
+	"github.com/firesteel-dev/firesteel/pkg/finding"
+	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/spec"
+	"github.com/firesteel-dev/firesteel/pkg/submission"
+)
+
+// kubeflowLabels begins the labels of the Kubeflow operator's Pods and objects. With them, these Pods would be taken for that API's.
+const kubeflowLabels = "sparkoperator.k8s.io/"
+
+// SpecOf returns the fields of an application whose edit runs it again. Another spelling is no edit.
+func SpecOf(app *v1alpha1.SparkApplication) spec.Spec {
+	return spec.Of(app, app.Status.ObservedGeneration, func() any {
+		fields, _ := canonical(app.Spec)
+		return fields
+	})
+}
+
+// Policy returns what a spec asks of the lifecycle: what it asks in the Kubeflow operator's API, without restarts. The API has no state
+// for a driver whose node does not answer.
+func Policy(app *v1alpha1.SparkApplication, s Settings) lifecycle.Policy {
+	t := translate(app, s)
+	policy := fields.Policy(t.app, t.settings)
+	policy.Spec, policy.HasUnknown, policy.Refused = SpecOf(app), false, dialect.Refused(t.invalid())
+	return policy
+}
+
+// Invalid returns why an application can never run.
+func Invalid(app *v1alpha1.SparkApplication, s Settings) finding.List {
+	return translate(app, s).invalid()
+}
+
+func (t *translation) invalid() finding.List {
+	return slices.Concat(t.refused, t.spellings.of(fields.Invalid(t.app, t.settings)))
+}
+
+// Warnings returns what an application asks for and Firesteel does not do.
+func Warnings(app *v1alpha1.SparkApplication, s Settings) finding.List {
+	t := translate(app, s)
+	found := slices.Concat(t.warnings, t.spellings.of(fields.UnsupportedFields(t.app, t.settings)))
+	found.WarnOfUnknown(app.UnknownFields)
+	return found
+}
+
+// Refusals returns why an attempt cannot be submitted.
+func Refusals(err error, app *v1alpha1.SparkApplication, s Settings) finding.List {
+	t := translate(app, s)
+	return t.spellings.of(fields.Refusals(err, t.app, t.settings))
+}
+
+// Plan returns what an attempt of an application submits.
+func Plan(app *v1alpha1.SparkApplication, attempt firesteelv1alpha1.Attempt, s Settings) (submission.Plan, error) {
+	t := translate(app, s)
+	plan, err := fields.Plan(t.app, attempt, t.settings)
+	for _, role := range []names.Role{names.Driver, names.Executor} {
+		prefix := role.KubernetesProperty("label.")
+		maps.DeleteFunc(plan.Properties, func(key, _ string) bool { return strings.HasPrefix(key, prefix+kubeflowLabels) })
+		plan.Properties[prefix+LabelAppID], plan.Properties[prefix+LabelApplication] = AppID(app), app.Name
+	}
+	return plan, err
+}
+
+// Ingredients returns what, besides the plan, the objects of an attempt depend on.
+func Ingredients(app *v1alpha1.SparkApplication, s Settings) any {
+	t := translate(app, s)
+	return struct {
+		Translated    any
+		UIServiceType corev1.ServiceType
+	}{fields.Ingredients(t.app, t.settings), s.UIServiceType}
+}
+
+// Complete changes the objects of an attempt as the Kubeflow operator does, and adds the Service of the driver's UI.
+func Complete(app *v1alpha1.SparkApplication, s Settings, objects *submission.Objects) error {
+	t := translate(app, s)
+	err := fields.Complete(t.app, t.settings, objects)
+	for _, object := range slices.Concat(objects.Before, objects.Owned) {
+		labels := object.GetLabels()
+		maps.DeleteFunc(labels, func(key, _ string) bool { return strings.HasPrefix(key, kubeflowLabels) })
+		object.SetLabels(labels)
+	}
+	ui := t.uiService(app, s)
+	objects.Owned = append(objects.Owned, ui)
+	objects.Optional = append(objects.Optional, ui)
+	return err
+}
+
+// uiService returns the Service of the driver's UI. It does not have Spark's label of the application: the driver deletes all Services
+// with that label at its end.
+func (t *translation) uiService(app *v1alpha1.SparkApplication, s Settings) *corev1.Service {
+	port := fields.UIPort(t.app, t.settings)
+	return &corev1.Service{
+		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Service"},
+		ObjectMeta: metav1.ObjectMeta{
+			Name: UIServiceName(app), Namespace: app.Namespace, Labels: map[string]string{LabelAppID: AppID(app)},
+		},
+		Spec: corev1.ServiceSpec{
+			Type:     s.UIServiceType,
+			Selector: map[string]string{LabelAppID: AppID(app), names.LabelRole: string(names.Driver)},
+			Ports:    []corev1.ServicePort{{Name: fields.UIPortName, Port: port, TargetPort: intstr.FromInt32(port)}},
+		},
+	}
+}
+
+// ObsoleteObjects returns the Service of the UI: a cluster has few node ports, and finished applications would use them up.
+func ObsoleteObjects(app *v1alpha1.SparkApplication, s Settings) []submission.Object {
+	t := translate(app, s)
+	return append(fields.ObsoleteObjects(t.app, t.settings), &corev1.Service{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Service"},
+		ObjectMeta: metav1.ObjectMeta{Name: UIServiceName(app), Namespace: app.Namespace},
+	})
+}

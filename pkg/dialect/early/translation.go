@@ -1,0 +1,187 @@
+package early
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/early/v1alpha1"
+	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/settings"
+	"github.com/firesteel-dev/firesteel/pkg/finding"
+)
+
+const (
+	confField    = "spec.sparkConf"
+	instancesKey = "spark.executor.instances"
+	dynamicKey   = "spark.dynamicAllocation.enabled"
+	// driverAccountKey is the property in the place of a field for the driver's service account, which this API does not have.
+	driverAccountKey   = "spark.kubernetes.authenticate.driver.serviceAccountName"
+	executorAccountKey = "spark.kubernetes.authenticate.executor.serviceAccountName"
+)
+
+// translation is an application in terms of the Kubeflow operator's API.
+type translation struct {
+	app *v1beta2.SparkApplication
+	// settings are those for the translated application.
+	settings settings.Defaults
+	// spellings are the paths that the user wrote, for messages about the translated application.
+	spellings spellings
+	// refused is why the application can never run, and warnings is what is not done as it asks: what is found by the translation.
+	refused, warnings finding.List
+}
+
+// translate translates an application. The result has its identity and annotations. It has no labels of it: the early operator gave Pods
+// none of them.
+func translate(app *v1alpha1.SparkApplication, s Settings) *translation {
+	spec, given := canonical(app.Spec)
+	t := &translation{
+		app: &v1beta2.SparkApplication{ObjectMeta: metav1.ObjectMeta{
+			Name: app.Name, Namespace: app.Namespace, UID: app.UID, Generation: app.Generation, Annotations: app.Annotations,
+			CreationTimestamp: app.CreationTimestamp, DeletionTimestamp: app.DeletionTimestamp,
+		}},
+		settings: s.ofKubeflow(), spellings: given,
+	}
+	t.app.Spec = v1beta2.SparkApplicationSpec{
+		Type: v1beta2.SparkApplicationType(spec.Type), Mode: v1beta2.ClusterMode,
+		MainClass: spec.MainClass, MainApplicationFile: spec.MainApplicationFile, Arguments: spec.Arguments,
+		HadoopConf: v1beta2.Properties(spec.HadoopConf), SparkConfigMap: spec.SparkConfigMap, HadoopConfigMap: spec.HadoopConfigMap,
+		Deps: v1beta2.Dependencies{Jars: spec.Deps.Jars, Files: spec.Deps.Files, PyFiles: spec.Deps.PyFiles},
+	}
+	t.app.Spec.Driver.SparkPodSpec = v1beta2.SparkPodSpec{
+		Image: spec.Driver.Image, Memory: ptr.Deref(spec.Driver.Memory, ""),
+		ConfigMaps: namePaths(spec.Driver.ConfigMaps), Secrets: secretInfos(spec.Driver.Secrets), EnvVars: spec.Driver.EnvVars,
+	}
+	t.app.Spec.Executor.SparkPodSpec = v1beta2.SparkPodSpec{
+		Image: spec.Executor.Image, Memory: ptr.Deref(spec.Executor.Memory, ""),
+		ConfigMaps: namePaths(spec.Executor.ConfigMaps), Secrets: secretInfos(spec.Executor.Secrets), EnvVars: spec.Executor.EnvVars,
+	}
+	t.setProperties(spec)
+	t.setCores("driver", &t.app.Spec.Driver.SparkPodSpec, spec.Driver.Cores)
+	t.setCores("executor", &t.app.Spec.Executor.SparkPodSpec, spec.Executor.Cores)
+	t.setInstances(spec)
+	t.setImages(s)
+	t.setVersion(s)
+	t.checkMode(spec)
+	t.warnOfUnused(spec)
+	return t
+}
+
+func namePaths(given []v1alpha1.NamePath) []v1beta2.NamePath {
+	var translated []v1beta2.NamePath
+	for _, each := range given {
+		translated = append(translated, v1beta2.NamePath{Name: each.Name, Path: each.Path})
+	}
+	return translated
+}
+
+func secretInfos(given []v1alpha1.SecretInfo) []v1beta2.SecretInfo {
+	var translated []v1beta2.SecretInfo
+	for _, each := range given {
+		kind := each.Type
+		if kind == v1alpha1.HDFSDelegationTokenSecret {
+			kind = v1alpha1.HadoopDelegationTokenSecret
+		}
+		translated = append(translated, v1beta2.SecretInfo{Name: each.Name, Path: each.Path, Type: v1beta2.SecretType(kind)})
+	}
+	return translated
+}
+
+// coresFormat matches numbers and the CPU quantities that the early operator's Spark took. There are at most nine digits on each side.
+var coresFormat = regexp.MustCompile(`^(\d{1,9})(\.\d{1,9})?$|^(\d{1,9})m$`)
+
+// setCores sets the cores of a role. A part of a core is what the Pod requests, and tasks get whole cores.
+func (t *translation) setCores(role string, pods *v1beta2.SparkPodSpec, given *v1alpha1.Cores) {
+	text := strings.TrimSpace(string(ptr.Deref(given, "")))
+	if text == "" {
+		return
+	}
+	field := "spec." + role + ".cores"
+	cores, ok := parseCores(text)
+	if !ok {
+		t.refuse("InvalidCores", field, text, "is no number of cores", "write one such as 1, 0.1 or 100m")
+		return
+	}
+	whole := float64(int64(cores))
+	if whole < cores {
+		whole++
+		pods.CoreRequest = text
+		t.spellings["spec."+role+".coreRequest"] = field
+	}
+	pods.Cores = &whole
+}
+
+// parseCores returns a number of cores above zero.
+func parseCores(text string) (cores float64, ok bool) {
+	if !coresFormat.MatchString(text) {
+		return 0, false
+	}
+	number, milli := strings.CutSuffix(text, "m")
+	cores, err := strconv.ParseFloat(number, 64)
+	if milli {
+		cores /= 1000
+	}
+	return cores, err == nil && cores > 0
+}
+
+// setInstances sets the number of executors that Spark has by default. The Kubeflow operator has another.
+func (t *translation) setInstances(spec v1alpha1.SparkApplicationSpec) {
+	t.app.Spec.Executor.Instances = spec.Executor.Instances
+	if spec.Executor.Instances != nil {
+		return
+	}
+	for _, properties := range []map[string]string{t.app.Spec.SparkConf, t.settings.Properties} {
+		if _, set := properties[instancesKey]; set || strings.EqualFold(strings.TrimSpace(properties[dynamicKey]), "true") {
+			return
+		}
+	}
+	t.app.Spec.Executor.Instances = ptr.To[int32](2)
+}
+
+// checkMode refuses applications whose driver is not Firesteel's to launch: it would run the program twice, or elsewhere.
+func (t *translation) checkMode(spec v1alpha1.SparkApplicationSpec) {
+	if mode := spec.Mode; mode != "" && mode != v1alpha1.ClusterMode {
+		t.refuse("ClientModeUnsupported", "spec.mode", mode, "is not supported, the driver runs in a Pod that Firesteel creates",
+			fmt.Sprintf("leave it out, or write %s", v1alpha1.ClusterMode))
+	}
+	if spec.SubmissionByUser {
+		t.refuse("SubmissionByUserUnsupported", "spec.submissionByUser", true,
+			"is not supported, and Firesteel does not run the application beside your own spark-submit",
+			"leave it out and let Firesteel run it, or run spark-submit without a SparkApplication")
+	}
+}
+
+// scalaSuffix finds the versions of Scala in the names of jars that no Spark 3 can load.
+var scalaSuffix = regexp.MustCompile(`_2\.1[01]([-.][^/]*)?$`)
+
+// warnOfUnused warns of what nothing acts on, and of jars for another Scala.
+func (t *translation) warnOfUnused(spec v1alpha1.SparkApplicationSpec) {
+	if spec.LogsLocation != "" {
+		t.warnings.Warn("spec.logsLocation", spec.LogsLocation, "has no effect, as in the early operator",
+			"leave it out, or set driver-log-lines in the ConfigMap config-kubeflow")
+	}
+	if spec.Driver.PodName != "" {
+		t.warnings.Warn("spec.driver.podName", spec.Driver.PodName, "has no effect, it is for the mode "+string(v1alpha1.InClusterClientMode),
+			"leave it out, or name the Pod by "+finding.Entry(confField, "spark.kubernetes.driver.pod.name"))
+	}
+	jars := []struct{ field, uri string }{{"spec.mainApplicationFile", spec.MainApplicationFile}}
+	for i, uri := range spec.Deps.Jars {
+		jars = append(jars, struct{ field, uri string }{fmt.Sprintf("spec.deps.jars[%d]", i), uri})
+	}
+	var found finding.List
+	for _, jar := range jars {
+		if len(found) < finding.Max && scalaSuffix.MatchString(jar.uri) {
+			found.Warn(jar.field, jar.uri, "is for Scala 2.11 or older by its name, and Spark 3 and newer have Scala 2.12 or 2.13",
+				"build it for the Scala of the image")
+		}
+	}
+	t.warnings.Add(t.spellings.of(found)...)
+}
+
+func (t *translation) refuse(reason, field string, value any, message, remedy string) {
+	t.refused.Add(finding.Finding{Severity: finding.Error, Reason: reason, Field: field, Value: value, Message: message, Remedy: remedy})
+}

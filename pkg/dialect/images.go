@@ -1,0 +1,52 @@
+package dialect
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/firesteel-dev/firesteel/pkg/submission"
+)
+
+// maxImage bounds the names of images that are searched for versions. Registries take no longer ones.
+const maxImage = 512
+
+var (
+	// versionInTag finds versions in tags such as 3.5.7-java17 and v4.0.1.
+	versionInTag = regexp.MustCompile(`\d+\.\d+(\.\d+)?`)
+	// oldVersion matches tags that begin with a version before 2.4.
+	oldVersion = regexp.MustCompile(`^v?(1\.\d+|2\.[0-3])([.-]|$)`)
+	// forkedTag matches tags of the fork that first ran Spark on Kubernetes: v2.2.0-kubernetes-0.5.0.
+	forkedTag = regexp.MustCompile(`(-kubernetes-|-k8s-)\d`)
+)
+
+// ImageVersion returns the version of Spark that the tag of an image names. It is empty if the tag names none that Firesteel knows.
+func ImageVersion(image string) string {
+	_, tag := splitImage(image)
+	for _, version := range versionInTag.FindAllString(tag, -1) {
+		if _, known := submission.RulesFor(version); known {
+			return version
+		}
+	}
+	return ""
+}
+
+// IsImageTooOld reports whether an image has a version of Spark before 2.4, by its name. The entrypoint of such an image takes no
+// arguments of spark-submit, so its driver cannot start. An image whose name does not have the word spark may have a version of its own.
+func IsImageTooOld(image string) bool {
+	repository, tag := splitImage(image)
+	name := repository[strings.LastIndex(repository, "/")+1:]
+	ofFork := strings.HasPrefix(repository, "kubespark/") || strings.Contains(repository, "/kubespark/")
+	return ofFork || strings.Contains(name, "spark") && (oldVersion.MatchString(tag) || forkedTag.MatchString(tag))
+}
+
+// splitImage returns the repository and the tag of an image. A digest is ignored.
+func splitImage(image string) (repository, tag string) {
+	if len(image) > maxImage {
+		return "", ""
+	}
+	image, _, _ = strings.Cut(strings.TrimSpace(image), "@")
+	if at := strings.LastIndex(image, ":"); at > strings.LastIndex(image, "/") {
+		return image[:at], image[at+1:]
+	}
+	return image, ""
+}
