@@ -309,6 +309,21 @@ func TestInvalidSettings(t *testing.T) {
 		configMap, key, value string
 		want                  string
 	}{
+		"a replacement that is none": {
+			config.EarlyName, "image-replacements", "kubespark/*=spark:3.5.7\nspark", `("spark" is none)`,
+		},
+		"a replacement by a pattern": {
+			config.EarlyName, "image-replacements", "spark=spark*", "write up to 64 pairs PATTERN=IMAGE",
+		},
+		"more replacements than there may be": {
+			config.EarlyName, "image-replacements", strings.Repeat("a=b ", 65), "(there are 65)",
+		},
+		"a Spark that is not known": {
+			config.EarlyName, "spark-version", "2.2", `config-early: spark-version is "2.2": write a version of Spark such as 3.5.7`,
+		},
+		"a type of Service that is none": {
+			config.EarlyName, "ui-service-type", "LoadBalancer", `config-early: ui-service-type is "LoadBalancer": write one of NodePort, ClusterIP`,
+		},
 		"a namespace that is none": {
 			config.ScopeName, "watched-namespaces", "team-a,Team_B",
 			`config-scope: watched-namespaces is "team-a,Team_B": ` +

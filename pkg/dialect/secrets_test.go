@@ -14,12 +14,14 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	earlyv1alpha1 "github.com/firesteel-dev/firesteel/pkg/apis/early/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
 	"github.com/firesteel-dev/firesteel/pkg/cluster/status"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/early"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/settings"
 	"github.com/firesteel-dev/firesteel/pkg/redact"
@@ -45,6 +47,19 @@ var kinds = map[string]struct {
 		},
 		spec: func(app dialect.Application) any { return &app.(*sparkv1.SparkApplication).Spec },
 		conf: func(app dialect.Application) map[string]string { return app.(*sparkv1.SparkApplication).Spec.SparkConf },
+	},
+	"spark-operator.k8s.io": {
+		dialect: early.New(early.Settings{}),
+		app: func() dialect.Application {
+			return &earlyv1alpha1.SparkApplication{ObjectMeta: named(), Spec: earlyv1alpha1.SparkApplicationSpec{
+				MainClass: "Main", MainApplicationFile: "local:///a.jar", SparkConf: map[string]string{},
+				Driver: earlyv1alpha1.DriverSpec{Image: "spark:4.1.1"}, Executor: earlyv1alpha1.ExecutorSpec{Image: "spark:4.1.1"},
+			}}
+		},
+		spec: func(app dialect.Application) any { return &app.(*earlyv1alpha1.SparkApplication).Spec },
+		conf: func(app dialect.Application) map[string]string {
+			return app.(*earlyv1alpha1.SparkApplication).Spec.SparkConf
+		},
 	},
 	"sparkoperator.k8s.io": {
 		dialect: kubeflow.New(settings.Defaults{}),

@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/firesteel-dev/firesteel/internal/cost"
+	earlyv1alpha1 "github.com/firesteel-dev/firesteel/pkg/apis/early/v1alpha1"
 	firesteelv1alpha1 "github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
@@ -21,6 +22,7 @@ import (
 	clusterapi "github.com/firesteel-dev/firesteel/pkg/cluster/status"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/early"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/settings"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
@@ -165,6 +167,8 @@ func stepsOf(k hostile.Kind, data []byte) []step {
 	switch k.APIVersion + " " + k.Kind {
 	case "spark.apache.org/v1 SparkApplication":
 		return stepsOfApplication(data, &sparkv1.SparkApplication{}, apache.New(apache.Defaults{}))
+	case "spark-operator.k8s.io/v1alpha1 SparkApplication":
+		return stepsOfApplication(data, &earlyv1alpha1.SparkApplication{}, early.New(early.NewSettings()))
 	case "sparkoperator.k8s.io/v1beta2 SparkApplication":
 		return stepsOfApplication(data, &v1beta2.SparkApplication{}, kubeflow.New(settings.NewDefaults()))
 	case "spark.apache.org/v1 SparkCluster":

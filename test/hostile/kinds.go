@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 
+	earlyv1alpha1 "github.com/firesteel-dev/firesteel/pkg/apis/early/v1alpha1"
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
 )
@@ -35,6 +36,9 @@ var Kinds = []Kind{
 		base: apacheSpec, spec: reflect.TypeFor[sparkv1.ApplicationSpec]()},
 	{APIVersion: "sparkoperator.k8s.io/v1beta2", Kind: "SparkApplication", Resource: "sparkapplications",
 		base: kubeflowSpec, spec: reflect.TypeFor[v1beta2.SparkApplicationSpec]()},
+	{APIVersion: "spark-operator.k8s.io/v1alpha1", Kind: "SparkApplication", Resource: "sparkapplications",
+		base: `{"mainClass": "Main", "mainApplicationFile": "local:///a.jar", "driver": {"image": "spark:4.1.1"}, "executor": {"image": "spark:4.1.1"}}`,
+		spec: reflect.TypeFor[earlyv1alpha1.SparkApplicationSpec]()},
 	{APIVersion: "spark.apache.org/v1", Kind: "SparkCluster", Resource: "sparkclusters",
 		base: `{"runtimeVersions": {"sparkVersion": "4.1.1"}, "clusterTolerations": {"instanceConfig": {"initWorkers": 1, "minWorkers": 1, "maxWorkers": 1}}}`,
 		spec: reflect.TypeFor[sparkv1.ClusterSpec]()},

@@ -33,7 +33,8 @@ func TestKustomizeBaseHoldsEveryManifest(t *testing.T) {
 
 func TestKustomizeComponentAddsItsFolderToTheBase(t *testing.T) {
 	for component, manifests := range map[string]string{
-		"admission": "*.yaml", "driver-logs": "*.yaml", "eventing": "[1-8]*.yaml", "observability": "*.yaml", "other-operators": "*.yaml", "webhook": "*.yaml",
+		"admission": "*.yaml", "driver-logs": "*.yaml", "early": "*.yaml", "eventing": "[1-8]*.yaml", "observability": "*.yaml", "other-operators": "*.yaml",
+		"webhook": "*.yaml",
 	} {
 		t.Run(component, func(t *testing.T) {
 			want := read(t, "*.yaml", filepath.Join(component, manifests))

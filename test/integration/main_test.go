@@ -74,8 +74,13 @@ func run(m *testing.M) (code int) {
 
 // start starts the control plane. What watches it ends with the context.
 func (s *suite) start(ctx context.Context) error {
+	return s.startWith(ctx, controlplane.Options{Dir: filepath.Join(s.dir, "plane")})
+}
+
+// startWith starts a control plane with options.
+func (s *suite) startWith(ctx context.Context, options controlplane.Options) error {
 	var err error
-	s.Installation, err = install(ctx, filepath.Join(s.dir, "plane"), slices.Concat(firesteel.Manifests, firesteel.Handlers)...)
+	s.Installation, err = firesteel.Install(ctx, repository, options, slices.Concat(firesteel.Manifests, firesteel.Handlers)...)
 	if err != nil {
 		return err
 	}

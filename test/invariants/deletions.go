@@ -6,6 +6,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	earlyv1alpha1 "github.com/firesteel-dev/firesteel/pkg/apis/early/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
 	"github.com/firesteel-dev/firesteel/pkg/applications"
 	"github.com/firesteel-dev/firesteel/pkg/config"
@@ -31,10 +32,14 @@ func expired(app dialect.Application, at time.Time) bool {
 
 // APIOf is the API of an application.
 func APIOf(app dialect.Application) *applications.API {
-	if _, ok := app.(*v1beta2.SparkApplication); ok {
+	switch app.(type) {
+	case *v1beta2.SparkApplication:
 		return applications.Kubeflow(nil)
+	case *earlyv1alpha1.SparkApplication:
+		return applications.Early(nil)
+	default:
+		return applications.Apache(nil)
 	}
-	return applications.Apache(nil)
 }
 
 // PolicyOf is the lifecycle policy of an application's spec.

@@ -19,6 +19,7 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 
+	earlyv1alpha1 "github.com/firesteel-dev/firesteel/pkg/apis/early/v1alpha1"
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
@@ -289,6 +290,7 @@ func (c *connection) list(resource string, request *http.Request) (any, error) {
 var kinds = map[string]metav1.TypeMeta{
 	apaches:   {Kind: "SparkApplication", APIVersion: sparkv1.SchemeGroupVersion.String()},
 	kubeflows: {Kind: "SparkApplication", APIVersion: v1beta2.SchemeGroupVersion.String()},
+	earlies:   {Kind: "SparkApplication", APIVersion: earlyv1alpha1.SchemeGroupVersion.String()},
 	pods:      {Kind: "Pod", APIVersion: "v1"},
 }
 
@@ -299,6 +301,8 @@ func newApplication(resource string) dialect.Application {
 		return &sparkv1.SparkApplication{}
 	case kubeflows:
 		return &v1beta2.SparkApplication{}
+	case earlies:
+		return &earlyv1alpha1.SparkApplication{}
 	default:
 		return nil
 	}

@@ -3,6 +3,7 @@ package model
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -19,15 +20,15 @@ import (
 	"knative.dev/pkg/leaderelection"
 	"knative.dev/pkg/logging"
 
+	"github.com/firesteel-dev/firesteel/pkg/applications"
 	sparkclient "github.com/firesteel-dev/firesteel/pkg/client/injection/client"
 	"github.com/firesteel-dev/firesteel/pkg/config"
-	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
-	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow"
 	"github.com/firesteel-dev/firesteel/pkg/events"
 	"github.com/firesteel-dev/firesteel/pkg/handlers"
 	"github.com/firesteel-dev/firesteel/pkg/handlers/lookup"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/launch"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/earlyapplication"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/kubeflowapplication"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/sparkapplication"
 )
@@ -52,8 +53,7 @@ func startReplica(t *testing.T, connection *connection, sink events.Sink, inProc
 	r := &replica{connection: connection, stop: stop}
 	ctx = logging.WithLogger(ctx, zap.NewNop().Sugar())
 	ctx = controller.WithEventRecorder(ctx, silent{})
-	ctx = filteredfactory.WithSelectors(ctx, apache.API.DriverSelector, apache.API.ExecutorSelector,
-		kubeflow.API.DriverSelector, kubeflow.API.ExecutorSelector)
+	ctx = filteredfactory.WithSelectors(ctx, slices.Concat(applications.PodSelectors())...)
 	config := connection.config()
 	launch.WithoutCreateRetries(config)
 	ctx, informers := injection.Default.SetupInformers(ctx, config)
@@ -63,6 +63,7 @@ func startReplica(t *testing.T, connection *connection, sink events.Sink, inProc
 	impls := []*controller.Impl{
 		sparkapplication.NewController(r.process, nil, nil)(ctx, &configmap.ManualWatcher{}),
 		kubeflowapplication.NewController(r.process, nil, nil)(ctx, &configmap.ManualWatcher{}),
+		earlyapplication.NewController(r.process, nil)(ctx, &configmap.ManualWatcher{}),
 	}
 	r.running.Go(func() {
 		wait, err := controller.RunInformers(ctx.Done(), informers...)

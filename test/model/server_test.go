@@ -19,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 
+	earlyv1alpha1 "github.com/firesteel-dev/firesteel/pkg/apis/early/v1alpha1"
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
 	"github.com/firesteel-dev/firesteel/pkg/config"
@@ -31,6 +32,7 @@ import (
 const (
 	apaches   = "sparkapplications.spark.apache.org"
 	kubeflows = "sparkapplications.sparkoperator.k8s.io"
+	earlies   = "sparkapplications.spark-operator.k8s.io"
 	pods      = "pods"
 	leases    = "leases.coordination.k8s.io"
 )
@@ -209,6 +211,9 @@ func (s *server) merge(stored, given object, subresource string) error {
 		return mergeParts(app, wanted, subresource, part(&app.Spec, wanted.Spec), part(&app.Status, wanted.Status))
 	case *v1beta2.SparkApplication:
 		wanted := wanted.(*v1beta2.SparkApplication)
+		return mergeParts(app, wanted, subresource, part(&app.Spec, wanted.Spec), part(&app.Status, wanted.Status))
+	case *earlyv1alpha1.SparkApplication:
+		wanted := wanted.(*earlyv1alpha1.SparkApplication)
 		return mergeParts(app, wanted, subresource, part(&app.Spec, wanted.Spec), part(&app.Status, wanted.Status))
 	case *coordinationv1.Lease:
 		app.Spec = wanted.(*coordinationv1.Lease).Spec

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
+	earlyv1alpha1 "github.com/firesteel-dev/firesteel/pkg/apis/early/v1alpha1"
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
 )
@@ -18,11 +19,13 @@ import (
 // user applies, edits, suspends and deletes the applications of an API.
 type user struct {
 	resource string
+	// name begins the names of its applications. Two APIs give drivers the same names.
+	name string
 	// make draws an application.
 	make func(k key, random *rand.Rand) object
 }
 
-var users = []user{{apaches, anApache}, {kubeflows, aKubeflow}}
+var users = []user{{apaches, "app", anApache}, {kubeflows, "app", aKubeflow}, {earlies, "early", anEarly}}
 
 // haveUsers has the users of each API do what they do, until it is calm.
 func (w *env) haveUsers() {
@@ -39,7 +42,7 @@ const names = 4
 func (w *env) use(its user, random *rand.Rand) {
 	for !w.calm() {
 		pause(random, 30*time.Second)
-		k := key{its.resource, "team-a", fmt.Sprintf("app-%d", random.IntN(names))}
+		k := key{its.resource, "team-a", fmt.Sprintf("%s-%d", its.name, random.IntN(names))}
 		switch random.IntN(6) {
 		case 0, 1, 2:
 			w.expect(w.server.create(k, its.make(k, random)))
@@ -54,7 +57,7 @@ func (w *env) use(its user, random *rand.Rand) {
 		}
 	}
 	for n := range names {
-		k := key{its.resource, "team-a", fmt.Sprintf("app-%d", n)}
+		k := key{its.resource, "team-a", fmt.Sprintf("%s-%d", its.name, n)}
 		w.edit(k, func(suspended *bool, _ map[string]string) { *suspended = false })
 		w.expect(w.server.change(k, metav1.Preconditions{}, letEnd))
 	}
@@ -89,6 +92,8 @@ func (w *env) edit(k key, edit func(suspended *bool, properties map[string]strin
 			edit(&app.Spec.Suspend, app.Spec.SparkConf)
 		case *v1beta2.SparkApplication:
 			edit(&app.Spec.Suspend, app.Spec.SparkConf)
+		case *earlyv1alpha1.SparkApplication:
+			edit(new(bool), app.Spec.SparkConf) // it cannot be suspended
 		}
 		stored.SetGeneration(stored.GetGeneration() + 1)
 		return nil
@@ -160,6 +165,22 @@ func aKubeflow(k key, random *rand.Rand) object {
 	}
 	if random.IntN(2) == 0 {
 		app.Spec.TimeToLiveSeconds = some(random, 0, 40)
+	}
+	return app
+}
+
+func anEarly(k key, random *rand.Rand) object {
+	app := &earlyv1alpha1.SparkApplication{
+		TypeMeta:   kinds[k.resource],
+		ObjectMeta: metav1.ObjectMeta{Namespace: k.namespace, Name: k.name},
+		Spec: earlyv1alpha1.SparkApplicationSpec{
+			MainClass: "org.example.Main", MainApplicationFile: "local:///opt/app.jar",
+			SparkConf: map[string]string{"spark.eventLog.enabled": "false"},
+			Driver:    earlyv1alpha1.DriverSpec{Image: "spark:4.1.4"}, Executor: earlyv1alpha1.ExecutorSpec{Image: "spark:4.1.4"},
+		},
+	}
+	if random.IntN(8) == 0 {
+		app.Spec.SubmissionByUser = true // it fails before a launch
 	}
 	return app
 }

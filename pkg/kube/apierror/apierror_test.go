@@ -25,6 +25,18 @@ func TestFailedWebhook(t *testing.T) {
 	}
 }
 
+func TestIsNodePortsExhausted(t *testing.T) {
+	for err, want := range map[error]bool{
+		fmt.Errorf("create: %w", apierrors.NewInternalError(errors.New("failed to allocate a nodePort: range is full"))): true,
+		apierrors.NewInternalError(errors.New("failed to allocate a nodePort: etcd")):                                    false,
+		errors.New("failed to allocate a nodePort: range is full"):                                                       false,
+	} {
+		if got := apierror.IsNodePortsExhausted(err); got != want {
+			t.Errorf("%v: %t", err, got)
+		}
+	}
+}
+
 func TestIsTerminal(t *testing.T) {
 	pods := schema.GroupResource{Resource: "pods"}
 	for name, test := range map[string]struct {

@@ -15,7 +15,17 @@ func TestUnsupportedFields(t *testing.T) {
 		app  *application
 		want []string // parts of the sentences
 	}{
-		"nothing":                   {pi(), nil},
+		"nothing":                           {pi(), nil},
+		"a Spark that only the image names": {pi().Spark("").Spec("image: spark:3.5.7"), nil},
+		"a Spark that nothing names":        {pi().Spark("").Spec("image: spark:latest"), []string{`spec.sparkVersion "" is not known`}},
+		"an image that no driver starts from": {
+			pi().Spec("image: kubespark/spark:v2.2.0-kubernetes-0.5.0"),
+			[]string{`spec.image "kubespark/spark:v2.2.0-kubernetes-0.5.0" has a Spark before 2.4 by its name`},
+		},
+		"images of roles that no driver starts from": {
+			pi().Driver("image: spark:2.3.0").Executor("image: spark:2.2.0"),
+			[]string{`spec.driver.image "spark:2.3.0"`, `spec.executor.image "spark:2.2.0"`},
+		},
 		"a Spark that nobody knows": {pi().Spark("9.0.0"), []string{`spec.sparkVersion "9.0.0" is not known`}},
 		"finalizers, which would hold names": {
 			pi().Driver("template: {metadata: {finalizers: [example.org/a]}}").Executor("template: {metadata: {finalizers: [example.org/b]}}"),

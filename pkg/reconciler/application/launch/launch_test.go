@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -123,6 +124,45 @@ func TestLaunchCreatesEachObject(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"HTTPRoute", "", ""}, made.missing); diff != "" || made.driver.Name != "pi-driver" {
 		t.Errorf("the driver is %s, and missing kinds (-want +got):\n%s", made.driver.Name, diff)
+	}
+}
+
+func TestADriverRunsWithoutAnOptionalObjectThatIsRefused(t *testing.T) {
+	full := apierrors.NewInternalError(errors.New("failed to allocate a nodePort: range is full"))
+	for name, test := range map[string]struct {
+		refusal  error
+		optional bool
+		warning  string // part of it
+		fails    bool
+	}{
+		"by a quota":            {exceeded, true, "Service team-a/pi-ui-1", false},
+		"for want of a port":    {full, true, "The application runs without its Service team-a/pi-ui-1: Internal error occurred: failed to allocate a nodePort", false},
+		"by a server's error":   {apierrors.NewServiceUnavailable("later"), true, "", true},
+		"that it needs, though": {exceeded, false, "", true},
+		"if it is not refused":  {nil, true, "", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			client := fake.NewClientset()
+			client.PrependReactor("create", "services", func(clienttesting.Action) (bool, runtime.Object, error) {
+				return test.refusal != nil, nil, test.refusal
+			})
+			ui := &corev1.Service{
+				TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Service"}, ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "pi-ui-1"},
+			}
+			objects := &submission.Objects{
+				Driver: &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "pi-driver"}}, Owned: []submission.Object{ui},
+			}
+			if test.optional {
+				objects.Optional = []submission.Object{ui}
+			}
+			made, err := New(Config{API: applications.Apache(nil), Kube: client}).create(t.Context(), applicationtest.Pi().Obj(), objects)
+			if (err != nil) != test.fails || made.driver == nil {
+				t.Fatalf("the driver is %v: %v", made.driver, err)
+			}
+			if got := strings.Join(made.refused, " "); (got != "") != (test.warning != "") || !strings.Contains(got, test.warning) {
+				t.Errorf("warnings are %q", got)
+			}
+		})
 	}
 }
 

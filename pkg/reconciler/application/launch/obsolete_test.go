@@ -28,6 +28,29 @@ func (spending) ObsoleteObjects(dialect.Application) []submission.Object {
 	return []submission.Object{&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "group"}}}
 }
 
+func TestObsoleteObjectsOfThisProcessAreDeletedWithoutARead(t *testing.T) {
+	client := fake.NewClientset()
+	created := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "group", UID: "uid-of-group"}}
+	app := applicationtest.Pi().In(lifecycle.RunningHealthy, 1, 1).Obj()
+	app.Status.Firesteel.Launch = &v1alpha1.Launch{ID: "this"}
+	record := app.Status.Firesteel.DeepCopy()
+	record.Transitions = append(record.Transitions, v1alpha1.Transition{State: string(lifecycle.Failed), End: &v1alpha1.AttemptEnd{}})
+	v, l := &view.Application{App: app, Dialect: spending{}}, New(Config{API: applications.Apache(nil), Kube: client})
+	l.rememberObsolete(v, "this", []submission.Object{&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "group"}}, created})
+	for i, want := range []string{"delete", "delete get"} { // what was deleted is not remembered
+		if err := l.DeleteObsolete(t.Context(), v, record); err != nil {
+			t.Fatal(err)
+		}
+		if asks := applicationtest.VerbsOn(client); asks != want {
+			t.Errorf("at the end %d it asked to %q, want %q", i, asks, want)
+		}
+	}
+	preconditions := client.Actions()[0].(clienttesting.DeleteActionImpl).DeleteOptions.Preconditions
+	if preconditions == nil || *preconditions.UID != "uid-of-group" {
+		t.Errorf("preconditions are %v", preconditions)
+	}
+}
+
 func TestObsoleteObjectsAreDeletedAtTheEndOfTheirLaunch(t *testing.T) {
 	forbidden := apierrors.NewForbidden(schema.GroupResource{Resource: "configmaps"}, "group", nil)
 	failed := apierrors.NewInternalError(http.ErrServerClosed)

@@ -1,0 +1,346 @@
+package integration
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/early/v1alpha1"
+	earlyclient "github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned/typed/early/v1alpha1"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/early"
+	"github.com/firesteel-dev/firesteel/pkg/submission"
+	"github.com/firesteel-dev/firesteel/test/harness/controlplane"
+	"github.com/firesteel-dev/firesteel/test/harness/kubelet"
+)
+
+const (
+	crdOfEarlyApplications = "early/300-early-sparkapplication.yaml"
+	// host is the node of all drivers, and nodePort the only node port of the cluster.
+	host     = "192.0.2.7"
+	nodePort = 30000
+)
+
+// earlyPi is a manifest as the users of the early operator wrote it, with an image of today.
+func earlyPi(name string) string {
+	return fmt.Sprintf(`
+apiVersion: spark-operator.k8s.io/v1alpha1
+kind: SparkApplication
+metadata:
+  name: %s
+spec:
+  type: Scala
+  mode: cluster
+  mainClass: org.apache.spark.examples.SparkPi
+  mainApplicationFile: local:///opt/spark/examples/jars/spark-examples.jar
+  driver:
+    image: docker.io/library/spark:4.1.1
+    cores: "0.1"
+    memory: null
+  executor:
+    image: docker.io/library/spark:4.1.1
+    instances: 1
+    memory: 512m
+`, name)
+}
+
+func (s *env) earlyApps() earlyclient.SparkApplicationInterface {
+	return s.Spark.EarlyV1alpha1().SparkApplications(s.ns)
+}
+
+func (s *env) applyEarly(manifest string) {
+	s.Helper()
+	_, err := s.kubectl(manifest, "apply", "--filename=-")
+	s.must(err)
+}
+
+// untilEarly waits for a state of an application, and returns the application in it.
+func (s *env) untilEarly(name string, state v1alpha1.ApplicationStateType) *v1alpha1.SparkApplication {
+	s.Helper()
+	return until(s, s.earlyApps(), name, "be "+string(state), func(app *v1alpha1.SparkApplication) bool { return app.Status.AppState.State == state })
+}
+
+// runEarly lets the driver of an application run on its node.
+func (s *env) runEarly(name string) *driver {
+	s.Helper()
+	s.untilEarly(name, v1alpha1.SubmittedState)
+	d := s.kubeflowDriver(name)
+	d.set(func(status *corev1.PodStatus) {
+		status.HostIP, status.HostIPs = host, []corev1.HostIP{{IP: host}}
+		kubelet.Started(status)
+	})
+	s.untilEarly(name, v1alpha1.RunningState)
+	return d
+}
+
+// earlyExecutor makes an executor of a driver, as the driver would.
+func (d *driver) earlyExecutor(name string) *driver {
+	d.env.Helper()
+	made, err := d.env.Kube.CoreV1().Pods(d.env.ns).Create(d.env.Context(), &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: name, OwnerReferences: []metav1.OwnerReference{submission.OwnedBy(d.Pod)},
+			Labels: map[string]string{
+				"spark-role": "executor", submission.LabelExecutorID: "1", "spark-app-selector": d.Labels["spark-app-selector"],
+				early.LabelAppID: d.Labels[early.LabelAppID], early.LabelApplication: d.Labels[early.LabelApplication],
+			},
+		},
+		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "spark-kubernetes-executor", Image: "spark"}}},
+	}, metav1.CreateOptions{})
+	d.env.must(err)
+	return &driver{Pod: made, env: d.env}
+}
+
+// startEarly starts the control plane of the test: one node port, and no CRD of this API.
+func startEarly(t *testing.T) *env {
+	t.Helper()
+	controlPlanes.reserve(t)
+	s := &env{TB: t, suite: &suite{dir: t.TempDir(), programs: controlPlanes.dir}, ns: "early"}
+	ctx, cancel := context.WithCancel(context.Background())
+	t.Cleanup(func() {
+		cancel()
+		s.suite.stop()
+	})
+	s.must(s.suite.startWith(ctx, controlplane.Options{
+		Dir: filepath.Join(s.dir, "plane"), ServerArguments: []string{fmt.Sprintf("--service-node-port-range=%d-%d", nodePort, nodePort)},
+	}))
+	_, err := s.Kube.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.ns}}, metav1.CreateOptions{})
+	s.must(err)
+	until(s, s.Kube.CoreV1().ServiceAccounts(s.ns), "default", "exist", func(*corev1.ServiceAccount) bool { return true })
+	return s
+}
+
+// Applications of the early API live as those of the others do. Its CRD comes while the controller runs.
+func TestEarlyApplications(t *testing.T) {
+	t.Parallel()
+	s := startEarly(t)
+	r := s.replica()
+	step := func(name string, test func(s *env)) {
+		t.Run(name, func(t *testing.T) { test(s.in(t)) })
+	}
+	step("without the CRD the controller is ready", func(s *env) {
+		s.untilAnswered(r.probes+"/readiness", http.StatusOK)
+		s.untilReady(r.Process)
+		if got, err := s.kubectl("", "get", "sparkapplications", "-o", "name"); err != nil || strings.Contains(got, "spark-operator") {
+			t.Errorf("kubectl get sparkapplications: %s (%v)", got, err)
+		}
+	})
+	step("with the CRD an application runs, and kubectl means its kind", func(s *env) {
+		s.applyCRD(crdOfEarlyApplications)
+		s.applyEarly(earlyPi("first"))
+		s.runEarly("first").succeed()
+		s.untilEarly("first", v1alpha1.CompletedState)
+		until(s, s.earlyApps(), "first", "hold no finalizer", func(app *v1alpha1.SparkApplication) bool { return len(app.Finalizers) == 0 })
+		if got, err := s.kubectl("", "get", "sparkapplications", "-o", "name"); err != nil || !contains(got, "sparkapplication.spark-operator.k8s.io/first") {
+			t.Errorf("kubectl get sparkapplications: %s (%v)", got, err)
+		}
+	})
+	step("a life has its budget, and its UI a node port", liveEarly)
+	step("a driver that fails", failEarly)
+	step("an edit runs it again", editEarly)
+	step("a deletion stops the driver", deleteEarly)
+	step("without a free node port it runs with a warning", exhaustEarly)
+	step("the manifest of the first documentation", documentEarly)
+	step("what would run twice is refused", refuseEarly)
+	for _, request := range s.forbidden() {
+		t.Errorf("the controller may not do what it does: %s", request)
+	}
+}
+
+// forbidden returns the requests of the controller that were forbidden.
+func (s *env) forbidden() []controlplane.Request {
+	s.Helper()
+	requests, err := s.audit.Requests()
+	s.must(err)
+	return slices.DeleteFunc(requests, func(r controlplane.Request) bool { return !r.Forbidden })
+}
+
+func liveEarly(s *env) {
+	before := len(s.requestsAtRest())
+	began := time.Now()
+	s.applyEarly(earlyPi("life"))
+	d := s.runEarly("life")
+	running := until(s, s.earlyApps(), "life", "show its UI", func(app *v1alpha1.SparkApplication) bool { return app.Status.DriverInfo.WebUIURL != "" })
+	info, want := running.Status.DriverInfo, fmt.Sprintf("%s:%d", host, nodePort)
+	if info.WebUIURL != want || info.WebUIAddress != want || info.WebUIPort != nodePort || info.PodName != "life-driver" || info.WebUIServiceName != early.UIServiceName(running) {
+		s.Errorf("the status shows %+v", info)
+	}
+	if running.Status.AppID != early.AppID(running) || running.Status.SubmissionTime.IsZero() || !running.Status.CompletionTime.IsZero() {
+		s.Errorf("the status is %+v", running.Status)
+	}
+	service, err := s.Kube.CoreV1().Services(s.ns).Get(s.Context(), info.WebUIServiceName, metav1.GetOptions{})
+	s.must(err)
+	if service.Spec.Type != corev1.ServiceTypeNodePort || service.Labels[early.LabelAppID] != running.Status.AppID ||
+		!labels.SelectorFromSet(service.Spec.Selector).Matches(labels.Set(d.Labels)) || !metav1.IsControlledBy(service, d.Pod) {
+		s.Errorf("the Service of the UI is %+v %+v", service.ObjectMeta, service.Spec)
+	}
+	change := time.Now()
+	d.earlyExecutor("life-exec-1").start()
+	until(s, s.earlyApps(), "life", "show its executor", func(app *v1alpha1.SparkApplication) bool {
+		return app.Status.ExecutorState["life-exec-1"] == v1alpha1.ExecutorRunningState
+	})
+	changing := time.Since(change)
+	d.succeed()
+	completed := s.untilEarly("life", v1alpha1.CompletedState)
+	if completed.Status.ExecutorState["life-exec-1"] != v1alpha1.ExecutorCompletedState || completed.Status.CompletionTime.IsZero() {
+		s.Errorf("completed it shows %+v", completed.Status)
+	}
+	untilGone(s, s.Kube.CoreV1().Services(s.ns), info.WebUIServiceName)
+	until(s, s.earlyApps(), "life", "hold no finalizer", func(app *v1alpha1.SparkApplication) bool { return len(app.Finalizers) == 0 })
+	for _, reason := range []string{"SparkApplicationSubmitted", "SparkApplicationCompleted"} {
+		s.untilKubeEvent("life", corev1.EventTypeNormal, reason)
+	}
+	allowed := kubeflowBudget()
+	allowed["delete services"] = 1
+	allowed["update sparkapplications/status"] += int(changing/time.Second) + int(time.Since(began)/(30*time.Second))
+	s.wantWithinBudget(allowed, s.requestsAtRest()[before:])
+}
+
+func failEarly(s *env) {
+	s.applyEarly(earlyPi("fails"))
+	d := s.runEarly("fails")
+	d.exit(3)
+	failed := s.untilEarly("fails", v1alpha1.FailedState)
+	if message := failed.Status.AppState.ErrorMessage; !strings.Contains(message, "3") || failed.Status.CompletionTime.IsZero() {
+		s.Errorf("it failed by %q: %+v", message, failed.Status)
+	}
+	untilGone(s, s.Kube.CoreV1().Services(s.ns), early.UIServiceName(failed))
+	if pod, err := s.Kube.CoreV1().Pods(s.ns).Get(s.Context(), d.Name, metav1.GetOptions{}); err != nil || pod.UID != d.UID {
+		s.Errorf("the driver is kept for its log: %v", err)
+	}
+}
+
+func editEarly(s *env) {
+	s.applyEarly(strings.Replace(earlyPi("edited"), "spec:\n", "spec:\n  deps: {jarFiles: [\"local:///a.jar\"]}\n", 1))
+	first := s.runEarly("edited")
+	s.applyEarly(strings.Replace(earlyPi("edited"), "spec:\n", "spec:\n  deps: {jars: [\"local:///a.jar\"]}\n", 1))
+	respelt := until(s, s.earlyApps(), "edited", "observe another spelling", func(app *v1alpha1.SparkApplication) bool {
+		return app.Status.ObservedGeneration == app.Generation && app.Spec.Deps.Jars != nil
+	})
+	if respelt.Status.AppState.State != v1alpha1.RunningState || respelt.Status.Firesteel.Attempt.ID != 0 {
+		s.Errorf("another spelling made of it: %+v", respelt.Status)
+	}
+	s.applyEarly(strings.Replace(earlyPi("edited"), "spec:\n", "spec:\n  arguments: [\"7\"]\n", 1))
+	untilOther := until(s, s.Kube.CoreV1().Pods(s.ns), "edited-driver", "be another", func(pod *corev1.Pod) bool {
+		return pod.UID != first.UID && pod.Spec.NodeName != ""
+	})
+	if untilOther.DeletionTimestamp != nil {
+		s.Fatal("the second driver is deleted")
+	}
+	s.runEarly("edited").succeed()
+	s.untilEarly("edited", v1alpha1.CompletedState)
+	if drivers := s.driverHistory.driversOf(s.ns, "edited"); len(drivers) != 2 {
+		s.Errorf("it had %d drivers", len(drivers))
+	}
+}
+
+func deleteEarly(s *env) {
+	s.applyEarly(earlyPi("deleted"))
+	d := s.runEarly("deleted")
+	s.must(s.earlyApps().Delete(s.Context(), "deleted", metav1.DeleteOptions{}))
+	untilGone(s, s.earlyApps(), "deleted")
+	untilGone(s, s.Kube.CoreV1().Pods(s.ns), d.Name)
+	services, err := s.Kube.CoreV1().Services(s.ns).List(s.Context(), metav1.ListOptions{LabelSelector: early.LabelAppID + "=" + d.Labels[early.LabelAppID]})
+	s.must(err)
+	for i := range services.Items {
+		untilGone(s, s.Kube.CoreV1().Services(s.ns), services.Items[i].Name)
+	}
+}
+
+func exhaustEarly(s *env) {
+	s.applyEarly(earlyPi("has-it"))
+	first := s.runEarly("has-it")
+	s.applyEarly(earlyPi("lacks-it"))
+	second := s.runEarly("lacks-it")
+	warned := until(s, s.earlyApps(), "lacks-it", "have a warning", func(app *v1alpha1.SparkApplication) bool {
+		return meta.IsStatusConditionTrue(app.Status.Conditions, "Warning")
+	})
+	if message := meta.FindStatusCondition(warned.Status.Conditions, "Warning").Message; !strings.Contains(message, early.UIServiceName(warned)) || !strings.Contains(message, "nodePort") {
+		s.Errorf("the warning is %q", message)
+	}
+	if warned.Status.DriverInfo.WebUIURL != "" {
+		s.Errorf("it shows %+v", warned.Status.DriverInfo)
+	}
+	second.succeed()
+	s.untilEarly("lacks-it", v1alpha1.CompletedState)
+	first.succeed()
+	s.untilEarly("has-it", v1alpha1.CompletedState)
+	s.applyEarly(earlyPi("has-it-now"))
+	third := s.runEarly("has-it-now") // finished applications use no node port
+	until(s, s.earlyApps(), "has-it-now", "show its UI", func(app *v1alpha1.SparkApplication) bool { return app.Status.DriverInfo.WebUIURL != "" })
+	third.succeed()
+	s.untilEarly("has-it-now", v1alpha1.CompletedState)
+}
+
+func documentEarly(s *env) {
+	apply := func() {
+		_, err := s.kubectl("", "create", "--filename=../../pkg/dialect/early/testdata/seed.yaml")
+		s.must(err)
+	}
+	s.ns = "default"
+	apply()
+	refused := s.untilEarly("spark-app-example", v1alpha1.FailedState)
+	succeeded := meta.FindStatusCondition(refused.Status.Conditions, "Succeeded")
+	if succeeded == nil || succeeded.Reason != "ImageTooOld" || !strings.Contains(succeeded.Message, "kubespark/spark-driver:v2.2.0-kubernetes-0.5.0") ||
+		!strings.Contains(refused.Status.AppState.ErrorMessage, "image-replacements") {
+		s.Errorf("it is refused by %+v, %q", succeeded, refused.Status.AppState.ErrorMessage)
+	}
+	if _, err := s.Kube.CoreV1().Pods(s.ns).Get(s.Context(), "spark-app-example-driver", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
+		s.Errorf("a driver was created: %v", err)
+	}
+	s.must(s.earlyApps().Delete(s.Context(), "spark-app-example", metav1.DeleteOptions{}))
+	untilGone(s, s.earlyApps(), "spark-app-example")
+
+	s.must(s.Configure(s.Context(), "config-early", map[string]string{"image-replacements": "kubespark/*=docker.io/library/spark:3.5.7"}))
+	defer func() { s.must(s.Configure(s.Context(), "config-early", map[string]string{"image-replacements": ""})) }()
+	s.untilEarlyIsAccepted(apply)
+	d := s.runEarly("spark-app-example")
+	if image := d.Spec.Containers[0].Image; image != "docker.io/library/spark:3.5.7" || d.Spec.Containers[0].Resources.Requests.Cpu().String() != "100m" {
+		s.Errorf("the driver is %+v", d.Spec.Containers[0])
+	}
+	d.succeed()
+	s.untilEarly("spark-app-example", v1alpha1.CompletedState)
+}
+
+// untilEarlyIsAccepted applies the example until the controller has read the settings.
+func (s *env) untilEarlyIsAccepted(apply func()) {
+	s.Helper()
+	deadline := time.Now().Add(timeout)
+	for time.Now().Before(deadline) {
+		apply()
+		app := until(s, s.earlyApps(), "spark-app-example", "be seen", func(app *v1alpha1.SparkApplication) bool { return app.Status.AppState.State != "" })
+		if app.Status.AppState.State != v1alpha1.FailedState {
+			return
+		}
+		s.must(s.earlyApps().Delete(s.Context(), app.Name, metav1.DeleteOptions{}))
+		untilGone(s, s.earlyApps(), app.Name)
+	}
+	s.Fatal("the setting has no effect")
+}
+
+func refuseEarly(s *env) {
+	for name, field := range map[string]string{"by-user": "submissionByUser: true", "client": "mode: client", "in-cluster": "mode: in-cluster-client"} {
+		manifest := strings.Replace(strings.Replace(earlyPi(name), "  mode: cluster\n", "", 1), "spec:\n", "spec:\n  "+field+"\n", 1)
+		s.applyEarly(manifest)
+		failed := s.untilEarly(name, v1alpha1.FailedState)
+		if message := failed.Status.AppState.ErrorMessage; !strings.Contains(message, "spec."+strings.Split(field, ":")[0]) {
+			s.Errorf("%s failed by %q", name, message)
+		}
+		if drivers := s.driverHistory.driversOf(s.ns, name); len(drivers) > 0 {
+			s.Errorf("%s has drivers", name)
+		}
+	}
+	_, err := s.kubectl(strings.Replace(earlyPi("twice"), "spec:\n", "spec:\n  sparkConigMap: a\n  sparkConfigMap: b\n", 1), "apply", "--filename=-")
+	if err == nil || !strings.Contains(err.Error(), "sparkConigMap and sparkConfigMap are two spellings of one field") {
+		s.Errorf("two spellings with two values: %v", err)
+	}
+}
