@@ -310,13 +310,13 @@ func TestInvalidSettings(t *testing.T) {
 		want                  string
 	}{
 		"a replacement that is none": {
-			config.EarlyName, "image-replacements", "kubespark/*=spark:3.5.7\nspark", `("spark" is none)`,
+			config.EarlyName, "image-replacements", "kubespark/*=spark:3.5.7\nspark", `config-early: image-replacements is "kubespark/*=spark:3.5.7\nspark": write up to 64 pairs PATTERN=IMAGE`,
 		},
 		"a replacement by a pattern": {
-			config.EarlyName, "image-replacements", "spark=spark*", "write up to 64 pairs PATTERN=IMAGE",
+			config.EarlyName, "image-replacements", "spark=spark*", `config-early: image-replacements is "spark=spark*": write up to 64 pairs PATTERN=IMAGE`,
 		},
 		"more replacements than there may be": {
-			config.EarlyName, "image-replacements", strings.Repeat("a=b ", 65), "(there are 65)",
+			config.EarlyName, "image-replacements", strings.Repeat("a=b ", 65), `config-early: image-replacements is "a=b a=b `,
 		},
 		"a Spark that is not known": {
 			config.EarlyName, "spark-version", "2.2", `config-early: spark-version is "2.2": write a version of Spark such as 3.5.7`,

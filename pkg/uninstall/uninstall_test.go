@@ -47,8 +47,11 @@ func newEnv(t *testing.T, cluster []runtime.Object, objects ...runtime.Object) *
 // object returns an object of a kind, in a namespace that is named like it.
 func object(kind, name string, finalizers ...string) *metav1.PartialObjectMetadata {
 	version, definition := "spark.apache.org/v1", kind
-	if kind == "KubeflowApplication" {
+	switch kind {
+	case "KubeflowApplication":
 		version, definition = "sparkoperator.k8s.io/v1beta2", "SparkApplication"
+	case "EarlyApplication":
+		version, definition = "spark-operator.k8s.io/v1alpha1", "SparkApplication"
 	}
 	return &metav1.PartialObjectMetadata{
 		TypeMeta:   metav1.TypeMeta{APIVersion: version, Kind: definition},
@@ -96,9 +99,9 @@ const (
 func TestReleaseTakesOnlyFiresteelsFinalizers(t *testing.T) {
 	e := newEnv(t, nil,
 		object("SparkApplication", "a", ofApache), object("SparkApplication", "b", ofAnother, ofApache), object("SparkApplication", "c"),
-		object("KubeflowApplication", "a", ofKubeflow), object("SparkCluster", "a", ofCluster))
+		object("KubeflowApplication", "a", ofKubeflow), object("EarlyApplication", "a", ofKubeflow), object("SparkCluster", "a", ofCluster))
 	e.release()
-	for kind, name := range map[int]string{0: "a", 1: "a", 2: "a"} {
+	for kind, name := range map[int]string{0: "a", 1: "a", 2: "a", 3: "a"} {
 		if left := e.finalizersOf(kind, name); len(left) > 0 {
 			t.Errorf("%s has the finalizers %v", Kinds()[kind].Resource.GroupResource(), left)
 		}
@@ -107,6 +110,7 @@ func TestReleaseTakesOnlyFiresteelsFinalizers(t *testing.T) {
 		t.Errorf("b has the finalizers %v, want those of others", left)
 	}
 	e.wantLog("sparkapplications.spark.apache.org: released 2 finalizers", "sparkapplications.sparkoperator.k8s.io: released 1 finalizers",
+		"sparkapplications.spark-operator.k8s.io: released 1 finalizers",
 		"sparkclusters.spark.apache.org: released 1 finalizers")
 	e.release()
 	e.wantLog("sparkapplications.spark.apache.org: released 0 finalizers")
@@ -165,7 +169,7 @@ func TestReleaseReadsOnlyListedNamespaces(t *testing.T) {
 func TestReleaseSkipsKindsThatAreNotServed(t *testing.T) {
 	e := newEnv(t, nil, object("KubeflowApplication", "a", ofKubeflow))
 	e.objects.PrependReactor("list", "sparkclusters", func(k8stesting.Action) (bool, runtime.Object, error) {
-		return true, nil, apierrors.NewNotFound(Kinds()[2].Resource.GroupResource(), "")
+		return true, nil, apierrors.NewNotFound(Kinds()[3].Resource.GroupResource(), "")
 	})
 	e.release()
 	e.wantLog("sparkclusters.spark.apache.org: not in this cluster", "sparkapplications.sparkoperator.k8s.io: released 1 finalizers")

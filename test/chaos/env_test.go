@@ -117,7 +117,7 @@ func (w *env) build(ctx context.Context) error {
 
 func (w *env) startPlane(ctx context.Context) (err error) {
 	w.Installation, err = firesteel.Install(ctx, repository, controlplane.Options{Dir: filepath.Join(w.dir, "plane")},
-		slices.Concat(firesteel.Manifests, firesteel.Handlers)...)
+		slices.Concat(firesteel.Manifests, firesteel.Handlers, []string{earlyCRD})...)
 	if err != nil {
 		return err
 	}

@@ -84,7 +84,7 @@ var kinds = append([]kind{
 func ends(states ...lifecycle.State) []lifecycle.State { return states }
 
 func kindOf(name string) kind {
-	for _, k := range kinds {
+	for _, k := range append(kinds[:len(kinds):len(kinds)], earlyKinds...) {
 		if k.name == name {
 			return k
 		}
@@ -101,8 +101,11 @@ type application struct {
 
 // newApplication draws an application of a kind.
 func newApplication(d *rng.Rand, namespace, name string, k kind) dialect.Application {
-	if k.kubeflow != nil {
+	switch {
+	case k.kubeflow != nil:
 		return newKubeflow(d, namespace, name, k)
+	case k.make == nil:
+		return newEarly(d, namespace, name, k)
 	}
 	// What is on a lost node may be in the way of any other of its name.
 	a := &application{timeouts: &sparkv1.ApplicationTimeoutConfig{ForceTerminationGracePeriodMillis: millis(soon)}}

@@ -74,16 +74,20 @@ func (a *kubeflowApplication) retry(times int32) *kubeflowApplication {
 
 // suspended reports whether an application asks not to run.
 func suspended(app dialect.Application) bool {
-	if app, ok := app.(*v1beta2.SparkApplication); ok {
+	switch app := app.(type) {
+	case *v1beta2.SparkApplication:
 		return app.Spec.Suspend
+	case *sparkv1.SparkApplication:
+		return app.Spec.Suspend
+	default:
+		return false
 	}
-	return app.(*sparkv1.SparkApplication).Spec.Suspend
 }
 
 // arguments is the field that has the driver's.
 func arguments(app dialect.Application) string {
-	if _, ok := app.(*v1beta2.SparkApplication); ok {
-		return "arguments"
+	if _, ok := app.(*sparkv1.SparkApplication); ok {
+		return "driverArgs"
 	}
-	return "driverArgs"
+	return "arguments"
 }

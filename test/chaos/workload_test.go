@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 
+	earlyv1alpha1 "github.com/firesteel-dev/firesteel/pkg/apis/early/v1alpha1"
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
@@ -107,7 +108,7 @@ func (p *workload) bear(ctx context.Context) error {
 	if p.names > 0 {
 		name = fmt.Sprintf("app-%d", p.rng.Below(p.names))
 	}
-	err := p.create(ctx, newApplication(p.rng, p.namespace, name, rng.Pick(p.rng, kinds, func(k kind) float64 { return k.weight })))
+	err := p.create(ctx, newApplication(p.rng, p.namespace, name, rng.Pick(p.rng, drawn(), func(k kind) float64 { return k.weight })))
 	return ignore(err, apierrors.IsAlreadyExists)
 }
 
@@ -123,10 +124,14 @@ func (p *workload) create(ctx context.Context, app dialect.Application) error {
 }
 
 func (p *workload) post(ctx context.Context, app dialect.Application) (dialect.Application, error) {
-	if app, ok := app.(*v1beta2.SparkApplication); ok {
+	switch app := app.(type) {
+	case *v1beta2.SparkApplication:
 		return p.Spark.SparkoperatorV1beta2().SparkApplications(p.namespace).Create(ctx, app, metav1.CreateOptions{})
+	case *earlyv1alpha1.SparkApplication:
+		return p.Spark.EarlyV1alpha1().SparkApplications(p.namespace).Create(ctx, app, metav1.CreateOptions{})
+	default:
+		return p.Spark.SparkV1().SparkApplications(p.namespace).Create(ctx, app.(*sparkv1.SparkApplication), metav1.CreateOptions{})
 	}
-	return p.Spark.SparkV1().SparkApplications(p.namespace).Create(ctx, app.(*sparkv1.SparkApplication), metav1.CreateOptions{})
 }
 
 // object reaches an application, whatever its API.
@@ -176,7 +181,14 @@ func (p *workload) list(ctx context.Context) ([]dialect.Application, error) {
 	if err != nil {
 		return nil, err
 	}
+	earlies, err := p.Spark.EarlyV1alpha1().SparkApplications(p.namespace).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return nil, err
+	}
 	var apps []dialect.Application
+	for i := range earlies.Items {
+		apps = append(apps, &earlies.Items[i])
+	}
 	for i := range apaches.Items {
 		apps = append(apps, &apaches.Items[i])
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -43,10 +44,15 @@ func Follow(ctx context.Context, after string, client Watch, see func(watch.Even
 	return nil
 }
 
-// Applications has a history see each revision of each application, of both APIs, from now on. If changes are lost, as when a CRD is
+// Applications has a history see each revision of each application, of all APIs, from now on. If changes are lost, as when a CRD is
 // applied, it calls lost. If that returns true, it goes on with the applications that there are.
 func Applications(ctx context.Context, spark versioned.Interface, history *invariants.History, lost func() (goOn bool)) error {
 	apaches, kubeflows := spark.SparkV1().SparkApplications(metav1.NamespaceAll), spark.SparkoperatorV1beta2().SparkApplications(metav1.NamespaceAll)
+	earlies := spark.EarlyV1alpha1().SparkApplications(metav1.NamespaceAll)
+	err := applications(ctx, history, lost, earlies.Watch, func() (runtime.Object, error) { return earlies.List(ctx, metav1.ListOptions{}) })
+	if err != nil && !apierrors.IsNotFound(err) { // this API is opt-in
+		return err
+	}
 	return errors.Join(
 		applications(ctx, history, lost, apaches.Watch, func() (runtime.Object, error) { return apaches.List(ctx, metav1.ListOptions{}) }),
 		applications(ctx, history, lost, kubeflows.Watch, func() (runtime.Object, error) { return kubeflows.List(ctx, metav1.ListOptions{}) }),
