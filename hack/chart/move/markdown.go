@@ -11,10 +11,12 @@ const Page = "docs/operators/helm.md"
 const head = `<!-- Made by make generate from hack/chart/move. Do not edit. -->
 # From another operator's Helm chart
 
-The chart has [a page of its own](../../charts/firesteel/README.md). This page maps the values of both Spark operators' charts to its values. To convert a values file, in the source tree:
+The chart has [a page of its own](../../charts/firesteel/README.md). This page maps the values of both Spark operators' charts to its values. A command of the release's folder converts a values file:
 
-    go run ./hack/helmvalues kubeflow values.yaml > firesteel-values.yaml
-    go run ./hack/helmvalues apache values.yaml > firesteel-values.yaml
+    ./helmvalues kubeflow values.yaml > firesteel-values.yaml
+    ./helmvalues apache values.yaml > firesteel-values.yaml
+
+In the source tree that command is ` + "`go run ./hack/helmvalues`" + `.
 
 Comments at the top of the result name each value that has no counterpart, and what to do. A row includes all values below it.
 `

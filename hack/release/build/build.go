@@ -65,7 +65,7 @@ func (r *Release) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := r.buildPushers(ctx); err != nil {
+	if err := r.buildPrograms(ctx); err != nil {
 		return err
 	}
 	return r.Assemble(ctx, images)
@@ -150,7 +150,7 @@ func (r *Release) finish(ctx context.Context) error {
 func (r *Release) copyTexts() error {
 	for name, source := range map[string]string{
 		"CHANGELOG.md": "CHANGELOG.md", "LICENSE": "LICENSE", "LICENSES.md": "third_party/LICENSES.md",
-		"README.md": "hack/release/build/README.md", "push": "hack/release/push/push.sh",
+		"README.md": "hack/release/build/README.md",
 	} {
 		text, err := r.read(source)
 		if err != nil {
@@ -160,7 +160,24 @@ func (r *Release) copyTexts() error {
 			return err
 		}
 	}
-	return os.Chmod(r.Folder.Path("push"), 0o755)
+	return r.writeScripts()
+}
+
+// writeScripts writes a script for each program, which runs the one for the platform at hand.
+func (r *Release) writeScripts() error {
+	script, err := r.read("hack/release/build/program.sh")
+	if err != nil {
+		return err
+	}
+	for _, program := range programs {
+		if err := r.write(program.name, script); err != nil {
+			return err
+		}
+		if err := os.Chmod(r.Folder.Path(program.name), 0o755); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (r *Release) read(name string) ([]byte, error) {

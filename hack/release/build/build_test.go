@@ -97,7 +97,7 @@ func TestReleaseIsComplete(t *testing.T) {
 		"firesteel-1.2.3-rc.1.tgz", "kustomize/Kustomization", "kustomize/eventing/Kustomization", "kustomize/argo-cd/argocd-cm.yaml",
 		"manifest/spark-operator.yaml", "manifest/spark-application-example.yaml",
 		"manifest/spark-application-example-gcp-service-account.yaml",
-		"oci/index.json", "oci/oci-layout", "provenance.json", "checksums.txt", "push", "README.md", "CHANGELOG.md", "LICENSE", "LICENSES.md",
+		"oci/index.json", "oci/oci-layout", "provenance.json", "checksums.txt", "push", "helmvalues", "README.md", "CHANGELOG.md", "LICENSE", "LICENSES.md",
 	} {
 		if _, err := os.Stat(dir.Path(file)); err != nil {
 			t.Error(err)

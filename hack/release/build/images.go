@@ -16,8 +16,14 @@ import (
 // platforms are those of all images.
 var platforms = []string{"linux/amd64", "linux/arm64"}
 
-// pushPlatforms are those on which people work.
-var pushPlatforms = []string{"darwin/amd64", "darwin/arm64", "linux/amd64", "linux/arm64"}
+// programs are those that the folder brings, each with its package and with the folder of the package's module.
+var programs = []struct{ name, module, path string }{
+	{"push", "hack/release", "./push"},
+	{"helmvalues", ".", "./hack/helmvalues"},
+}
+
+// programPlatforms are those on which people work.
+var programPlatforms = []string{"darwin/amd64", "darwin/arm64", "linux/amd64", "linux/arm64"}
 
 // buildImages builds the images with ko, and writes their SBOMs. It returns the images by the import paths of their programs.
 func (r *Release) buildImages(ctx context.Context) (map[string]v1.ImageIndex, error) {
@@ -65,15 +71,16 @@ func indexOf(built, digest string) (v1.ImageIndex, error) {
 	return found, nil
 }
 
-// buildPushers builds the program push for each platform.
-func (r *Release) buildPushers(ctx context.Context) error {
-	fmt.Fprintf(os.Stderr, "Building push for %s\n", strings.Join(pushPlatforms, ", "))
-	for _, platform := range pushPlatforms {
-		system, machine, _ := strings.Cut(platform, "/")
-		program := r.Folder.Path("bin", "push-"+system+"-"+machine)
-		if _, err := r.command(ctx, "env", "GOOS="+system, "GOARCH="+machine, "CGO_ENABLED=0",
-			"go", "build", "-C", "hack/release", "-ldflags=-s -w", "-o", program, "./push"); err != nil {
-			return err
+// buildPrograms builds each program for each platform.
+func (r *Release) buildPrograms(ctx context.Context) error {
+	for _, program := range programs {
+		fmt.Fprintf(os.Stderr, "Building %s for %s\n", program.name, strings.Join(programPlatforms, ", "))
+		for _, platform := range programPlatforms {
+			system, machine, _ := strings.Cut(platform, "/")
+			if _, err := r.command(ctx, "env", "GOOS="+system, "GOARCH="+machine, "CGO_ENABLED=0", "go", "build", "-C", program.module,
+				"-ldflags=-s -w", "-o", r.Folder.Path("bin", program.name+"-"+system+"-"+machine), program.path); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

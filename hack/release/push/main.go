@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"strings"
 	"syscall"
 
@@ -30,7 +31,7 @@ func main() {
 
 func run(ctx context.Context, args []string, in io.Reader, out io.Writer) error {
 	flags := flag.NewFlagSet("push", flag.ExitOnError)
-	dir := flags.String("folder", ".", "the folder of the release")
+	dir := flags.String("folder", "", "the folder of the release; by default, that of this program")
 	insecure := flags.Bool("insecure", false, "speak HTTP to the registry, without TLS; for localhost that is the default")
 	user := flags.String("username", "", "the user at the registry; by default, the login of docker, podman or helm is used")
 	fromInput := flags.Bool("password-stdin", false, "read the user's password from the standard input")
@@ -44,6 +45,13 @@ func run(ctx context.Context, args []string, in io.Reader, out io.Writer) error 
 	if flags.NArg() != 1 {
 		flags.Usage()
 		return fmt.Errorf("it takes one registry, not %d", flags.NArg())
+	}
+	if *dir == "" {
+		program, err := os.Executable()
+		if err != nil {
+			return err
+		}
+		*dir = filepath.Dir(filepath.Dir(program)) // it is in the folder's bin
 	}
 	login := remote.WithAuthFromKeychain(authn.DefaultKeychain)
 	if *user != "" {

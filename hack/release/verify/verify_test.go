@@ -51,7 +51,7 @@ func run(t *testing.T, program string, arguments ...string) string {
 func TestReleaseIsSignedThenCopied(t *testing.T) {
 	run(t, "go", "run", *cosign, "verify-blob", "--key", folder.PublicKey, "--bundle", folder.Signature,
 		"--insecure-ignore-tlog", folder.Checksums)
-	for _, pattern := range []string{"sbom/controller-linux-amd64.spdx.json", "sbom/*-linux-arm64.spdx.json", "bin/push-darwin-arm64"} {
+	for _, pattern := range []string{"sbom/controller-linux-amd64.spdx.json", "sbom/*-linux-arm64.spdx.json", "bin/push-darwin-arm64", "bin/helmvalues-darwin-arm64"} {
 		if found, err := filepath.Glob(filepath.Join(*release, pattern)); err != nil || len(found) == 0 {
 			t.Errorf("the release has no %s: %v", pattern, err)
 		}
@@ -59,6 +59,13 @@ func TestReleaseIsSignedThenCopied(t *testing.T) {
 	artefacts, err := folder.Dir(*release).Artefacts()
 	if err != nil {
 		t.Fatal(err)
+	}
+	values := filepath.Join(t.TempDir(), "values.yaml")
+	if err := os.WriteFile(values, []byte("controller: {replicas: 2}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if converted := run(t, "./helmvalues", "kubeflow", values); !strings.Contains(converted, "replicas: 2") {
+		t.Errorf("helmvalues prints %s", converted)
 	}
 	run(t, "./push", *registry)
 	if err := folder.Dir(*release).Verify(); err != nil {
