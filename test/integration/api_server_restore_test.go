@@ -140,11 +140,7 @@ func TestEditWhileTheControllerIsDown(t *testing.T) {
 		process = s.ownController(controller{sink: s.sink.URL()})
 		s.untilReady(process)
 	}
-	edit := func(resource, name, patch string) {
-		t.Helper()
-		_, err := s.kubectl("", "patch", resource, name, "--type=merge", "--patch", patch)
-		s.must(err)
-	}
+	edit := s.patched
 	noting := func(version int64) string {
 		return fmt.Sprintf(`{"op":"add","path":"/attempt/spec","value":{"hash":"of another","hashVersion":%d,"generation":1}}`, version)
 	}

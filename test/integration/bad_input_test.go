@@ -183,8 +183,7 @@ func TestBadInputThatCanNeverRunIsRefusedByTheAPIServer(t *testing.T) {
 		},
 		"a field that does not exist": {`{runtimeVersions: {sparkVersion: 4.1.1}, mainclass: Main}`, `unknown field "spec.mainclass"`},
 	} {
-		_, err := s.kubectl(fmt.Sprintf("{apiVersion: spark.apache.org/v1, kind: SparkApplication, metadata: {name: never}, spec: %s}", c.spec),
-			"create", "--validate=strict", "-f", "-")
+		_, err := s.submit(fmt.Sprintf("{apiVersion: spark.apache.org/v1, kind: SparkApplication, metadata: {name: never}, spec: %s}", c.spec))
 		if err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: refused with %v, and not with %q", name, err, c.says)
 		}

@@ -461,12 +461,11 @@ func TestUndecodableClusterIsReported(t *testing.T) {
 	const manifest = `{"apiVersion": "spark.apache.org/v1", "kind": "SparkCluster", "metadata": {"name": "odd"}, "spec": {
 		"runtimeVersions": {"sparkVersion": "4.1.1"}, "clusterTolerations": {"instanceConfig": {"initWorkers": 1, "minWorkers": 1, "maxWorkers": 1}},
 		"masterSpec": {"statefulSetSpec": {"template": {"spec": {"containers": 5}}}}}}`
-	_, err := s.kubectl(manifest, "apply", "--filename=-")
-	s.must(err)
+	s.submitted(manifest)
 	s.createCluster(Cluster("c"))
 	s.untilOwned(ofPlain("c")...)
 	s.untilKubeEvent("odd", corev1.EventTypeWarning, "Undecodable")
-	_, err = s.kubectl("", "delete", "sparkclusters.spark.apache.org", "odd", "--timeout=30s")
+	_, err := s.kubectl("", "delete", "sparkclusters.spark.apache.org", "odd", "--timeout=30s")
 	s.must(err)
 }
 

@@ -334,8 +334,7 @@ func TestChangedDriverLabelsOfTheKubeflowKind(t *testing.T) {
 			t.Run(name+", "+end, func(t *testing.T) {
 				t.Parallel()
 				s := newEnv(t).sharesController()
-				_, err := s.kubectl(sparkPi("4.1.0")+"  restartPolicy: {type: OnFailure, onFailureRetries: 1, onFailureRetryInterval: 1}\n", "apply", "--filename=-")
-				s.must(err)
+				s.submitted(sparkPi("4.1.0") + "  restartPolicy: {type: OnFailure, onFailureRetries: 1, onFailureRetryInterval: 1}\n")
 				d := s.kubeflowDriver("spark-pi")
 				d.start().ready()
 				s.untilShown("spark-pi", v1beta2.RunningState)

@@ -69,9 +69,7 @@ func (k hostileKind) resourceOf() schema.GroupVersionResource {
 // apply creates an object of the kind with a spec, as kubectl does.
 func (k hostileKind) apply(s *env, name, spec string) {
 	s.Helper()
-	_, err := s.kubectl(fmt.Sprintf(`{"apiVersion": %q, "kind": %q, "metadata": {"name": %q}, "spec": %s}`, k.apiVersion, k.kind, name, spec),
-		"create", "--filename=-")
-	s.must(err)
+	s.submitted(fmt.Sprintf(`{"apiVersion": %q, "kind": %q, "metadata": {"name": %q}, "spec": %s}`, k.apiVersion, k.kind, name, spec))
 }
 
 // messageOf returns all messages of an object: of its status and of its Kubernetes Events.

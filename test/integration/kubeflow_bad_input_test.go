@@ -142,12 +142,12 @@ func TestBadInputThatTheKubeflowOperatorCouldNotRunIsRefused(t *testing.T) {
 		"an unknown field": {"drivers: {}", `unknown field "spec.drivers"`},
 		"a quantity":       {"batchSchedulerOptions: {resources: {cpu: some}}", "spec.batchSchedulerOptions.resources"},
 	} {
-		_, err := s.kubectl(withSpec(s, sparkPi("4.1.1"), c.spec), "create", "--validate=strict", "--filename=-")
+		_, err := s.submit(withSpec(s, sparkPi("4.1.1"), c.spec))
 		if err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: refused with %v, and not with %q", name, err, c.says)
 		}
 	}
-	_, err := s.kubectl(strings.Replace(sparkPi("4.1.1"), "name: spark-pi", "name: "+strings.Repeat("n", 64), 1), "create", "--filename=-")
+	_, err := s.submit(strings.Replace(sparkPi("4.1.1"), "name: spark-pi", "name: "+strings.Repeat("n", 64), 1))
 	if err == nil || !strings.Contains(err.Error(), "at most 63") {
 		t.Errorf("a long name: %v", err)
 	}

@@ -171,8 +171,7 @@ func TestBatchSchedulerYuniKornGetsTaskGroups(t *testing.T) {
 	s.toldSchedulers()
 	s.configured("config-kubeflow", "default-batch-scheduler", "yunikorn")
 	s.ownController(controller{sink: s.sink.URL()})
-	_, err := s.kubectl(sparkPi("4.1.1"), "create", "--filename=-")
-	s.must(err)
+	s.submitted(sparkPi("4.1.1"))
 	d := s.kubeflowDriver("spark-pi")
 	const want = `[{"name":"spark-driver","minMember":1,"minResource":{"cpu":"1","memory":"896Mi"},"labels":{"version":"4.1.1"}},` +
 		`{"name":"spark-executor","minMember":2,"minResource":{"cpu":"1","memory":"896Mi"},"labels":{"version":"4.1.1"}}]`
@@ -188,8 +187,7 @@ func TestBatchSchedulerThatIsNotInstalledIsReported(t *testing.T) {
 	s.toldSchedulers()
 	s.ownController(controller{sink: s.sink.URL()})
 	for scheduler, group := range map[string]string{"volcano": "spark-volcano-pg", coscheduler: coscheduler + "-pg"} {
-		_, err := s.kubectl(strings.Replace(gangOf(scheduler, ""), "name: spark-pi", "name: "+scheduler, 1), "create", "--filename=-")
-		s.must(err)
+		s.submitted(strings.Replace(gangOf(scheduler, ""), "name: spark-pi", "name: "+scheduler, 1))
 		app := s.untilShown(scheduler, v1beta2.FailedState)
 		condition := meta.FindStatusCondition(app.Status.Conditions, dialect.ConditionSucceeded)
 		for _, part := range []string{"PodGroup", group, "install what defines it"} {

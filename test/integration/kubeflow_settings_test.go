@@ -79,8 +79,7 @@ func TestKubeflowSettingsHaveTheirEffect(t *testing.T) {
 	s.configured("config-kubeflow", "denied-spark-properties", "")
 	s.configured("config-kubeflow", "default-time-to-live", "1s")
 	untilGone(s, s.kubeflowApps(), "spark-pi")
-	_, err := s.kubectl(named("without-ui", withSpec(s, sparkPi("4.1.1"), "{timeToLiveSeconds: 3600}")), "create", "--filename=-")
-	s.must(err)
+	s.submitted(named("without-ui", withSpec(s, sparkPi("4.1.1"), "{timeToLiveSeconds: 3600}")))
 	app = s.untilShown("without-ui", v1beta2.SubmittedState)
 	if _, err := s.Kube.CoreV1().Services(s.ns).Get(t.Context(), "without-ui-ui-svc", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
 		t.Errorf("it has a Service: %v", err)
@@ -88,8 +87,7 @@ func TestKubeflowSettingsHaveTheirEffect(t *testing.T) {
 	if want := (v1beta2.DriverInfo{PodName: "without-ui-driver"}); app.Status.DriverInfo != want {
 		t.Errorf("the UI is at %+v", app.Status.DriverInfo)
 	}
-	_, err = s.kubectl(named("denied", withSpec(s, sparkPi("4.1.1"), `{timeToLiveSeconds: 3600, sparkConf: {spark.kubernetes.driver.master: a}}`)), "create", "--filename=-")
-	s.must(err)
+	s.submitted(named("denied", withSpec(s, sparkPi("4.1.1"), `{timeToLiveSeconds: 3600, sparkConf: {spark.kubernetes.driver.master: a}}`)))
 	s.untilShown("denied", v1beta2.FailedState)
 }
 

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -23,11 +22,10 @@ import (
 // kubeflowApplication creates an application of the Kubeflow kind. It returns it as it was before any reconcile.
 func (s *env) kubeflowApplication(manifest string) *v1beta2.SparkApplication {
 	s.Helper()
-	created, err := s.kubectl(manifest, "create", "--output=json", "--filename=-")
+	text, err := s.submitted(manifest).MarshalJSON()
 	s.must(err)
-	_, fields, _ := strings.Cut(created, "{") // warnings may come before
 	app := &v1beta2.SparkApplication{}
-	s.must(json.Unmarshal([]byte("{"+fields), app))
+	s.must(json.Unmarshal(text, app))
 	return app
 }
 

@@ -83,8 +83,7 @@ func TestWriteBudgetOfAKubeflowApplication(t *testing.T) {
 			newEnv(t).sharesController().storesKubeflowRecords()
 			s := newEnv(t).sharesController()
 			untilServed(t)
-			_, err := s.kubectl(sparkPi(version), "apply", "--filename=-")
-			s.must(err)
+			s.submitted(sparkPi(version))
 			began := time.Now()
 			s.untilShown("spark-pi", v1beta2.SubmittedState)
 			d := s.kubeflowDriver("spark-pi")
@@ -141,16 +140,14 @@ func (s *env) untilReleased(name string) {
 func TestDeletionOfAFinishedKubeflowApplicationFreesItsNameAtOnce(t *testing.T) {
 	t.Parallel()
 	s := newEnv(t).sharesController()
-	_, err := s.kubectl(sparkPi("4.1.0"), "apply", "--filename=-")
-	s.must(err)
+	s.submitted(sparkPi("4.1.0"))
 	first := s.kubeflowDriver("spark-pi")
 	first.start().ready()
 	first.succeed()
 	s.untilShown("spark-pi", v1beta2.CompletedState)
 	s.untilReleased("spark-pi")
 	s.must(s.kubeflowApps().Delete(t.Context(), "spark-pi", metav1.DeleteOptions{}))
-	_, err = s.kubectl(sparkPi("4.1.0"), "create", "--filename=-")
-	s.must(err)
+	s.submitted(sparkPi("4.1.0"))
 	s.untilShown("spark-pi", v1beta2.SubmittedState) // a driver that was made before all else could be goes again
 	second := until(s, s.Kube.CoreV1().Pods(s.ns), "spark-pi-driver", "be another", func(pod *corev1.Pod) bool {
 		return pod.UID != first.UID && pod.Spec.NodeName != ""
@@ -175,8 +172,7 @@ func TestDeletionOfAFinishedKubeflowApplicationFreesItsNameAtOnce(t *testing.T) 
 func untilServed(t *testing.T) {
 	t.Helper()
 	s := newEnv(t)
-	_, err := s.kubectl(sparkPi("4.0.1")+"  suspend: true\n", "apply", "--filename=-")
-	s.must(err)
+	s.submitted(sparkPi("4.0.1") + "  suspend: true\n")
 	s.untilShown("spark-pi", v1beta2.SuspendedState)
 }
 

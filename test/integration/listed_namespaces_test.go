@@ -64,8 +64,7 @@ func (s *env) named(namespace string) *env { return &env{TB: s.TB, suite: s.suit
 func (s *env) lives() {
 	s.Helper()
 	app, c := s.create(App("pi")), s.createCluster(Cluster("c"))
-	_, err := s.kubectl(sparkPi("4.0.1"), "apply", "--filename=-")
-	s.must(err)
+	s.submitted(sparkPi("4.0.1"))
 	schedule := s.schedules(variant.Apache, "often", "@every 2s", nil)
 	s.run("pi", 0).succeed()
 	s.kubeflowDriver("spark-pi").start().ready().succeed()

@@ -141,8 +141,7 @@ func (m *movingIn) team(name string) *team {
 
 func (t *team) apply(manifest string) {
 	t.Helper()
-	_, err := t.kubectl(manifest, "apply", "--filename=-")
-	t.must(err)
+	t.submitted(manifest)
 }
 
 // untilIn waits until an application is in a state, whoever wrote it.
@@ -496,8 +495,7 @@ func TestWebhooksThatTheKubeflowOperatorLeftAreReported(t *testing.T) {
 	if want := "kubectl delete mutatingwebhookconfiguration spark-operator-webhook"; !contains(found.Message, want) || found.InvolvedObject.Name != "config-scope" {
 		t.Errorf("the Event on %s is %s, want %s", found.InvolvedObject.Name, found.Message, want)
 	}
-	_, err = s.kubectl(sparkPi("4.1.1"), "create", "--filename=-")
-	s.must(err)
+	s.submitted(sparkPi("4.1.1"))
 	failed := s.untilKubeEvent("spark-pi", corev1.EventTypeWarning, "WebhookFailed")
 	if !contains(failed.Message, "mutate--v1-pod.sparkoperator.k8s.io") || !contains(failed.Message, "docs/operators/moving-in.md") {
 		t.Errorf("the Event is %s", failed.Message)

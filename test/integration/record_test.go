@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
@@ -26,10 +27,8 @@ const apacheApplications = "sparkapplications.spark.apache.org"
 // raw returns an object as the API server has it, with fields that this version does not know.
 func (s *env) raw(resource, name string) *unstructured.Unstructured {
 	s.Helper()
-	text, err := s.kubectl("", "get", resource, name, "--output=json")
+	object, err := s.objects(resource).Get(s.Context(), name, metav1.GetOptions{})
 	s.must(err)
-	object := &unstructured.Unstructured{}
-	s.must(json.Unmarshal([]byte(text), object))
 	return object
 }
 
@@ -43,7 +42,7 @@ func at(object *unstructured.Unstructured, path ...string) any {
 func (s *env) patchRecord(resource, name string, operations ...string) {
 	s.Helper()
 	patch := strings.ReplaceAll("["+strings.Join(operations, ",")+"]", `"path":"`, `"path":"/status/firesteel`)
-	_, err := s.kubectl("", "patch", resource, name, "--subresource=status", "--type=json", "--patch", patch)
+	_, err := s.objects(resource).Patch(s.Context(), name, types.JSONPatchType, []byte(patch), metav1.PatchOptions{}, "status")
 	s.must(err)
 }
 
@@ -109,8 +108,7 @@ func TestRecordOfANewerFormatIsLeftAlone(t *testing.T) {
 			}
 		}
 		before := s.raw(resource, name)
-		_, err := s.kubectl("", "patch", resource, name, "--type=merge", `--patch={"spec":{"sparkConf":{"spark.a":"b"}}}`)
-		s.must(err)
+		s.patched(resource, name, `{"spec":{"sparkConf":{"spark.a":"b"}}}`)
 		s.runNeighbour()
 		d.exit(1)
 		s.runNeighbour()
@@ -119,7 +117,7 @@ func TestRecordOfANewerFormatIsLeftAlone(t *testing.T) {
 			s.Errorf("the driver is not left alone: %+v", pod.ObjectMeta)
 		}
 
-		_, err = s.kubectl("", "delete", resource, name, "--wait=false")
+		_, err := s.kubectl("", "delete", resource, name, "--wait=false")
 		s.must(err)
 		untilGone(s, s.Kube.CoreV1().Pods(s.ns), d.Name)
 		s.runNeighbour()
@@ -139,8 +137,7 @@ var notDecodable = map[string]string{
 
 func (s *env) makeUndecodable(resource, name string) {
 	s.Helper()
-	_, err := s.kubectl("", "patch", resource, name, "--type=merge", "--patch", notDecodable[resource])
-	s.must(err)
+	s.patched(resource, name, notDecodable[resource])
 }
 
 // Neither version can act on such an object. Only the one that wrote the record may touch it.
@@ -269,8 +266,7 @@ func TestRecordKeepsUnknownFieldsAfterSuspensionAndEdit(t *testing.T) {
 		`{"op":"add","path":"/attempt/spec/newer","value":"b"}`, `{"op":"add","path":"/launch/newer","value":"c"}`)
 	anew := func(attempt int64, patch string) {
 		t.Helper()
-		_, err := s.kubectl("", "patch", kubeflowApplications, name, "--type=merge", "--patch", patch)
-		s.must(err)
+		s.patched(kubeflowApplications, name, patch)
 		next := s.untilRecord(kubeflowApplications, name, "be launched again", func(o *unstructured.Unstructured) bool {
 			uid, _ := at(o, "launch", "driverUID").(string)
 			return uid != "" && at(o, "attempt", "id") == attempt
@@ -283,8 +279,7 @@ func TestRecordKeepsUnknownFieldsAfterSuspensionAndEdit(t *testing.T) {
 		}
 	}
 	suspend := `{"spec":{"suspend":true}}`
-	_, err := s.kubectl("", "patch", kubeflowApplications, name, "--type=merge", "--patch", suspend)
-	s.must(err)
+	s.patched(kubeflowApplications, name, suspend)
 	untilGone(s, s.Kube.CoreV1().Pods(s.ns), launched.Name)
 	suspended := s.untilRecord(kubeflowApplications, name, "be suspended", func(o *unstructured.Unstructured) bool {
 		all := at(o, "transitions").([]any)
@@ -328,8 +323,7 @@ func TestEditAloneRunsAnApplicationAgain(t *testing.T) {
 	}
 	edit := func(patch string) {
 		t.Helper()
-		_, err := s.kubectl("", "patch", kubeflowApplications, name, "--type=merge", "--patch", patch)
-		s.must(err)
+		s.patched(kubeflowApplications, name, patch)
 	}
 	stays := func(what string) {
 		t.Helper()
@@ -439,8 +433,7 @@ func TestRecordOfANewerFormatInAnUndecodableClusterIsLeftAlone(t *testing.T) {
 	s.wantUntouched(sparkClusters, before)
 	s.untilOwned(owned...)
 	s.patchRecord(sparkClusters, "c", `{"op":"remove","path":"/format"}`)
-	_, err := s.kubectl("", "patch", sparkClusters, "c", "--type=merge", `--patch={"spec":{"sparkConf":{"spark.a":"b"}}}`)
-	s.must(err)
+	s.patched(sparkClusters, "c", `{"spec":{"sparkConf":{"spark.a":"b"}}}`)
 	s.untilKubeEvent("c", corev1.EventTypeWarning, "Undecodable")
 	s.untilOwned(owned...)
 	s.must(s.clusters().Delete(t.Context(), "c", metav1.DeleteOptions{}))

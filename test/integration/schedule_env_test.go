@@ -10,6 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 
@@ -56,20 +57,16 @@ func (s *env) schedules(k *variant.Kind, name, text string, change func(spec map
 // apply creates the schedule, or changes its spec, as kubectl does.
 func (t *scheduleEnv) apply(labels, spec map[string]any) {
 	t.Helper()
-	manifest, err := json.Marshal(map[string]any{
+	t.serverSideApplied(&unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": t.kind.GroupVersion.String(), "kind": "ScheduledSparkApplication",
 		"metadata": map[string]any{"name": t.name, "labels": labels}, "spec": spec,
-	})
-	t.must(err)
-	_, err = t.kubectl(string(manifest), "apply", "--validate=strict", "--filename=-")
-	t.must(err)
+	}})
 }
 
 // patch changes fields of the spec.
 func (t *scheduleEnv) patch(spec string) {
 	t.Helper()
-	_, err := t.kubectl("", "patch", t.kind.String(), t.name, "--type=merge", "--patch", `{"spec": `+spec+`}`)
-	t.must(err)
+	t.patched(t.kind.String(), t.name, `{"spec": `+spec+`}`)
 }
 
 // now is the schedule as it is.

@@ -118,8 +118,7 @@ func TestTimeLimitOfAKubeflowDriverWithoutExecutors(t *testing.T) {
 	s := newEnv(t).sharesController()
 	bounded := annotated(s, withSpec(s, sparkPi("4.1.1"), "executor: {instances: 2}"), map[string]any{dialect.AnnotationExecutorsStart: "3s"})
 	s.kubeflowApplication(bounded)
-	_, err := s.kubectl(named("complete", bounded), "create", "--filename=-")
-	s.must(err)
+	s.submitted(named("complete", bounded))
 	complete := s.kubeflowDriver("complete").start().ready()
 	for number := range 2 {
 		complete.kubeflowExecutor(number + 11).start().ready()
@@ -162,8 +161,7 @@ func TestTimeLimitOfExecutorsEndsWhenTheyStarted(t *testing.T) {
 	s.ownController(controller{sink: s.sink.URL()})
 
 	// Another application shows when the time limit of executors is over.
-	_, err := s.kubectl(named("clock", annotated(s, sparkPi("4.1.1"), map[string]any{dialect.AnnotationExecutorsStart: limit.String()})), "create", "--filename=-")
-	s.must(err)
+	s.submitted(named("clock", annotated(s, sparkPi("4.1.1"), map[string]any{dialect.AnnotationExecutorsStart: limit.String()})))
 	s.kubeflowDriver("clock").start()
 	s.untilShown("clock", v1beta2.FailedState)
 	s.must(s.Kube.CoreV1().Pods(s.ns).Delete(t.Context(), kubeflowExecutorName(1), metav1.DeleteOptions{GracePeriodSeconds: new(int64)}))
@@ -192,8 +190,7 @@ func TestTimeLimitActiveDeadlineCountsRunningTime(t *testing.T) {
 	}
 
 	// Another application shows when the active deadline of the first is over.
-	_, err := s.kubectl(named("clock", annotated(s, sparkPi("4.1.1"), map[string]any{dialect.AnnotationDriverStart: limit.String()})), "create", "--filename=-")
-	s.must(err)
+	s.submitted(named("clock", annotated(s, sparkPi("4.1.1"), map[string]any{dialect.AnnotationDriverStart: limit.String()})))
 	s.untilShown("clock", v1beta2.FailedState)
 	s.suspend("spark-pi", false)
 	resumed := s.runPi()
@@ -226,8 +223,7 @@ func TestTimeLimitAnnotationWinsOverTheSetting(t *testing.T) {
 	s.ownController(controller{sink: s.sink.URL()})
 	s.kubelet.Pause(s.ns)
 	for name, value := range map[string]string{"unbounded": "0s", "longer": "1h", "wrong": "soon"} {
-		_, err := s.kubectl(named(name, annotated(s, sparkPi("4.1.1"), map[string]any{dialect.AnnotationDriverStart: value})), "create", "--filename=-")
-		s.must(err)
+		s.submitted(named(name, annotated(s, sparkPi("4.1.1"), map[string]any{dialect.AnnotationDriverStart: value})))
 	}
 	warning := s.untilKubeflowCondition("wrong", dialect.ConditionWarning, metav1.ConditionTrue, "SpecNotHonored")
 	if !strings.Contains(warning.Message, `metadata.annotations[firesteel.dev/driver-start-timeout] "soon" has no effect`) || !strings.Contains(warning.Message, "write one such as 10m") {

@@ -2,13 +2,11 @@ package integration
 
 import (
 	"context"
-	"strings"
 	"testing"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // earlierVersion writes the status of an object as an earlier version of Firesteel beside this one does: it hashes the spec
@@ -16,12 +14,7 @@ import (
 // at once, until it is stopped. Then it returns the number of its writes.
 func (s *env) earlierVersion(resource, name, condition string) (stop func() int) {
 	s.Helper()
-	_, group, _ := strings.Cut(resource, ".")
-	kind := schema.GroupVersionResource{Group: group, Version: "v1", Resource: strings.TrimSuffix(resource, "."+group)}
-	if resource == kubeflowApplications {
-		kind.Version = "v1beta2"
-	}
-	objects := s.Dynamic.Resource(kind).Namespace(s.ns)
+	objects := s.objects(resource)
 	ctx, cancel := context.WithCancel(s.Context())
 	changes, err := objects.Watch(ctx, metav1.ListOptions{FieldSelector: "metadata.name=" + name})
 	s.must(err)
