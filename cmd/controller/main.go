@@ -46,6 +46,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/earlyapplication"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/kubeflowapplication"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/namespace"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/schedule"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/sparkapplication"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/sparkcluster"
@@ -80,7 +81,7 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	scope, err := readConfigMaps(signalled, cluster)
+	scope, handlers, err := readConfigMaps(signalled, cluster)
 	if err != nil {
 		log.Fatalf("invalid configuration: correct the ConfigMap and start again: %v", err)
 	}
@@ -105,7 +106,7 @@ func main() {
 	fetch := fetch.New().Fetch
 	process := base.NewProcess(relayFactory{
 		binding: env.SinkBinding, sends: events.NewLimiter(), requests: events.NewLimiter(),
-	}.newRelay, scope.OnlyNamespaces(), restart)
+	}.newRelay, base.StartedWith(scope, handlers), restart)
 	go func() {
 		<-signalled.Done()
 		process.Settle(ctx)
@@ -165,7 +166,11 @@ func tune(cluster *rest.Config) error {
 
 // controllers returns the constructors of all controllers.
 func controllers(process *base.Process, read masterui.Read, fetch podtemplate.Fetch) []injection.ControllerConstructor {
-	return append(schedule.NewControllers(process),
+	constructors := schedule.NewControllers(process)
+	if process.Started().NamespaceHandler {
+		constructors = append(constructors, namespace.NewController(process))
+	}
+	return append(constructors,
 		sparkcluster.NewController(process, read),
 		sparkapplication.NewController(process, fetch, schedule.KeepApacheRuns),
 		kubeflowapplication.NewController(process, fetch, schedule.KeepKubeflowRuns),

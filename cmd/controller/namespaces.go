@@ -9,6 +9,7 @@ import (
 	"syscall"
 
 	"go.opentelemetry.io/otel"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
@@ -26,25 +27,31 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
 )
 
-// readConfigMaps checks the ConfigMaps that Knative reads next, and returns the scope, which decides what informers read. If its ConfigMap
-// does not exist, the store of the settings reports that.
-func readConfigMaps(ctx context.Context, cluster *rest.Config) (*config.Scope, error) {
+// readConfigMaps checks the ConfigMaps that Knative reads next. It returns the scope, which decides what informers read, and where handlers
+// run, which decides what controllers there are. If one of their ConfigMaps does not exist, the store of the settings reports that.
+func readConfigMaps(ctx context.Context, cluster *rest.Config) (*config.Scope, *config.Handlers, error) {
 	client, err := kubernetes.NewForConfig(cluster)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	configMaps := client.CoreV1().ConfigMaps(system.Namespace())
 	if err := knative.Check(ctx, configMaps); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	settings, err := configMaps.Get(ctx, config.ScopeName, metav1.GetOptions{})
-	switch {
-	case apierrors.IsNotFound(err):
-		return config.Default().Scope, nil
-	case err != nil:
-		return nil, fmt.Errorf("read the ConfigMap %s/%s: %w", system.Namespace(), config.ScopeName, err)
+	read := map[string]*corev1.ConfigMap{}
+	for _, name := range []string{config.ScopeName, config.HandlersName} {
+		settings, err := configMaps.Get(ctx, name, metav1.GetOptions{})
+		if err != nil && !apierrors.IsNotFound(err) {
+			return nil, nil, fmt.Errorf("read the ConfigMap %s/%s: %w", system.Namespace(), name, err)
+		}
+		read[name] = settings
 	}
-	return config.NewScope(settings)
+	scope, err := config.NewScope(read[config.ScopeName])
+	if err != nil {
+		return nil, nil, err
+	}
+	handlers, err := config.NewHandlers(read[config.HandlersName])
+	return scope, handlers, err
 }
 
 // listedNamespaces returns the namespaces that informers read; nil if they read all.

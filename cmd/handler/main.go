@@ -126,13 +126,21 @@ func newHandler(ctx context.Context, cluster *rest.Config, env environment, args
 	if err != nil {
 		return nil, fmt.Errorf("create client: %w", err)
 	}
+	defaults := &defaultsFollower{client: dynamicClient}
 	// The controller reports an invalid setting on the ConfigMap.
-	store := config.NewStore(logging.FromContext(ctx), func(*config.Config, *config.Config) {}, func(*corev1.ConfigMap, error) {})
+	store := config.NewStore(logging.FromContext(ctx), func(before, after *config.Config) {
+		if before.Scope != after.Scope {
+			defaults.scopeChanged(ctx, after.Scope)
+		}
+	}, func(*corev1.ConfigMap, error) {})
 	handler, err := selectHandler(handlers.All(clients, dynamicClient, store.Load, lookup.Live(metadataClient)), args)
 	if err != nil {
 		return nil, err
 	}
-	return handler, store.Follow(ctx, dynamicClient, env.Namespace)
+	if err := store.Follow(ctx, dynamicClient, env.Namespace); err != nil || !handlers.UsesDefaults(args[0]) {
+		return handler, err
+	}
+	return handler, defaults.start(ctx, store)
 }
 
 func selectHandler(all map[string]events.Handler, args []string) (events.Handler, error) {

@@ -11,16 +11,18 @@ import (
 // copies holds the files of the chart with the manifests of config that each contains. It has no CRDs: cmd/setup applies
 // them.
 var copies = map[string]string{
-	"core":            "config/[124-9]*.yaml",
-	"eventing":        "config/eventing/[1-8]*.yaml",
-	"external":        "config/eventing/900-config-handlers.yaml",
-	"driver-logs":     "config/driver-logs/*.yaml",
-	"other-operators": "config/other-operators/*.yaml",
-	"admission":       "config/admission/*.yaml",
-	"webhook":         "config/webhook/*.yaml",
-	"workload":        "config/workload/*.yaml",
-	"rules":           "config/observability/rules.yaml",
-	"dashboards":      "config/observability/dashboard-*.yaml",
+	"core":                         "config/[124-9]*.yaml",
+	"eventing":                     "config/eventing/[1-8]*.yaml",
+	"external":                     "config/eventing/900-config-handlers.yaml",
+	"driver-logs":                  "config/driver-logs/*.yaml",
+	"other-operators":              "config/other-operators/*.yaml",
+	"admission":                    "config/admission/*.yaml",
+	"webhook":                      "config/webhook/*.yaml",
+	"workload":                     "config/workload/*.yaml",
+	"workload-namespaces":          "config/workload-namespaces/2*.yaml",
+	"workload-namespaces-eventing": "config/workload-namespaces-eventing/[5-7]*.yaml",
+	"rules":                        "config/observability/rules.yaml",
+	"dashboards":                   "config/observability/dashboard-*.yaml",
 }
 
 // manifests returns the chart's copies of config.

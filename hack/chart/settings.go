@@ -84,9 +84,10 @@ var settings = map[string]map[string]schema{
 		"ui-service-type":    oneOf("NodePort", "ClusterIP"),
 	},
 	"config-handlers": {
-		"restart":  oneOf("in-process", "external"),
-		"ttl":      oneOf("in-process", "external"),
-		"schedule": oneOf("in-process", "external"),
+		"restart":   oneOf("in-process", "external"),
+		"ttl":       oneOf("in-process", "external"),
+		"schedule":  oneOf("in-process", "external"),
+		"namespace": oneOf("off", "in-process", "external"),
 	},
 	"config-events": {
 		"deletion-grace":   duration(),

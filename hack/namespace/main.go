@@ -50,16 +50,14 @@ func run(ctx context.Context, client dynamic.Interface, installation, name strin
 	if err != nil {
 		return err
 	}
-	results, err := provision.Create(ctx, client, namespaces.Namespace(template, name))
-	if err == nil {
-		var objects []provision.Result
-		objects, err = provision.Create(ctx, client, namespaces.Objects(template, name)...)
-		results = append(results, objects...)
+	report := func(result provision.Result) error {
+		_, err := fmt.Fprintln(out, result)
+		return err
 	}
-	for _, result := range results {
-		fmt.Fprintln(out, result)
+	if err := provision.Create(ctx, client, report, namespaces.Namespace(template, name)); err != nil {
+		return err
 	}
-	return err
+	return provision.Create(ctx, client, report, namespaces.Objects(template, name)...)
 }
 
 // readTemplate reads config-namespaces.

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -30,7 +31,7 @@ const (
 	EarlyName = "config-early"
 )
 
-// Config is an immutable snapshot of all settings. None of its fields is nil.
+// Config is an immutable snapshot of all settings. None of its exported fields is nil.
 type Config struct {
 	Scope    *Scope
 	Defaults *apache.Defaults
@@ -41,6 +42,10 @@ type Config struct {
 	// Namespaces is what workload namespaces get.
 	Namespaces *namespaces.Template
 	Early      *Early
+
+	// own holds the settings of namespaces with defaults of their own, each a *Config. It is nil in those themselves, and until all
+	// config maps of the installation are read. It is the only part of a snapshot that changes.
+	own *sync.Map
 }
 
 // parsers holds a function for each config map, which reads it into a snapshot.

@@ -384,10 +384,16 @@ func TestInvalidSettings(t *testing.T) {
 			`config-namespaces: labels is "a b: c": write labels, a key: value on each line (`,
 		},
 		"a handler that there is not": {
-			config.HandlersName, "restrat", "external", `config-handlers: there is no key "restrat": write one of restart, schedule, ttl`,
+			config.HandlersName, "restrat", "external", `config-handlers: there is no key "restrat": write one of namespace, restart, schedule, ttl`,
 		},
 		"a place that there is not": {
 			config.HandlersName, "restart", "External", `config-handlers: restart is "External": write in-process or external`,
+		},
+		"a handler that cannot be off": {
+			config.HandlersName, "ttl", "off", `config-handlers: ttl is "off": write in-process or external`,
+		},
+		"a place of an opt-in handler that there is not": {
+			config.HandlersName, "namespace", "on", `config-handlers: namespace is "on": write off, in-process or external`,
 		},
 		"no place": {config.HandlersName, "ttl", "", `config-handlers: ttl is "": write in-process or external`},
 		"a grace below zero": {

@@ -27,7 +27,13 @@ const maxDriverLogLines = 100
 // NewDefaults reads config-defaults.
 func NewDefaults(configMap *corev1.ConfigMap) (*apache.Defaults, error) {
 	defaults := &apache.Defaults{}
-	err := Keys{
+	err := defaultsKeys(defaults).Read(DefaultsName, configMap)
+	return defaults, err
+}
+
+// defaultsKeys returns the keys of config-defaults, each with the function that reads its value into the defaults.
+func defaultsKeys(defaults *apache.Defaults) Keys {
+	return Keys{
 		"image": func(_, value string) error {
 			defaults.Image = strings.TrimSpace(value)
 			return nil
@@ -49,8 +55,7 @@ func NewDefaults(configMap *corev1.ConfigMap) (*apache.Defaults, error) {
 		"driver-service":         driverService(&defaults.WithoutDriverService),
 		"driver-service-account": serviceAccount(&defaults.DriverServiceAccount),
 		"pod-template-urls":      podTemplateURLs(&defaults.PodTemplates),
-	}.Read(DefaultsName, configMap)
-	return defaults, err
+	}
 }
 
 func driverLogLines(into *int) func(key, value string) error {

@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 
 	"go.uber.org/zap"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/dynamic"
@@ -18,16 +21,7 @@ import (
 // Follow watches the config maps of a namespace until ctx ends. It returns when all of them have been read. If some do not exist, it
 // returns an error that names them. Follow is for a process without Knative's informers, since those link all types of Kubernetes.
 func (s *Store) Follow(ctx context.Context, client dynamic.Interface, namespace string) error {
-	configMaps := client.Resource(corev1.SchemeGroupVersion.WithResource("configmaps")).Namespace(namespace)
-	lister := cache.ToListWatcherWithWatchListSemantics(&cache.ListWatch{
-		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
-			return configMaps.List(ctx, options)
-		},
-		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
-			return configMaps.Watch(ctx, options)
-		},
-	}, client)
-	informer := cache.NewSharedInformer(lister, &unstructured.Unstructured{}, 0)
+	informer := cache.NewSharedInformer(DynamicConfigMaps(client, namespace)(func(*metav1.ListOptions) {}), &unstructured.Unstructured{}, 0)
 	registration, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc:    s.onEvent,
 		UpdateFunc: func(_, configMap any) { s.onEvent(configMap) },
@@ -48,14 +42,109 @@ func (s *Store) Follow(ctx context.Context, client dynamic.Interface, namespace 
 	return errors.Join(missing...)
 }
 
+// DynamicConfigMaps returns the config maps of a namespace, or of all if it is empty.
+func DynamicConfigMaps(client dynamic.Interface, namespace string) ConfigMaps {
+	configMaps := client.Resource(corev1.SchemeGroupVersion.WithResource("configmaps")).Namespace(namespace)
+	return func(change func(*metav1.ListOptions)) cache.ListerWatcher {
+		return cache.ToListWatcherWithWatchListSemantics(&cache.ListWatch{
+			ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+				change(&options)
+				return configMaps.List(ctx, options)
+			},
+			WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
+				change(&options)
+				return configMaps.Watch(ctx, options)
+			},
+		}, client)
+	}
+}
+
 // onEvent reads a config map of the namespace if it holds settings.
 func (s *Store) onEvent(object any) {
-	configMap := &corev1.ConfigMap{}
-	err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.(*unstructured.Unstructured).Object, configMap)
-	switch {
-	case err != nil:
-		s.logger.Errorw("cannot decode a ConfigMap", zap.Error(err))
-	case parsers[configMap.Name] != nil:
+	if configMap := s.configMapOf(object); configMap != nil && parsers[configMap.Name] != nil {
 		s.OnConfigChanged(configMap)
+	}
+}
+
+// ConfigMaps lists and watches config maps, those that the change of the options selects.
+type ConfigMaps func(change func(*metav1.ListOptions)) cache.ListerWatcher
+
+// FollowNamespaces follows the config maps of namespaces until ctx ends. It returns when all of them are read. It asks for them by name and
+// label, so that no other config map is read, and the right to read none is needed. Without the right, it logs that, goes on without
+// them, and asks again. changed is called for each namespace whose settings may have changed.
+func (s *Store) FollowNamespaces(ctx context.Context, configMaps ConfigMaps, changed func(namespace string)) error {
+	for name := range ownKeys {
+		if err := s.followNamespaces(ctx, name, configMaps, changed); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Store) followNamespaces(ctx context.Context, name string, configMaps ConfigMaps, changed func(namespace string)) error {
+	informer := cache.NewSharedInformer(configMaps(func(options *metav1.ListOptions) {
+		options.LabelSelector = ownDefaultsSelector
+		options.FieldSelector = fields.OneTermEqualSelector(metav1.ObjectNameField, name).String()
+	}), nil, 0)
+	forbidden, once := make(chan struct{}), sync.Once{}
+	if err := informer.SetWatchErrorHandlerWithContext(func(ctx context.Context, r *cache.Reflector, err error) {
+		if !apierrors.IsForbidden(err) {
+			cache.DefaultWatchErrorHandler(ctx, r, err)
+			return
+		}
+		once.Do(func() {
+			s.logger.Warnw("defaults of namespaces are not read: grant list and watch on these ConfigMaps", "configMap", name, "error", err)
+			close(forbidden)
+		})
+	}); err != nil {
+		return fmt.Errorf("watch the config maps %s: %w", name, err)
+	}
+	set := func(object any) {
+		if configMap := s.configMapOf(object); configMap != nil && s.SetOwnDefaults(configMap) {
+			changed(configMap.Namespace)
+		}
+	}
+	registration, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc:    set,
+		UpdateFunc: func(_, after any) { set(after) },
+		DeleteFunc: func(object any) {
+			key, err := cache.DeletionHandlingMetaNamespaceKeyFunc(object)
+			if namespace, name, _ := cache.SplitMetaNamespaceKey(key); err == nil && s.DropOwnDefaults(namespace, name) {
+				changed(namespace)
+			}
+		},
+	})
+	if err != nil {
+		return fmt.Errorf("watch the config maps %s: %w", name, err)
+	}
+	go informer.RunWithContext(ctx)
+	synced := make(chan struct{})
+	go func() {
+		if cache.WaitForCacheSync(ctx.Done(), registration.HasSynced) {
+			close(synced)
+		}
+	}()
+	select {
+	case <-synced:
+	case <-forbidden:
+	case <-ctx.Done():
+	}
+	return nil
+}
+
+// configMapOf returns a config map, as typed and as dynamic clients have it.
+func (s *Store) configMapOf(object any) *corev1.ConfigMap {
+	switch object := object.(type) {
+	case *corev1.ConfigMap:
+		return object
+	case *unstructured.Unstructured:
+		configMap := &corev1.ConfigMap{}
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, configMap); err != nil {
+			s.logger.Errorw("cannot decode a ConfigMap", zap.Error(err))
+			return nil
+		}
+		return configMap
+	default:
+		return nil
 	}
 }

@@ -1,9 +1,12 @@
 package config
 
 import (
+	"maps"
+
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/namespaces"
 	"github.com/firesteel-dev/firesteel/pkg/schedule"
 )
 
@@ -18,27 +21,38 @@ const (
 	InProcess = "in-process"
 	// External means behind the sink.
 	External = "external"
+	// Off means that the handler is not requested. It is the default of opt-in handlers, and no other handler may have it.
+	Off = "off"
 )
 
-// handlerNames lists the handlers that Firesteel requests.
-var handlerNames = []string{string(lifecycle.AwaitsVerdict), string(lifecycle.AwaitsDeletion), schedule.Handler}
+// handlers holds the handlers that Firesteel requests, each with its default location.
+var handlers = map[string]string{
+	string(lifecycle.AwaitsVerdict): InProcess, string(lifecycle.AwaitsDeletion): InProcess, schedule.Handler: InProcess,
+	namespaces.Handler: Off,
+}
 
-// NewHandlers reads config-handlers. Its keys are names of handlers, and its values in-process or external.
+// NewHandlers reads config-handlers. Its keys are names of handlers, and its values in-process or external, or off for opt-in handlers.
 func NewHandlers(configMap *corev1.ConfigMap) (*Handlers, error) {
-	settings := &Handlers{locations: map[string]string{}}
-	setLocation := func(handler, location string) error {
-		if location != InProcess && location != External {
-			return InvalidValue(handler, location, "write "+InProcess+" or "+External)
-		}
-		settings.locations[handler] = location
-		return nil
-	}
+	settings := &Handlers{locations: maps.Clone(handlers)}
 	keys := Keys{}
-	for _, handler := range handlerNames {
-		keys[handler] = setLocation
+	for handler, byDefault := range handlers {
+		keys[handler] = func(_, location string) error {
+			switch {
+			case location == InProcess, location == External, location == Off && byDefault == Off:
+				settings.locations[handler] = location
+				return nil
+			case byDefault == Off:
+				return InvalidValue(handler, location, "write "+Off+", "+InProcess+" or "+External)
+			default:
+				return InvalidValue(handler, location, "write "+InProcess+" or "+External)
+			}
+		}
 	}
 	return settings, keys.Read(HandlersName, configMap)
 }
 
 // InProcess reports whether a handler runs in the controller.
-func (h *Handlers) InProcess(name string) bool { return h.locations[name] != External }
+func (h *Handlers) InProcess(name string) bool { return h.locations[name] == InProcess }
+
+// Requested reports whether a handler is requested at all.
+func (h *Handlers) Requested(name string) bool { return h.locations[name] != Off }

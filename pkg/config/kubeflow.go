@@ -28,8 +28,27 @@ type Kubeflow struct {
 // NewKubeflow reads config-kubeflow.
 func NewKubeflow(configMap *corev1.ConfigMap) (*Kubeflow, error) {
 	defaults := Kubeflow{Defaults: settings.NewDefaults(), Metrics: kubeflowmetrics.DefaultSettings()}
+	if err := kubeflowKeys(&defaults).Read(KubeflowName, configMap); err != nil {
+		return nil, err
+	}
+	if err := defaults.checkScheduler(); err != nil {
+		return nil, fmt.Errorf("%s: %w", KubeflowName, err)
+	}
+	return &defaults, nil
+}
+
+// checkScheduler returns an error if the default batch scheduler is none of those that get pod groups or annotations.
+func (k *Kubeflow) checkScheduler() error {
+	if name := k.DefaultBatchScheduler; name != "" && !slices.Contains(k.BatchSchedulers, name) {
+		return InvalidValue("default-batch-scheduler", name, "write it into batch-schedulers of "+KubeflowName+", too")
+	}
+	return nil
+}
+
+// kubeflowKeys returns the keys of config-kubeflow, each with the function that reads its value into the settings.
+func kubeflowKeys(defaults *Kubeflow) Keys {
 	ingress, metrics := &defaults.Ingress, &defaults.Metrics
-	err := Keys{
+	return Keys{
 		"spark-defaults.conf": func(key, value string) (err error) {
 			defaults.Properties, err = sparkProperties(key, value)
 			return err
@@ -70,14 +89,7 @@ func NewKubeflow(configMap *corev1.ConfigMap) (*Kubeflow, error) {
 		"metrics-labels":                 metricsLabels(&metrics.Labels),
 		"metrics-submit-latency-buckets": buckets(&metrics.SubmitLatencyBuckets),
 		"metrics-start-latency-buckets":  buckets(&metrics.StartLatencyBuckets),
-	}.Read(KubeflowName, configMap)
-	if err != nil {
-		return nil, err
 	}
-	if name := defaults.DefaultBatchScheduler; name != "" && !slices.Contains(defaults.BatchSchedulers, name) {
-		return nil, fmt.Errorf("%s: %w", KubeflowName, InvalidValue("default-batch-scheduler", name, "write it into batch-schedulers, too"))
-	}
-	return &defaults, nil
 }
 
 // maxTrackedExecutors is the number of executors that a status has room for, with about 100 bytes each.

@@ -129,7 +129,7 @@ func TestInvalidSettingsOfKubeflow(t *testing.T) {
 		"a Service as a flag":         {"ui-service", "yes", `ui-service is "yes": write one of enabled, disabled`},
 		"a scheduler that is no name": {"batch-schedulers", "volcano, My_Own", `batch-schedulers is "volcano, My_Own": write names of schedulers, separated by commas ("My_Own" is not valid)`},
 		"a default that is not among them": {
-			"default-batch-scheduler", "volcano", `default-batch-scheduler is "volcano": write it into batch-schedulers, too`,
+			"default-batch-scheduler", "volcano", `default-batch-scheduler is "volcano": write it into batch-schedulers of config-kubeflow, too`,
 		},
 		"a placeholder that there is not": {"ingress-url-format", "{{$app}}.example.com", `ingress-url-format is "{{$app}}.example.com": ` + address},
 		"an address without a host":       {"ingress-url-format", "/{{$appName}}", `ingress-url-format is "/{{$appName}}": ` + address},

@@ -114,6 +114,11 @@ func (s *Scope) Serves(object metav1.Object, namespaces NamespaceLabels) bool {
 	return s.selector.Matches(labels.Set(object.GetLabels())) && s.servesNamespace(object.GetNamespace(), namespaces)
 }
 
+// ServesNamespace reports whether this installation serves objects in a namespace, whatever their own labels are.
+func (s *Scope) ServesNamespace(name string, namespaceLabels labels.Set) bool {
+	return s.servesNamespace(name, func(string) (labels.Set, bool) { return namespaceLabels, true })
+}
+
 func (s *Scope) servesNamespace(name string, namespaces NamespaceLabels) bool {
 	if _, listed := slices.BinarySearch(s.namespaces, name); listed || s.all() {
 		return true

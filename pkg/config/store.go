@@ -34,12 +34,14 @@ type Store struct {
 	mutex sync.Mutex
 	// read holds the names of the config maps that have been read.
 	read map[string]bool
+	// own holds the config maps of namespaces, by namespace and name.
+	own map[string]map[string]*ownDefaults
 }
 
 // NewStore creates a store with the default settings. The store calls onChange after each change of a config map, and onReject after
 // each invalid change.
 func NewStore(logger *zap.SugaredLogger, onChange func(before, after *Config), onReject func(*corev1.ConfigMap, error)) *Store {
-	s := &Store{logger: logger, onChange: onChange, onReject: onReject, read: map[string]bool{}}
+	s := &Store{logger: logger, onChange: onChange, onReject: onReject, read: map[string]bool{}, own: map[string]map[string]*ownDefaults{}}
 	s.current.Store(Default())
 	return s
 }
@@ -62,6 +64,7 @@ func (s *Store) OnConfigChanged(configMap *corev1.ConfigMap) {
 		return
 	}
 	s.read[configMap.Name] = true
+	s.evaluateAll(&after)
 	s.current.Store(&after)
 	s.onChange(before, &after)
 }

@@ -42,8 +42,8 @@ var Attributes = []Attribute{
 		Name: "id", On: OnAll, Pattern: `[0-9a-z-]+\..+`,
 		Description: "`<uid>.<sequence>`, or `<uid>.<instant>` for a clock event. The same transition or instant always has the same id",
 	}, {
-		Name: "source", On: OnAll, Pattern: `/apis/[^/]+/namespaces/[^/]+/[^/]+/[^/]+/[^/]+`,
-		Description: "`/apis/<group>/namespaces/<namespace>/<resource>/<name>/<uid>`",
+		Name: "source", On: OnAll, Pattern: `/apis/[^/]+/namespaces/[^/]+/[^/]+/[^/]+/[^/]+|/api/namespaces/[^/]+/[^/]+`,
+		Description: "`/apis/<group>/namespaces/<namespace>/<resource>/<name>/<uid>`, of a Namespace `/api/namespaces/<name>/<uid>`",
 	}, {
 		Name: "type", On: OnAll, Pattern: `dev\.firesteel\.[a-z]+\.[a-z-]+\.v[0-9]+`, Description: "see above",
 	}, {
@@ -51,12 +51,12 @@ var Attributes = []Attribute{
 	}, {
 		Name: "datacontenttype", On: OnAll, Pattern: `application/json`, Description: "`application/json`",
 	}, {
-		Name: "subject", On: OnAll, Pattern: `[^/]+/[^/]+`, Description: "`<namespace>/<name>`",
+		Name: "subject", On: OnAll, Pattern: `[^/]+/[^/]+`, Description: "`<namespace>/<name>`; a Namespace is in itself",
 	}, {
 		Name: "time", On: OnAll, Pattern: `[0-9]{4}-[0-9]{2}-[0-9]{2}T.+Z`,
 		Description: "when the transition happened, not when it was sent; the instant of a clock event",
 	}, {
-		Name: ExtensionKind, On: OnAll, Pattern: `[A-Z][A-Za-z]+`, Description: "the kind of the application, cluster or schedule",
+		Name: ExtensionKind, On: OnAll, Pattern: `[A-Z][A-Za-z]+`, Description: "the kind of the application, cluster, schedule or Namespace",
 	}, {
 		Name: ExtensionNamespace, On: OnAll, Pattern: `[a-z0-9-]+`, Description: "its namespace",
 	}, {

@@ -26,6 +26,11 @@ func NewDueEvent(o Object, at time.Time) (cloudevents.Event, error) {
 	return newClockEvent(o, Type{Name: DueType}, at)
 }
 
+// NewNamespaceRequestedEvent creates the clock event for a namespace that asks for what drivers need.
+func NewNamespaceRequestedEvent(o Object, created time.Time) (cloudevents.Event, error) {
+	return newClockEvent(o, Type{Name: NamespaceRequestedType}, created)
+}
+
 func newClockEvent(o Object, eventType Type, at time.Time) (cloudevents.Event, error) {
 	due := recordTime(at)
 	event, err := newEvent(o, eventType, due.Format(time.RFC3339Nano), due)

@@ -28,11 +28,16 @@ const ExpiredType = "dev.firesteel.application.expired.v1"
 // DueType is the type of the clock event for a scheduled run that is due.
 const DueType = "dev.firesteel.schedule.due.v1"
 
+// NamespaceRequestedType is the type of the clock event for a namespace that asks for what drivers need.
+const NamespaceRequestedType = "dev.firesteel.namespace.requested.v1"
+
 // Resource returns the plural resource name of the event's objects.
 func (t Type) Resource() string {
 	switch {
 	case t.Name == DueType:
 		return "scheduledsparkapplications"
+	case t.Name == NamespaceRequestedType:
+		return namespaceResource
 	case t.Cluster:
 		return "sparkclusters"
 	default:
@@ -171,6 +176,11 @@ var Types = []Type{
 		Name: DueType,
 		Description: "A run of the schedule is due. The schedule handler starts it according to the concurrency policy, and deletes " +
 			"the runs beyond the history limits. The event is sent again when a run ends that is beyond these limits.",
+	},
+	{
+		Name: NamespaceRequestedType,
+		Description: "A namespace has the label `firesteel.dev/workloads: enabled` and no RoleBinding `spark-driver-accounts`. The namespace handler, which is " +
+			"off by default, creates what drivers need there. The instant is the creation of the namespace.",
 	},
 }
 

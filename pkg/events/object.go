@@ -11,8 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
-// Object identifies the custom resource that an event is about, with its uid. It has no API version, since all versions show the
-// same object.
+// Object identifies the object that an event is about, with its uid. It has no API version, since all versions show the same object. It
+// is a custom resource, or a Namespace: see NamespaceObject.
 type Object struct {
 	Group     string
 	Resource  string
@@ -22,8 +22,22 @@ type Object struct {
 	UID       types.UID
 }
 
+// namespaceResource is the resource of Namespaces.
+const namespaceResource = "namespaces"
+
+// NamespaceObject returns a Namespace as the object of an event. It is in itself.
+func NamespaceObject(name string, uid types.UID) Object {
+	return Object{Resource: namespaceResource, Kind: "Namespace", Namespace: name, Name: name, UID: uid}
+}
+
+// IsNamespace reports whether the object is a Namespace.
+func (o Object) IsNamespace() bool { return o.Group == "" && o.Resource == namespaceResource }
+
 // Source returns the object's API path, without version and with its uid. Sequences are unique within a source.
 func (o Object) Source() string {
+	if o.IsNamespace() {
+		return "/" + strings.Join([]string{"api", namespaceResource, o.Name, string(o.UID)}, "/")
+	}
 	return "/" + strings.Join([]string{"apis", o.Group, "namespaces", o.Namespace, o.Resource, o.Name, string(o.UID)}, "/")
 }
 
@@ -40,8 +54,13 @@ func (o Object) logKeys() []any {
 // ParseSource parses an event's source. The object that it returns has no kind.
 func ParseSource(source string) (Object, error) {
 	parts := strings.Split(source, "/")
+	if len(parts) == 5 && parts[0] == "" && parts[1] == "api" && parts[2] == namespaceResource {
+		object := NamespaceObject(parts[3], types.UID(parts[4]))
+		object.Kind = ""
+		return object, object.validatePath()
+	}
 	if len(parts) != 8 || parts[0] != "" || parts[1] != "apis" || parts[3] != "namespaces" {
-		return Object{}, fmt.Errorf("source %.256q is not /apis/<group>/namespaces/<namespace>/<resource>/<name>/<uid>", source)
+		return Object{}, fmt.Errorf("source %.256q is neither /apis/<group>/namespaces/<namespace>/<resource>/<name>/<uid> nor /api/namespaces/<name>/<uid>", source)
 	}
 	object := Object{
 		Group: parts[2], Namespace: parts[4], Resource: parts[5], Name: parts[6], UID: types.UID(parts[7]),
@@ -91,8 +110,12 @@ func (o Object) validate() error {
 }
 
 func (o Object) validatePath() error {
+	group := validatePart("group", o.Group, validation.IsDNS1123Subdomain)
+	if o.IsNamespace() {
+		group = nil
+	}
 	return errors.Join(
-		validatePart("group", o.Group, validation.IsDNS1123Subdomain),
+		group,
 		validatePart("namespace", o.Namespace, validation.IsDNS1123Label),
 		validatePart("resource", o.Resource, validation.IsDNS1123Label),
 		validatePart("name", o.Name, validation.IsDNS1123Subdomain),

@@ -13,6 +13,11 @@ func TestIdentifyAcceptsFiresteelsEvents(t *testing.T) {
 	must(t, err)
 	clock, err := NewExpiredEvent(pi, failed().Time.Time)
 	must(t, err)
+	namespace, err := NewNamespaceRequestedEvent(NamespaceObject("team-a", "uid-of-a"), failed().Time.Time)
+	must(t, err)
+	if got, err := Identify(namespace); err != nil || got != NamespaceObject("team-a", "uid-of-a") || namespace.Source() != "/api/namespaces/team-a/uid-of-a" {
+		t.Errorf("Identify(%s) = %+v, %v", namespace.Source(), got, err)
+	}
 	for _, event := range []cloudevents.Event{transition, clock} {
 		got, err := Identify(event)
 		must(t, err)
@@ -31,6 +36,8 @@ func TestIdentifyRefusesForgedEvents(t *testing.T) {
 		"a source that leaves its namespace": func(e *cloudevents.Event) {
 			e.SetSource("/apis/spark.apache.org/namespaces/../sparkapplications/pi/uid-of-pi")
 		},
+		"a namespace without uid":  func(e *cloudevents.Event) { e.SetSource("/api/namespaces/team-a/") },
+		"a namespace that is none": func(e *cloudevents.Event) { e.SetSource("/api/namespaces/../uid-of-pi") },
 		"a source without uid": func(e *cloudevents.Event) {
 			e.SetSource("/apis/spark.apache.org/namespaces/team-a/sparkapplications/pi/")
 		},
@@ -60,6 +67,7 @@ func TestIdentifyRefusesForgedEvents(t *testing.T) {
 func FuzzParseSource(f *testing.F) {
 	f.Add(pi.Source())
 	f.Add("/apis/a/namespaces/b/c/d/")
+	f.Add("/api/namespaces/a/b")
 	f.Fuzz(func(t *testing.T, source string) {
 		object, err := ParseSource(source)
 		if err == nil && object.Source() != source {

@@ -28,6 +28,8 @@ const (
 	LabelOwner = "app.kubernetes.io/part-of"
 	// Owner is the value of LabelOwner.
 	Owner = "firesteel"
+	// Handler is the name of the handler that makes such a namespace ready.
+	Handler = "namespace"
 	// Binding is the name of the RoleBinding. A namespace that has it is ready.
 	Binding = "spark-driver-accounts"
 	// workloads is the name of the objects of which a namespace has one.
@@ -122,6 +124,9 @@ func openPorts() networkingv1.NetworkPolicyIngressRule {
 	}
 	return rule
 }
+
+// Asks reports whether a namespace asks for its objects.
+func Asks(namespace metav1.Object) bool { return namespace.GetLabels()[LabelWorkloads] == Enabled }
 
 // Owned reports whether Firesteel created an object.
 func Owned(object metav1.Object) bool { return object.GetLabels()[LabelOwner] == Owner }

@@ -129,6 +129,17 @@ controller: {driverLogs: true}`
 	mustEqual(t, want, ofConfig(t, with(t, values)))
 }
 
+func TestChartWithWorkloadNamespacesIsConfigWithThatComponent(t *testing.T) {
+	for values, folder := range map[string]string{
+		"workloadNamespaces: {enable: true}":                           "examples/kustomize/workload-namespaces",
+		"workloadNamespaces: {enable: true}\neventing: {enable: true}": "examples/kustomize/workload-namespaces-eventing",
+	} {
+		want := build(t, folder)
+		maps.Copy(want, read(t, "workload/*.yaml"))
+		mustEqual(t, want.without(byHelm), ofConfig(t, with(t, values)))
+	}
+}
+
 func TestChartIsLinted(t *testing.T) {
 	for _, values := range []map[string]any{{}, {"eventing": map[string]any{"enable": true}}} {
 		for _, message := range lint.AllWithKubeVersion(chartFolder, values, systemNamespace, nil).Messages {

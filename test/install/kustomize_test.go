@@ -34,13 +34,13 @@ func TestKustomizeBaseHoldsEveryManifest(t *testing.T) {
 func TestKustomizeComponentAddsItsFolderToTheBase(t *testing.T) {
 	for component, manifests := range map[string]string{
 		"admission": "*.yaml", "driver-logs": "*.yaml", "early": "*.yaml", "eventing": "[1-8]*.yaml", "observability": "*.yaml", "other-operators": "*.yaml",
-		"webhook": "*.yaml",
+		"webhook": "*.yaml", "workload-namespaces": "2*.yaml",
 	} {
 		t.Run(component, func(t *testing.T) {
 			want := read(t, "*.yaml", filepath.Join(component, manifests))
-			if component == "eventing" {
+			if component == "eventing" || component == "workload-namespaces" {
 				// It patches the ConfigMap of the base.
-				patch := read(t, "eventing/900-config-handlers.yaml").get(t, "ConfigMap", "config-handlers")
+				patch := read(t, component+"/900-config-handlers.yaml").get(t, "ConfigMap", "config-handlers")
 				data := want.get(t, "ConfigMap", "config-handlers").Object["data"].(map[string]any)
 				for key, value := range patch.Object["data"].(map[string]any) {
 					data[key] = value

@@ -441,6 +441,14 @@ func TestInstallationsShareNothingButTheCluster(t *testing.T) {
 	}
 	expect(t, second.get(t, "ClusterRoleBinding", "team-b-firesteel-controller"), "roleRef: {name: team-b-firesteel-controller}")
 	expect(t, second.get(t, "RoleBinding", "spark-driver-accounts"), "roleRef: {name: team-b-firesteel-spark-driver}")
+	third, _, err := release{"team-b", "firesteel-team-b", "workloadNamespaces: {enable: true}"}.render(t)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rules := third.get(t, "ClusterRole", "team-b-firesteel-handler-namespace").Object["rules"].([]any)
+	if names := rules[len(rules)-2].(map[string]any)["resourceNames"].([]any); len(names) != 1 || names[0] != "team-b-firesteel-spark-driver" {
+		t.Errorf("the handler may bind %v", names)
+	}
 	expect(t, second.get(t, "ConfigMap", "config-namespaces"), "data: {driver-role: team-b-firesteel-spark-driver}")
 }
 

@@ -26,6 +26,9 @@ var filters = map[string][2]string{
 	"schedule": {"type", "dev.firesteel.schedule.due.v1"},
 }
 
+// optInFilters are those of the Triggers of handlers that are off by default.
+var optInFilters = map[string][2]string{"namespace": {"type", "dev.firesteel.namespace.requested.v1"}}
+
 // broker stands for a Broker with the handlers' Triggers. It sends each event to all replicas of a handler at the same time, and
 // each third event twice. It accepts every event, as a Broker with a dead-letter sink does.
 type broker struct {
@@ -51,7 +54,11 @@ func (b *broker) receivers(d eventlog.Entry) []*handler {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
 	var all []*handler
-	for name, filter := range filters {
+	for name := range b.replicas {
+		filter, ok := filters[name]
+		if !ok {
+			filter = optInFilters[name]
+		}
 		if d.Attributes[filter[0]] == filter[1] {
 			all = append(all, b.replicas[name]...)
 		}

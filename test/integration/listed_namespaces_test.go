@@ -13,6 +13,7 @@ import (
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
+	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/schedule/variant"
 	"github.com/firesteel-dev/firesteel/test/harness/controlplane"
 	"github.com/firesteel-dev/firesteel/test/harness/firesteel"
@@ -127,9 +128,9 @@ func TestListedNamespacesAreServedWithoutAClusterRole(t *testing.T) {
 	second.admitted(other)
 	a.must(a.ConfigureIn(t.Context(), first.namespace, "config-leader-election", map[string]string{"buckets": "2"}))
 
-	config, err := a.ConfigOf(t.Context(), first.namespace, "controller")
+	cluster, err := a.ConfigOf(t.Context(), first.namespace, "controller")
 	a.must(err)
-	proxy, err := newFaultyServer(config, a.ns)
+	proxy, err := newFaultyServer(cluster, a.ns)
 	a.must(err)
 	t.Cleanup(proxy.close)
 	cut := a.ownController(controller{config: proxy.config(), namespace: first.namespace, sink: a.sink.URL(), replica: true})
@@ -140,6 +141,13 @@ func TestListedNamespacesAreServedWithoutAClusterRole(t *testing.T) {
 	a.untilLogged(cut, "only the listed namespaces are read")
 	a.untilLogged(cut, `"namespace":"`+later.ns+`"`)
 
+	a.ownDefaults(config.OwnDefaultsName, ownDefaultsLabel, map[string]string{"image": "example.org/theirs"})
+	a.untilLogged(cut, "defaults of a namespace changed")
+	a.untilLogged(replica, "defaults of a namespace changed")
+	a.create(App("own"))
+	if image := a.imageOf("own"); image != "example.org/theirs" {
+		t.Errorf("the image of a listed namespace is %s", image)
+	}
 	ignored := unlisted.create(App("pi"))
 	t.Run("in", func(t *testing.T) {
 		for name, s := range map[string]*env{"one": a, "another": b, "one of another installation": other} {

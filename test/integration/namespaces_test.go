@@ -35,9 +35,10 @@ func TestNamespaceObjectsAreCreatedOnceByTwoWriters(t *testing.T) {
 	var results [2][]provision.Result
 	for i := range results {
 		both.Go(func() {
-			var err error
-			results[i], err = provision.Create(t.Context(), s.Dynamic, namespaces.Objects(template, s.ns)...)
-			if err != nil {
+			if err := provision.Create(t.Context(), s.Dynamic, func(result provision.Result) error {
+				results[i] = append(results[i], result)
+				return nil
+			}, namespaces.Objects(template, s.ns)...); err != nil {
 				t.Error(err)
 			}
 		})
@@ -75,14 +76,13 @@ func TestNamespaceObjectOfAnotherOwnerStaysAsItIs(t *testing.T) {
 		Spec:       corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{"pods": resource.MustParse("77")}},
 	}, metav1.CreateOptions{})
 	s.must(err)
-	results, err := provision.Create(t.Context(), s.Dynamic, namespaces.Objects(fullTemplate(s), s.ns)...)
-	s.must(err)
 	var left []string
-	for _, result := range results {
+	s.must(provision.Create(t.Context(), s.Dynamic, func(result provision.Result) error {
 		if result.Outcome == provision.Left {
 			left = append(left, result.String())
 		}
-	}
+		return nil
+	}, namespaces.Objects(fullTemplate(s), s.ns)...))
 	if len(left) != 1 || !strings.HasPrefix(left[0], "ResourceQuota "+s.ns+"/spark-workloads: left as it is") {
 		t.Errorf("left were %q", left)
 	}

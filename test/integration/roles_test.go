@@ -17,11 +17,12 @@ import (
 
 // roles are the files with the cluster roles of service accounts in Firesteel's namespace.
 var roles = map[string]string{
-	"controller":       "200-clusterrole.yaml",
-	"handler-restart":  "eventing/500-handler-restart.yaml",
-	"handler-schedule": "eventing/500-handler-schedule.yaml",
-	"handler-ttl":      "eventing/500-handler-ttl.yaml",
-	"webhook":          "webhook/500-webhook.yaml",
+	"controller":        "200-clusterrole.yaml",
+	"handler-namespace": "workload-namespaces/200-handler.yaml",
+	"handler-restart":   "eventing/500-handler-restart.yaml",
+	"handler-schedule":  "eventing/500-handler-schedule.yaml",
+	"handler-ttl":       "eventing/500-handler-ttl.yaml",
+	"webhook":           "webhook/500-webhook.yaml",
 }
 
 // unseen are the rules that no request of these tests shows the need of, and why they are there.
@@ -43,6 +44,8 @@ var unseen = map[string]string{
 	"delete mutatingwebhookconfigurations":         "an admission plugin asks for it, when it sets the owner",
 	"list mutatingwebhookconfigurations":           "where the API server cannot stream what exists",
 	"list namespaces":                              "where the API server cannot stream what exists",
+	"bind clusterroles":                            "the API server asks for it, when a RoleBinding is created",
+	"list configmaps":                              "where the API server cannot stream what exists",
 	"list customresourcedefinitions":               "where the API server cannot stream what exists",
 	"watch customresourcedefinitions":              "while a kind is absent, in a control plane of its own",
 }

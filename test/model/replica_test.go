@@ -59,7 +59,7 @@ func startReplica(t *testing.T, connection *connection, sink events.Sink, inProc
 	ctx, informers := injection.Default.SetupInformers(ctx, config)
 	ctx = leaderelection.WithStandardLeaderElectorBuilder(ctx, kubeclient.Get(ctx), election)
 
-	r.process = base.NewProcess(r.newRelay(t, sink, inProcess), nil, nil)
+	r.process = base.NewProcess(r.newRelay(t, sink, inProcess), base.Started{}, nil)
 	impls := []*controller.Impl{
 		sparkapplication.NewController(r.process, nil, nil)(ctx, &configmap.ManualWatcher{}),
 		kubeflowapplication.NewController(r.process, nil, nil)(ctx, &configmap.ManualWatcher{}),

@@ -164,22 +164,24 @@ var peers = map[string]struct {
 
 // ports are those of Firesteel's Pods. open says that every Pod may reach it; the Broker may reach the others.
 var ports = map[string]struct{ open bool }{
-	"controller/metrics":      {open: true},
-	"controller/health":       {open: true},
-	"handler-restart/http":    {},
-	"handler-restart/health":  {open: true},
-	"handler-schedule/http":   {},
-	"handler-schedule/health": {open: true},
-	"handler-ttl/http":        {},
-	"handler-ttl/health":      {open: true},
-	"dead-letter/http":        {},
-	"dead-letter/health":      {open: true},
-	"webhook/https":           {open: true},
-	"webhook/metrics":         {open: true},
+	"controller/metrics":       {open: true},
+	"controller/health":        {open: true},
+	"handler-namespace/http":   {},
+	"handler-namespace/health": {open: true},
+	"handler-restart/http":     {},
+	"handler-restart/health":   {open: true},
+	"handler-schedule/http":    {},
+	"handler-schedule/health":  {open: true},
+	"handler-ttl/http":         {},
+	"handler-ttl/health":       {open: true},
+	"dead-letter/http":         {},
+	"dead-letter/health":       {open: true},
+	"webhook/https":            {open: true},
+	"webhook/metrics":          {open: true},
 }
 
 func TestEachPortIsOpenToItsPeersOnly(t *testing.T) {
-	i := read(t, "*.yaml", "eventing/*.yaml", "webhook/*.yaml")
+	i := read(t, "*.yaml", "eventing/*.yaml", "workload-namespaces-eventing/5*.yaml", "webhook/*.yaml")
 	missing := maps.Clone(ports)
 	for d := range i.deployments {
 		deployment := &i.deployments[d]
@@ -206,7 +208,7 @@ func TestEachPortIsOpenToItsPeersOnly(t *testing.T) {
 }
 
 func TestPortsWithoutRuleAreClosed(t *testing.T) {
-	i := read(t, "*.yaml", "eventing/*.yaml", "webhook/*.yaml")
+	i := read(t, "*.yaml", "eventing/*.yaml", "workload-namespaces-eventing/5*.yaml", "webhook/*.yaml")
 	for d := range i.deployments {
 		for who, peer := range peers {
 			if i.allows(t, peer.pod, &i.deployments[d], &corev1.ContainerPort{Name: "later", ContainerPort: 9999}) {

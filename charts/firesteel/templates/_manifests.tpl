@@ -60,6 +60,13 @@ Takes root, file, and jobNamespace for the accounts of drivers.
 {{- if has $kind (list "ClusterRole" "ClusterRoleBinding" "MutatingWebhookConfiguration") -}}
 {{- $_ := set $object.metadata "name" (include "firesteel.clusterName" (dict "root" $root "name" $name)) -}}
 {{- end -}}
+{{- if eq $name "firesteel-handler-namespace" -}}
+{{- range $object.rules -}}
+{{- if has "clusterroles" .resources -}}
+{{- $_ := set . "resourceNames" (list (include "firesteel.clusterName" (dict "root" $root "name" "spark-driver"))) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
 {{- if has $kind (list "Role" "RoleBinding" "ClusterRole" "ClusterRoleBinding") -}}
 {{- $annotations = ternary $values.spark.rbac.annotations $values.controller.rbac.annotations (hasPrefix "spark" $name) -}}
 {{- end -}}
@@ -68,7 +75,9 @@ Takes root, file, and jobNamespace for the accounts of drivers.
 {{- $_ := set $object.roleRef "name" (include "firesteel.clusterName" (dict "root" $root "name" $object.roleRef.name)) -}}
 {{- end -}}
 {{- range $object.subjects -}}
-{{- if eq .name "controller" -}}
+{{- if and (eq $name "firesteel-handler-namespace") $values.eventing.enable -}}
+{{- $_ := set . "name" "handler-namespace" -}}
+{{- else if eq .name "controller" -}}
 {{- $_ := set . "name" (include "firesteel.serviceAccount" $root) -}}
 {{- end -}}
 {{- end -}}

@@ -20,6 +20,9 @@ The data of a ConfigMap as YAML: what config has, what follows from other values
 {{- if and (eq .name "config-handlers") $values.eventing.enable -}}
 {{- $derived = get (.root.Files.Get "files/external.yaml" | fromYaml) "data" -}}
 {{- end -}}
+{{- if and (eq .name "config-handlers") $values.workloadNamespaces.enable -}}
+{{- $_ := set $derived "namespace" (ternary "external" "in-process" $values.eventing.enable) -}}
+{{- end -}}
 {{- if eq .name "config-namespaces" -}}
 {{- $role := include "firesteel.clusterName" (dict "root" .root "name" "spark-driver") -}}
 {{- if ne $role "spark-driver" -}}

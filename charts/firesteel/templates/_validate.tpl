@@ -7,7 +7,7 @@
   "controller.serviceAccount.create" "controller.sink" "crds.install" "crds.takeOver" "deadLetter.image.repository" "eventing.broker.class"
   "eventing.enable" "eventing.oidc" "grafana.dashboards.create" "handlers.image.repository" "hook.image.repository" "hook.releaseFinalizers"
   "image.repository" "networkPolicy.enable" "otherOperators.notice" "prometheus.podMonitor.create" "prometheus.rules.create" "prometheus.service.create"
-  "prometheus.serviceMonitor.create" "settings" "spark.jobNamespaces" "spark.rbac.create" "spark.serviceAccount.create" "webhook.enable" "webhook.image.repository" -}}
+  "prometheus.serviceMonitor.create" "settings" "spark.jobNamespaces" "spark.rbac.create" "spark.serviceAccount.create" "webhook.enable" "webhook.image.repository" "workloadNamespaces.enable" -}}
 {{- $found := $values -}}
 {{- $at := list -}}
 {{- range $key := splitList "." $path -}}
@@ -31,6 +31,9 @@
 {{- include "firesteel.validateNulls" . -}}
 {{- $values := .Values -}}
 {{- $problems := list -}}
+{{- if and $values.workloadNamespaces.enable (eq $values.controller.rbac.scope "Namespaces") -}}
+{{- $problems = append $problems "workloadNamespaces.enable is true, and with controller.rbac.scope=Namespaces no labels of namespaces can be read: set one of them to its default" -}}
+{{- end -}}
 {{- if not $values.eventing.enable -}}
 {{- range $handler, $place := include "firesteel.effective" (dict "root" $ "name" "config-handlers") | fromYaml -}}
 {{- if and (eq $place "external") (not $values.controller.sink.uri) -}}

@@ -25,10 +25,14 @@ type Defaults struct {
 
 // tolerationsOf returns the application's tolerations, completed by the operator's defaults.
 func tolerationsOf(app *sparkv1.SparkApplication, defaults Defaults) sparkv1.ApplicationTolerations {
-	given, base := app.Spec.ApplicationTolerations, defaults.Tolerations
-	if given == nil {
-		return base
+	if app.Spec.ApplicationTolerations == nil {
+		return defaults.Tolerations
 	}
+	return TolerationsOver(*app.Spec.ApplicationTolerations, defaults.Tolerations)
+}
+
+// TolerationsOver returns the given tolerations, completed by others.
+func TolerationsOver(given, base sparkv1.ApplicationTolerations) sparkv1.ApplicationTolerations {
 	return sparkv1.ApplicationTolerations{
 		RestartConfig:                restartOver(given.RestartConfig, base.RestartConfig),
 		ApplicationTimeoutConfig:     timeoutsOver(given.ApplicationTimeoutConfig, base.ApplicationTimeoutConfig),

@@ -15,6 +15,9 @@ import (
 
 // about returns an object for a type's events.
 func about(eventType events.Type) events.Object {
+	if eventType.Name == events.NamespaceRequestedType {
+		return events.NamespaceObject("team-a", "uid-of-a")
+	}
 	o := events.Object{
 		Group: "spark.apache.org", Resource: eventType.Resource(), Kind: "SparkApplication", Namespace: "team-a", Name: "pi", UID: "uid-of-pi",
 	}
@@ -49,6 +52,8 @@ func fullest(t *testing.T, eventType events.Type) cloudevents.Event {
 	switch eventType.Name {
 	case events.DueType:
 		event, err = events.NewDueEvent(about(eventType), instant)
+	case events.NamespaceRequestedType:
+		event, err = events.NewNamespaceRequestedEvent(about(eventType), instant)
 	case events.ExpiredType:
 		event, err = events.NewExpiredEvent(about(eventType), instant)
 	}

@@ -44,7 +44,7 @@ func New(cluster *rest.Config) (*Verifier, error) {
 
 // apiVersions holds the API version in which the objects of each group are read.
 var apiVersions = map[string]string{
-	"spark.apache.org": "v1", "sparkoperator.k8s.io": "v1beta2", "spark-operator.k8s.io": "v1alpha1", "firesteel.dev": "v1alpha1",
+	"spark.apache.org": "v1", "sparkoperator.k8s.io": "v1beta2", "spark-operator.k8s.io": "v1alpha1", "firesteel.dev": "v1alpha1", "": "v1",
 }
 
 // object holds the fields of an application, a cluster or a schedule that events are compared with.
@@ -127,6 +127,9 @@ func sameExtensions(event, want cloudevents.Event) bool {
 
 func (v *Verifier) read(ctx context.Context, subject events.Object, version string) (found object, err error) {
 	address := v.server.JoinPath("apis", subject.Group, version, "namespaces", subject.Namespace, subject.Resource, subject.Name)
+	if subject.IsNamespace() {
+		address = v.server.JoinPath("api", version, "namespaces", subject.Name)
+	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address.String(), http.NoBody)
 	if err != nil {
 		return found, err

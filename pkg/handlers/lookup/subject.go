@@ -82,7 +82,7 @@ func Application(
 	if ok, err := Serves(ctx, settings.Scope, namespaces, app); err != nil || !ok {
 		return nil, err
 	}
-	return &Subject{Application: app, API: api, Dialect: api.Dialect(settings)}, nil
+	return &Subject{Application: app, API: api, Dialect: api.Dialect(settings.In(object.Namespace))}, nil
 }
 
 // Serves reports whether this installation serves an object.

@@ -95,6 +95,22 @@ func (c coreV1) Services(namespace string) typedcorev1.ServiceInterface {
 	return services{servicesClient{in(namespace)}, collect(c.namespaces, in, &corev1.Service{})}
 }
 
+type (
+	configMapsClient struct{ typedcorev1.ConfigMapInterface }
+	configMaps       struct {
+		configMapsClient
+		collection[corev1.ConfigMapList, *corev1.ConfigMapList]
+	}
+)
+
+func (c coreV1) ConfigMaps(namespace string) typedcorev1.ConfigMapInterface {
+	in := c.CoreV1Interface.ConfigMaps
+	if namespace != metav1.NamespaceAll {
+		return in(namespace)
+	}
+	return configMaps{configMapsClient{in(namespace)}, collect(c.namespaces, in, &corev1.ConfigMap{})}
+}
+
 type appsV1 struct {
 	typedappsv1.AppsV1Interface
 	namespaces *Namespaces

@@ -69,23 +69,23 @@ var resources = map[schema.GroupVersionKind]string{
 	rbacv1.SchemeGroupVersion.WithKind("RoleBinding"):         "rolebindings",
 }
 
-// Create creates objects that do not exist, one after the other. After an error, it creates the others but the last one, whose
-// existence says that all is done.
-func Create(ctx context.Context, client dynamic.Interface, objects ...namespaces.Object) ([]Result, error) {
-	var results []Result
+// Create creates objects that do not exist, one after the other. It calls report with the result of each before it goes on. After an error,
+// of report or of a request, it creates the others but the last one, whose existence says that all is done.
+func Create(ctx context.Context, client dynamic.Interface, report func(Result) error, objects ...namespaces.Object) error {
 	var errs []error
 	for i, object := range objects {
 		if i == len(objects)-1 && len(errs) > 0 {
 			break
 		}
 		result, err := create(ctx, client, object)
+		if err == nil {
+			err = report(result)
+		}
 		if err != nil {
 			errs = append(errs, err)
-			continue
 		}
-		results = append(results, result)
 	}
-	return results, errors.Join(errs...)
+	return errors.Join(errs...)
 }
 
 func create(ctx context.Context, client dynamic.Interface, object namespaces.Object) (Result, error) {

@@ -368,7 +368,7 @@ func (r *Reconciler) objectOf(app dialect.Application) events.Object {
 
 // viewOf computes the view of a reconcile.
 func (r *Reconciler) viewOf(ctx context.Context, app dialect.Application) *view.Application {
-	settings := config.FromContext(ctx)
+	settings := config.FromContext(ctx).In(app.GetNamespace())
 	translator := r.api.Dialect(settings)
 	policy := translator.Policy(app)
 	policy.Spec.SameSince = r.edits.SameSince(app.GetUID(), app.GetGeneration())

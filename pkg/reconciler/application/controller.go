@@ -52,6 +52,9 @@ type Kind struct {
 	KeepFinalizer KeepFinalizer
 }
 
+// dialectOf returns the dialect of the applications in a namespace, with the present settings.
+type dialectOf func(namespace string) dialect.Dialect
+
 // KeepFinalizer returns a function that reports whether an application must keep its finalizer, since its schedule has not recorded
 // the run yet. changed is called for an application when that may have changed.
 type KeepFinalizer func(ctx context.Context, changed func(app types.NamespacedName)) func(app dialect.Application) bool
@@ -68,14 +71,14 @@ func NewController(ctx context.Context, cmw configmap.Watcher, process *base.Pro
 	ctx = base.WithRecorder(ctx)
 	recorder := controller.GetEventRecorder(ctx)
 	store := process.Settings(ctx, cmw)
-	currentDialect := func() dialect.Dialect { return kind.API.Dialect(store.Load()) }
+	currentDialect := func(namespace string) dialect.Dialect { return kind.API.Dialect(store.Load().In(namespace)) }
 	r := new(Reconciler) // the generated reconciler makes the work queue and needs this address
 	impl := kind.Generate(ctx, r, func(*controller.Impl) controller.Options {
 		return controller.Options{
 			FinalizerName:     kind.API.Finalizer,
 			ConfigStore:       store,
 			SkipStatusUpdates: true,
-			PromoteFilterFunc: func(object any) bool { return unfinished(object, currentDialect()) },
+			PromoteFilterFunc: func(object any) bool { return unfinished(object, currentDialect) },
 			PromoteFunc:       func(reconciler.Bucket) { r.launcher.Promoted() },
 			DemoteFunc: func(bucket reconciler.Bucket) {
 				r.relay.ForgetMatching(func(object events.Object) bool { return bucket.Has(object.Key()) })
@@ -90,7 +93,7 @@ func NewController(ctx context.Context, cmw configmap.Watcher, process *base.Pro
 	apps := lister{kind.Informer.GetIndexer()}
 	states := applicationmetrics.NewStateCounter(apps.get,
 		func(app dialect.Application) bool { return store.Load().Scope.Serves(app, process.NamespaceLabels) },
-		func(app dialect.Application) string { return currentDialect().VisibleState(app) }, clock.RealClock{})
+		func(app dialect.Application) string { return currentDialect(app.GetNamespace()).VisibleState(app) }, clock.RealClock{})
 	metrics, err := applicationmetrics.New(otel.GetMeterProvider(), kind.Scope, states)
 	base.Must(ctx, err)
 	*r = newReconciler(ctx, process, kind, impl, owned, apps, currentDialect, metrics)
@@ -125,7 +128,7 @@ func NewController(ctx context.Context, cmw configmap.Watcher, process *base.Pro
 // newReconciler makes the reconciler of a controller.
 func newReconciler(
 	ctx context.Context, process *base.Process, kind Kind, impl *controller.Impl, owned base.Owned, apps lister,
-	currentDialect func() dialect.Dialect, metrics *applicationmetrics.Metrics,
+	currentDialect dialectOf, metrics *applicationmetrics.Metrics,
 ) Reconciler {
 	kube, realClock := kubeclient.Get(ctx), clock.RealClock{}
 	expectations, podEventTimes := drivers.NewExpectations(realClock), newPodEventTimes(realClock)
@@ -164,7 +167,7 @@ func newReconciler(
 		}),
 		podEventTimes:   podEventTimes,
 		edits:           edits.NewTracker(),
-		recordGuard:     newRecordGuard(func(a, b dialect.Application) bool { return currentDialect().SameVisibleStatus(a, b) }),
+		recordGuard:     newRecordGuard(func(a, b dialect.Application) bool { return currentDialect(a.GetNamespace()).SameVisibleStatus(a, b) }),
 		metrics:         metrics,
 		executorCounter: counter,
 		executorDetails: details,
@@ -179,7 +182,7 @@ func newReconciler(
 
 func watchApplications(
 	ctx context.Context, r *Reconciler, impl *controller.Impl, informer cache.SharedIndexInformer, states *applicationmetrics.StateCounter,
-	firstLaunches *base.Burst, currentDialect func() dialect.Dialect,
+	firstLaunches *base.Burst, currentDialect dialectOf,
 ) {
 	base.Must(ctx, informer.SetTransform(r.api.Compact))
 	base.AddHandler(ctx, informer, cache.ResourceEventHandlerDetailedFuncs{
@@ -201,7 +204,8 @@ func watchApplications(
 				r.recordGuard.statusChanged(was, is, r.clock.Now())
 			}
 			if was.GetGeneration() != is.GetGeneration() {
-				r.edits.Observe(is.GetUID(), currentDialect().Spec(was), currentDialect().Spec(is))
+				d := currentDialect(is.GetNamespace())
+				r.edits.Observe(is.GetUID(), d.Spec(was), d.Spec(is))
 			}
 			if r.recordGuard.IsEcho(is) && !awaitsExecutors(is) {
 				states.Observe(base.KeyOf(is)) // no reconcile has to follow the one that wrote it
@@ -292,27 +296,35 @@ func (r *Reconciler) settingsChanged(before, after *config.Config) {
 	if !reflect.DeepEqual(before.Handlers, after.Handlers) {
 		r.relay.HandlerSettingsChanged()
 	}
-	redefined := !reflect.DeepEqual(r.api.Dialect(before), r.api.Dialect(after))
+	differ := map[string]bool{}
+	redefined := func(namespace string) bool {
+		different, known := differ[namespace]
+		if !known {
+			different = !reflect.DeepEqual(r.api.Dialect(before.In(namespace)), r.api.Dialect(after.In(namespace)))
+			differ[namespace] = different
+		}
+		return different
+	}
 	r.resync(func(object any) bool {
 		app, ok := object.(dialect.Application)
 		if !ok {
 			return false
 		}
 		served := after.Scope.Serves(app, r.namespaces)
-		return served != before.Scope.Serves(app, r.namespaces) || served && redefined
+		return served != before.Scope.Serves(app, r.namespaces) || served && redefined(app.GetNamespace())
 	})
 }
 
 // unfinished reports whether a new leader has to reconcile an application.
-func unfinished(object any, d dialect.Dialect) bool {
+func unfinished(object any, currentDialect dialectOf) bool {
 	app, ok := object.(dialect.Application)
 	if !ok || app.GetDeletionTimestamp() != nil {
 		return true
 	}
 	record := app.GetRecord()
 	if record == nil {
-		return !d.FinishedElsewhere(app)
+		return !currentDialect(app.GetNamespace()).FinishedElsewhere(app)
 	}
 	done := lifecycle.CurrentState(record) == lifecycle.ResourceReleased && record.Acknowledged == record.Sequence
-	return !done || d.Policy(app).TTL >= 0
+	return !done || currentDialect(app.GetNamespace()).Policy(app).TTL >= 0
 }

@@ -10,6 +10,7 @@ import (
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/applications"
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/applicationtest"
@@ -57,7 +58,7 @@ func TestUnfinished(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := unfinished(test.app, apache.New(test.defaults)); got != test.want {
+			if got := unfinished(test.app, func(string) dialect.Dialect { return apache.New(test.defaults) }); got != test.want {
 				t.Errorf("unfinished: %t, want %t", got, test.want)
 			}
 		})

@@ -72,7 +72,7 @@ func (s lister) by(index, value string) (names []types.NamespacedName) {
 // executorApplications finds the applications of executors.
 type executorApplications struct {
 	lister
-	currentDialect func() dialect.Dialect
+	currentDialect dialectOf
 }
 
 // OfExecutor returns the names of the applications that an executor may belong to.
@@ -84,5 +84,5 @@ func (a executorApplications) OfExecutor(pod *executors.Pod) []types.NamespacedN
 // the cache is stale, the next event enqueues the application anyway.
 func (a executorApplications) CountsExecutors(name types.NamespacedName) bool {
 	app, ok := a.get(name)
-	return ok && lifecycle.CountsExecutors(lifecycle.CurrentState(app.GetRecord()), a.currentDialect().Policy(app))
+	return ok && lifecycle.CountsExecutors(lifecycle.CurrentState(app.GetRecord()), a.currentDialect(app.GetNamespace()).Policy(app))
 }

@@ -55,7 +55,7 @@ func TestExecutorsEnqueueApplicationsThatCountThem(t *testing.T) {
 			if err := applications.Add(test.app); err != nil {
 				t.Fatal(err)
 			}
-			apps := executorApplications{lister{applications}, func() dialect.Dialect { return apache.New(test.defaults) }}
+			apps := executorApplications{lister{applications}, func(string) dialect.Dialect { return apache.New(test.defaults) }}
 			name := types.NamespacedName{Namespace: "team-a", Name: "pi"}
 			if got := apps.CountsExecutors(name); got != test.want {
 				t.Errorf("it is: %t, want %t", got, test.want)

@@ -13,8 +13,8 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// namespaces knows the labels of all namespaces, from when the scope selects by labels.
-type namespaces struct {
+// namespaceLabels knows the labels of all namespaces, from when the scope selects by labels.
+type namespaceLabels struct {
 	informer cache.SharedIndexInformer
 	start    sync.Once
 }
@@ -22,8 +22,8 @@ type namespaces struct {
 // newNamespaces calls changed for each namespace that is selected when it becomes known, and for each whose labels change.
 func newNamespaces(
 	ctx context.Context, kube kubernetes.Interface, selected func(labels.Set) bool, changed func(namespace string),
-) *namespaces {
-	n := &namespaces{informer: informercorev1.NewNamespaceInformer(kube, 0, cache.Indexers{})}
+) *namespaceLabels {
+	n := &namespaceLabels{informer: informercorev1.NewNamespaceInformer(kube, 0, cache.Indexers{})}
 	Must(ctx, n.informer.SetTransform(stripNamespace))
 	AddHandler(ctx, n.informer, cache.ResourceEventHandlerFuncs{
 		AddFunc: func(object any) {
@@ -45,12 +45,12 @@ func newNamespaces(
 }
 
 // watch starts to watch the namespaces, until the process ends.
-func (n *namespaces) watch(ctx context.Context) {
+func (n *namespaceLabels) watch(ctx context.Context) {
 	n.start.Do(func() { go n.informer.RunWithContext(ctx) })
 }
 
 // labels returns the labels of a namespace, and false if the namespace is not known yet.
-func (n *namespaces) labels(name string) (labels.Set, bool) {
+func (n *namespaceLabels) labels(name string) (labels.Set, bool) {
 	object, known, err := n.informer.GetStore().GetByKey(name)
 	if err != nil || !known {
 		return nil, false

@@ -8,9 +8,14 @@ import (
 
 	"go.uber.org/zap"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
 	kubeclient "knative.dev/pkg/client/injection/kube/client"
 	"knative.dev/pkg/configmap"
 	"knative.dev/pkg/controller"
@@ -19,6 +24,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/config/knative"
 	"github.com/firesteel-dev/firesteel/pkg/events"
+	"github.com/firesteel-dev/firesteel/pkg/namespaces"
 )
 
 // NewRelay makes the relay that publishes the events of a controller's objects, if they are owned. The relay calls progress when
@@ -37,12 +43,11 @@ type Process struct {
 	FirstLaunches Burst
 
 	newRelay NewRelay
-	// onlyNamespaces are those that the informers read; nil if they read all.
-	onlyNamespaces []string
-	restart        func()
+	started  Started
+	restart  func()
 
 	store      *config.Store
-	namespaces *namespaces
+	namespaces *namespaceLabels
 	listeners  []Listener
 
 	stopping atomic.Bool
@@ -53,17 +58,36 @@ type Process struct {
 type Listener struct {
 	// SettingsChanged is called after each change of the settings.
 	SettingsChanged func(before, after *config.Config)
-	// NamespaceChanged is called if the objects of a namespace may have come into the scope, or left it.
+	// NamespaceChanged is called if the objects of a namespace may have come into the scope, or left it, or have other defaults.
 	NamespaceChanged func(namespace string)
 }
 
-// NewProcess returns a process whose controllers make their relays by newRelay. Its informers read only the given namespaces; all of them
-// if these are nil. If the settings name others, restart is called: informers that run would show old objects as new ones.
-func NewProcess(newRelay NewRelay, onlyNamespaces []string, restart func()) *Process {
-	return &Process{
-		FirstLaunches: Burst{Window: launchesWindow}, newRelay: newRelay, onlyNamespaces: onlyNamespaces, restart: restart,
-	}
+// Started are the settings that a process cannot change while it runs.
+type Started struct {
+	// OnlyNamespaces are those that the informers read; nil if they read all. Informers that run would show objects of other ones, which are
+	// old, as new.
+	OnlyNamespaces []string
+	// NamespaceHandler reports whether the process has the controller that asks the namespace handler.
+	NamespaceHandler bool
 }
+
+// StartedWith returns the settings for a process that starts.
+func StartedWith(scope *config.Scope, handlers *config.Handlers) Started {
+	return Started{OnlyNamespaces: scope.OnlyNamespaces(), NamespaceHandler: handlers.Requested(namespaces.Handler) && scope.OnlyNamespaces() == nil}
+}
+
+func (s Started) equals(other Started) bool {
+	return slices.Equal(s.OnlyNamespaces, other.OnlyNamespaces) && s.NamespaceHandler == other.NamespaceHandler
+}
+
+// NewProcess returns a process whose controllers make their relays by newRelay. It has started with some settings. If these become others,
+// restart is called.
+func NewProcess(newRelay NewRelay, started Started, restart func()) *Process {
+	return &Process{FirstLaunches: Burst{Window: launchesWindow}, newRelay: newRelay, started: started, restart: restart}
+}
+
+// Started returns the settings that the process has started with.
+func (p *Process) Started() Started { return p.started }
 
 const (
 	// settlePeriod is how often a process that stops looks whether it may. It is longer than most reconciles, so that it sees a fence of
@@ -125,7 +149,7 @@ func (p *Process) Settings(ctx context.Context, watcher configmap.Watcher) *conf
 	})
 	p.store = config.NewStore(logger, func(before, after *config.Config) {
 		logScopeChange(logger, before.Scope, after.Scope)
-		if before.Scope != after.Scope && !slices.Equal(after.Scope.OnlyNamespaces(), p.onlyNamespaces) {
+		if after.Complete() && !p.started.equals(StartedWith(after.Scope, after.Handlers)) {
 			p.restart()
 		}
 		if after.Scope.UsesNamespaceLabels() {
@@ -142,8 +166,31 @@ func (p *Process) Settings(ctx context.Context, watcher configmap.Watcher) *conf
 				listener.NamespaceChanged(namespace)
 			}
 		})
+	Must(ctx, p.store.FollowNamespaces(ctx, configMapsOf(kubeclient.Get(ctx)), func(namespace string) {
+		logger.Infow("defaults of a namespace changed", "namespace", namespace)
+		for _, listener := range p.listeners {
+			listener.NamespaceChanged(namespace)
+		}
+	}))
 	p.store.WatchConfigs(watcher)
 	return p.store
+}
+
+// configMapsOf returns the config maps of all namespaces.
+func configMapsOf(kube kubernetes.Interface) config.ConfigMaps {
+	return func(change func(*metav1.ListOptions)) cache.ListerWatcher {
+		configMaps := kube.CoreV1().ConfigMaps(metav1.NamespaceAll)
+		return cache.ToListWatcherWithWatchListSemantics(&cache.ListWatch{
+			ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+				change(&options)
+				return configMaps.List(ctx, options)
+			},
+			WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
+				change(&options)
+				return configMaps.Watch(ctx, options)
+			},
+		}, kube)
+	}
 }
 
 func logScopeChange(logger *zap.SugaredLogger, before, after *config.Scope) {

@@ -37,7 +37,7 @@ func TestProcessStartsAgainIfItsInformersHaveToReadOtherNamespaces(t *testing.T)
 			restarts := 0
 			ctx := context.WithValue(t.Context(), kubeclient.Key{}, fake.NewClientset())
 			ctx = controller.WithEventRecorder(ctx, record.NewFakeRecorder(10))
-			process := NewProcess(nil, test.started, func() { restarts++ })
+			process := NewProcess(nil, Started{OnlyNamespaces: test.started}, func() { restarts++ })
 			watcher := &configmap.ManualWatcher{Namespace: "firesteel-system"}
 			process.Settings(ctx, watcher)
 			change := func(name string, data map[string]string) {

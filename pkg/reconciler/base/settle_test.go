@@ -10,7 +10,7 @@ import (
 )
 
 func TestProcessSettlesBeforeItStops(t *testing.T) {
-	p := NewProcess(nil, nil, nil)
+	p := NewProcess(nil, Started{}, nil)
 	var looks atomic.Int32
 	p.BeforeStop(func() bool { return true })
 	p.BeforeStop(func() bool { return looks.Add(1) == 3 })
@@ -29,7 +29,7 @@ func TestProcessSettlesBeforeItStops(t *testing.T) {
 }
 
 func TestProcessSettlesForAWhileOnly(t *testing.T) {
-	p := NewProcess(nil, nil, nil)
+	p := NewProcess(nil, Started{}, nil)
 	p.BeforeStop(func() bool { return false })
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
