@@ -21,6 +21,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/dialect/early"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 	"github.com/firesteel-dev/firesteel/test/harness/controlplane"
+	"github.com/firesteel-dev/firesteel/test/harness/firesteel"
 	"github.com/firesteel-dev/firesteel/test/harness/kubelet"
 )
 
@@ -151,6 +152,8 @@ func TestEarlyApplications(t *testing.T) {
 	step("without a free node port it runs with a warning", exhaustEarly)
 	step("the manifest of the first documentation", documentEarly)
 	step("what would run twice is refused", refuseEarly)
+	r.Kill()
+	step("a controller that is killed around the launch starts one driver", crashEarly)
 	for _, request := range s.forbidden() {
 		t.Errorf("the controller may not do what it does: %s", request)
 	}
@@ -325,6 +328,36 @@ func (s *env) untilEarlyIsAccepted(apply func()) {
 		untilGone(s, s.earlyApps(), app.Name)
 	}
 	s.Fatal("the setting has no effect")
+}
+
+// crashEarly kills the controller before the driver is created, after that, and before the next write. The early operator would have
+// submitted again.
+func crashEarly(s *env) {
+	m := &crashEnv{env: s}
+	config, err := s.ConfigOf(s.Context(), firesteel.SystemNamespace, "controller")
+	s.must(err)
+	m.apiServer, err = newFaultyServer(config, s.ns)
+	s.must(err)
+	t := s.TB.(*testing.T)
+	t.Cleanup(m.apiServer.close)
+	m.use(t)
+	m.startAgain()
+	t.Cleanup(func() { m.controller.Kill() })
+	for _, at := range []trap{{at: 2}, {at: 2, answered: true}, {at: 3}} {
+		m.use(t)
+		at.spring = m.restartController
+		m.apiServer.setTrap(m.name, at)
+		m.applyEarly(earlyPi(m.name))
+		d := m.runEarly(m.name)
+		if !m.untilDead() {
+			t.Error("the controller was not killed")
+		}
+		d.succeed()
+		m.untilEarly(m.name, v1alpha1.CompletedState)
+		if drivers := s.driverHistory.driversOf(s.ns, m.name); len(drivers) != 1 {
+			t.Errorf("%s had %d drivers", m.name, len(drivers))
+		}
+	}
 }
 
 func refuseEarly(s *env) {

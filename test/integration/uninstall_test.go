@@ -62,6 +62,7 @@ func (s *env) podVersions() map[string]string {
 func TestUninstallReleasesAllFinalizers(t *testing.T) {
 	t.Parallel()
 	s := ownPlane(t)
+	s.applyCRD(crdOfEarlyApplications)
 	s.must(firesteel.Build(t.Context(), repository, s.programs, "cmd/setup"))
 	byLine, err := pages.Command(repository+"/docs/operators/uninstall.md", "for kind in ")
 	s.must(err)
@@ -89,7 +90,7 @@ func TestUninstallReleasesAllFinalizers(t *testing.T) {
 
 	output, err := s.Plane.Kubectl(t.Context(), "", "delete", "--timeout=60s", "crd", "-l", "app.kubernetes.io/part-of=firesteel")
 	s.must(err)
-	if strings.Count(output, "deleted") != 5 {
+	if strings.Count(output, "deleted") != 6 {
 		t.Errorf("deleted of the CRDs: %s", output)
 	}
 }
@@ -111,6 +112,8 @@ func (s *env) uninstalled(release func() (string, error)) {
 	s.submitted(sparkPi("4.1.0"))
 	s.kubeflowDriver("spark-pi").start().ready()
 	s.untilShown("spark-pi", v1beta2.RunningState)
+	s.applyEarly(earlyPi("early"))
+	s.runEarly("early")
 	s.createCluster(Cluster("c"))
 	s.untilOwned(ofPlain("c")...)
 	until(s, s.clusters(), "c", "have a record", func(c *sparkv1.SparkCluster) bool { return c.Status.Firesteel != nil })
@@ -155,7 +158,7 @@ func (s *env) uninstalled(release func() (string, error)) {
 	// The next controller goes on.
 	process = s.ownController(controller{sink: s.sink.URL()})
 	s.untilReady(process)
-	for kind, names := range map[int][]string{0: {"running", "waits"}, 1: {"spark-pi"}, 2: {"c"}} {
+	for kind, names := range map[int][]string{0: {"running", "waits"}, 1: {"spark-pi"}, 2: {"early"}, 3: {"c"}} {
 		for _, name := range names {
 			s.untilFinalizer(uninstall.Kinds()[kind], name)
 		}
@@ -174,7 +177,7 @@ func (s *env) uninstalled(release func() (string, error)) {
 		s.Errorf("a driver does not go on: %v", err)
 	}
 	s.edit("running", func(app *sparkv1.SparkApplication) { app.Finalizers = nil })
-	for _, kind := range []string{"sparkapplications.spark.apache.org", "sparkapplications.sparkoperator.k8s.io",
+	for _, kind := range []string{"sparkapplications.spark.apache.org", "sparkapplications.sparkoperator.k8s.io", "sparkapplications.spark-operator.k8s.io",
 		"sparkclusters.spark.apache.org", "scheduledsparkapplications.firesteel.dev"} {
 		if output, err := s.kubectl("", "delete", "--timeout=30s", kind, "--all"); err != nil || !contains(output, "deleted") {
 			s.Errorf("delete all %s: %v: %s", kind, err, output)

@@ -6,10 +6,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
 
+	earlyv1alpha1 "github.com/firesteel-dev/firesteel/pkg/apis/early/v1alpha1"
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/early"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/settings"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
@@ -98,6 +100,23 @@ func (h history) kubeflow(executors int32) Object {
 	app := kubeflowApplication(executors)
 	h.project(kubeflow.New(settings.NewDefaults()), app)
 	return object(v1beta2.SchemeGroupVersion.WithKind("SparkApplication"), h.Name(), app, h.health, h.message)
+}
+
+// EarlyApplications returns applications of spark-operator.k8s.io in each state. They are never restarted or suspended.
+func EarlyApplications() []Object {
+	histories := append(append([]history{}, common...),
+		history{states: ready, health: Healthy},
+		history{states: then(running, lifecycle.Invalidating), health: Progressing},
+	)
+	build := func() *earlyv1alpha1.SparkApplication { return &earlyv1alpha1.SparkApplication{ObjectMeta: meta("pi")} }
+	gvk := earlyv1alpha1.SchemeGroupVersion.WithKind("SparkApplication")
+	objects := []Object{object(gvk, "new", build(), Progressing, "")}
+	for _, h := range histories {
+		app := build()
+		h.project(early.New(early.NewSettings()), app)
+		objects = append(objects, object(gvk, h.Name(), app, h.health, h.message))
+	}
+	return append(objects, edited(find(objects, lifecycle.RunningHealthy)), undecodable(objects[0], dialect.ConditionSucceeded))
 }
 
 // project writes the status of an application with this history.

@@ -46,6 +46,7 @@ func All() []Object {
 	var all []Object
 	all = append(all, SparkApplications()...)
 	all = append(all, KubeflowApplications()...)
+	all = append(all, EarlyApplications()...)
 	all = append(all, Clusters()...)
 	return append(all, Schedules()...)
 }
