@@ -408,7 +408,7 @@ func TestNamespacesOfApplicationsHaveServiceAccounts(t *testing.T) {
 }
 
 func TestInstallationsShareNothingButTheCluster(t *testing.T) {
-	first := with(t, "eventing: {enable: true}\nwebhook: {enable: true}")
+	first := with(t, "eventing: {enable: true}\nwebhook: {enable: true}\nadmission: {enable: true}")
 	// Helm takes names of up to 53 characters. These differ in the last one.
 	long := strings.Repeat("a", 52)
 	last, _, err := release{long + "c", "c", "spark: {jobNamespaces: [c]}"}.render(t)
@@ -423,10 +423,12 @@ func TestInstallationsShareNothingButTheCluster(t *testing.T) {
 			t.Errorf("%s is shared with the release %sd", name, long)
 		}
 	}
-	second, _, err := release{"team-b", "firesteel-team-b", "eventing: {enable: true}\nwebhook: {enable: true}\nspark: {jobNamespaces: [team-b]}"}.render(t)
+	second, _, err := release{"team-b", "firesteel-team-b", "eventing: {enable: true}\nwebhook: {enable: true}\nadmission: {enable: true}\nspark: {jobNamespaces: [team-b]}"}.render(t)
 	if err != nil {
 		t.Fatal(err)
 	}
+	const policy = "team-b-firesteel-sparkoperator-properties.firesteel.dev"
+	expect(t, second["ValidatingAdmissionPolicyBinding.admissionregistration.k8s.io /"+policy], "{spec: {policyName: "+policy+"}}")
 	for name, o := range second {
 		if first[name] != nil {
 			t.Errorf("both installations have %s", name)

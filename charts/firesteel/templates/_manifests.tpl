@@ -57,7 +57,7 @@ Takes root, file, and jobNamespace for the accounts of drivers.
 {{- $name := $object.metadata.name -}}
 {{- $annotations := dict -}}
 {{- $_ := set $object.metadata "labels" (merge (dict) $object.metadata.labels (include "firesteel.labels" $root | fromYaml)) -}}
-{{- if has $kind (list "ClusterRole" "ClusterRoleBinding" "MutatingWebhookConfiguration") -}}
+{{- if has $kind (list "ClusterRole" "ClusterRoleBinding" "MutatingWebhookConfiguration" "ValidatingAdmissionPolicy" "ValidatingAdmissionPolicyBinding") -}}
 {{- $_ := set $object.metadata "name" (include "firesteel.clusterName" (dict "root" $root "name" $name)) -}}
 {{- end -}}
 {{- if eq $name "firesteel-handler-namespace" -}}
@@ -66,6 +66,9 @@ Takes root, file, and jobNamespace for the accounts of drivers.
 {{- $_ := set . "resourceNames" (list (include "firesteel.clusterName" (dict "root" $root "name" "spark-driver"))) -}}
 {{- end -}}
 {{- end -}}
+{{- end -}}
+{{- if eq $kind "ValidatingAdmissionPolicyBinding" -}}
+{{- $_ := set $object.spec "policyName" (include "firesteel.clusterName" (dict "root" $root "name" $object.spec.policyName)) -}}
 {{- end -}}
 {{- if has $kind (list "Role" "RoleBinding" "ClusterRole" "ClusterRoleBinding") -}}
 {{- $annotations = ternary $values.spark.rbac.annotations $values.controller.rbac.annotations (hasPrefix "spark" $name) -}}
