@@ -2,6 +2,7 @@ package podannotations
 
 import (
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"path"
 	"reflect"
@@ -101,7 +102,7 @@ func decodeProtobuf(value string, into interface{ Unmarshal(data []byte) error }
 		return fmt.Errorf("it neither begins with { nor is it base64: %w", err)
 	}
 	if _, isVolume := into.(*corev1.Volume); isVolume && largeExponent.Match(data) {
-		return fmt.Errorf("it may have a quantity with a large exponent")
+		return errors.New("it may have a quantity with a large exponent")
 	}
 	return into.Unmarshal(data)
 }

@@ -255,7 +255,7 @@ func checkChart(t *testing.T, target string, artefacts []folder.Artefact) {
 		}
 		found := false
 		for _, section := range []any{
-			chart.Values, chart.Values["hook"], chart.Values["handlers"], chart.Values["deadLetter"],
+			chart.Values, chart.Values["hook"], chart.Values["handlers"], chart.Values["deadLetter"], chart.Values["webhook"],
 		} {
 			image := section.(map[string]any)["image"].(map[string]any)
 			found = found || image["repository"] == artefact.Repository && image["digest"] == artefact.Digest.String()
@@ -338,8 +338,8 @@ func TestProvenanceNamesSubjectsAndMaterials(t *testing.T) {
 			t.Errorf("%s has the digest %v, want %s", subject.Name, subject.Digest, sums[subject.Name])
 		}
 	}
-	if images != 5 {
-		t.Errorf("it has %d images and charts, want 5", images)
+	if images != 6 {
+		t.Errorf("it has %d images and charts, want 6", images)
 	}
 	var materials []string
 	for _, material := range statement.Predicate.BuildDefinition.ResolvedDependencies {
