@@ -42,10 +42,13 @@ var definitions = map[string]definition{
 	"sparkoperator.k8s.io_scheduledsparkapplications.yaml": {
 		file:  "300-sparkoperator-scheduledsparkapplication.yaml",
 		types: "pkg/apis/sparkoperator/v1beta2",
+		older: []string{"v1beta1", "v1alpha1"}, undescribed: true,
 	},
 	"sparkoperator.k8s.io_sparkapplications.yaml": {
 		file:        "300-sparkoperator-sparkapplication.yaml",
 		types:       "pkg/apis/sparkoperator/v1beta2",
+		older:       []string{"v1beta1", "v1alpha1"},
+		undescribed: true,
 		refinements: sparkOperatorRefinements,
 	},
 	"spark-operator.k8s.io_sparkapplications.yaml": {
@@ -63,6 +66,8 @@ type definition struct {
 	types string
 	// older are versions that are served as well, with the schema of the stored version.
 	older []string
+	// undescribed leaves the descriptions out of the older versions: with them the CRD would be too large for kubectl apply.
+	undescribed bool
 	// refinements are what its schema requires beyond the types.
 	refinements []refinement
 }
@@ -134,6 +139,9 @@ func (d definition) complete(crd *apiextensionsv1.CustomResourceDefinition, type
 	for _, name := range d.older {
 		version := stored.DeepCopy()
 		version.Name, version.Storage = name, false
+		if d.undescribed {
+			visit(version.Schema.OpenAPIV3Schema, func(schema *apiextensionsv1.JSONSchemaProps) { schema.Description = "" })
+		}
 		crd.Spec.Versions = append(crd.Spec.Versions, *version)
 	}
 	schema, err := identify(crd.Spec)

@@ -23,6 +23,8 @@ type refinement struct {
 	properties map[string]apiextensionsv1.JSONSchemaProps
 	// required are the properties that must be present.
 	required []string
+	// texts is the pattern of texts, for a field that may also be a text.
+	texts string
 	// values is the schema of each value of an object whose fields have arbitrary names.
 	values *apiextensionsv1.JSONSchemaProps
 	rules  apiextensionsv1.ValidationRules
@@ -137,6 +139,9 @@ func (r refinement) refine(schema *apiextensionsv1.JSONSchemaProps) {
 		replaced.Description, replaced.Nullable = schema.Description, schema.Nullable
 		*schema = replaced
 	}
+	if r.texts != "" {
+		r.allowTexts(schema)
+	}
 	if schema.Properties == nil && r.properties != nil {
 		schema.Properties = map[string]apiextensionsv1.JSONSchemaProps{}
 	}
@@ -146,4 +151,13 @@ func (r refinement) refine(schema *apiextensionsv1.JSONSchemaProps) {
 		schema.AdditionalProperties = &apiextensionsv1.JSONSchemaPropsOrBool{Allows: true, Schema: r.values}
 	}
 	schema.XValidations = append(schema.XValidations, r.rules...)
+}
+
+// allowTexts takes the type off a schema. Its other keywords apply to values of the type that it had.
+func (r refinement) allowTexts(schema *apiextensionsv1.JSONSchemaProps) {
+	if schema.Type != "object" {
+		schema.MaxProperties = ptr.To[int64](0)
+	}
+	schema.Type, schema.Pattern = "", r.texts
+	schema.MaxItems, schema.XPreserveUnknownFields = ptr.To[int64](0), ptr.To(true)
 }

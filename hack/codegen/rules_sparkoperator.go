@@ -16,6 +16,7 @@ var sparkOperatorRefinements = slices.Concat(
 	[]refinement{
 		{rules: rules(beginsServices)},
 		{path: "spec", rules: rules(oneNodeSelector, templatesOf("driver"), templatesOf("executor"))},
+		{path: "spec.restartPolicy", texts: "^(Never|Always|OnFailure)$"},
 		{path: "spec.hadoopConf", values: &scalar},
 		{path: "spec.volumes[]", opaque: true, properties: nameOnly, required: []string{"name"}},
 	},
@@ -24,7 +25,7 @@ var sparkOperatorRefinements = slices.Concat(
 
 // ofRole returns the refinements of the fields of a role that contain large types of Kubernetes.
 func ofRole(role string) []refinement {
-	var refinements []refinement
+	refinements := []refinement{{path: fmt.Sprintf("spec.%s.cores", role), texts: `^([0-9]{1,9}[.])?[0-9]{1,9}$`}}
 	for _, containers := range []string{"sidecars", "initContainers"} {
 		refinements = append(refinements, refinement{
 			path: fmt.Sprintf("spec.%s.%s[]", role, containers), opaque: true, properties: nameOnly, required: []string{"name"},

@@ -35,6 +35,9 @@ func TestFieldsOfFiresteelHaveDescriptions(t *testing.T) {
 		}
 		crd, _ := load(t, file)
 		for _, version := range crd.Spec.Versions {
+			if strings.Contains(file, "sparkoperator") && !version.Storage {
+				continue // with descriptions in each version the CRD would be too large for kubectl apply
+			}
 			t.Run(filepath.Base(file)+"/"+version.Name, func(t *testing.T) {
 				schema := version.Schema.OpenAPIV3Schema
 				if schema.Description == "" {

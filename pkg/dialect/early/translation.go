@@ -112,7 +112,7 @@ func (t *translation) setCores(role string, pods *v1beta2.SparkPodSpec, given *v
 		pods.CoreRequest = text
 		t.spellings["spec."+role+".coreRequest"] = field
 	}
-	pods.Cores = &whole
+	pods.Cores = ptr.To(v1beta2.Cores(whole))
 }
 
 // parseCores returns a number of cores above zero.

@@ -2,11 +2,6 @@ package v1beta2
 
 import firesteelv1alpha1 "github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 
-// GetSchedule returns what schedules of all kinds have in common.
-func (s *ScheduledSparkApplication) GetSchedule() *firesteelv1alpha1.ScheduleSpec {
-	return &s.Spec.ScheduleSpec
-}
-
 // GetScheduleStatus returns the status.
 func (s *ScheduledSparkApplication) GetScheduleStatus() *firesteelv1alpha1.ScheduleStatus {
 	return &s.Status

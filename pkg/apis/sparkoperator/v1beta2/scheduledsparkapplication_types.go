@@ -54,6 +54,11 @@ type ScheduledSparkApplicationList struct {
 // ScheduledSparkApplicationSpec is what to run and when.
 type ScheduledSparkApplicationSpec struct {
 	firesteelv1alpha1.ScheduleSpec `json:",inline"`
+	// runHistoryLimit is how many finished runs are kept of each outcome, if successfulRunHistoryLimit and failedRunHistoryLimit
+	// are missing. It is the spelling of v1alpha1.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	RunHistoryLimit *int32 `json:"runHistoryLimit,omitempty"`
 	// template is the spec of a SparkApplication of sparkoperator.k8s.io/v1beta2, which each run gets. It is checked when a run
 	// is created.
 	// +kubebuilder:validation:Schemaless

@@ -7,5 +7,7 @@ import "github.com/firesteel-dev/firesteel/pkg/kube/codec"
 // for this method at the type.
 func (a *SparkApplication) UnmarshalJSON(data []byte) error {
 	type plain SparkApplication
-	return codec.DecodeInto(data, (*plain)(a), &a.Undecodable, &a.UnknownFields, "template")
+	err := codec.DecodeInto(data, (*plain)(a), &a.Undecodable, &a.UnknownFields, "template")
+	a.UnknownFields = append(a.UnknownFields, a.Spec.RestartPolicy.UnknownFields...)
+	return err
 }

@@ -160,6 +160,20 @@ type SparkApplicationSpec struct {
 	// restartPolicy is when and how often the application is submitted again.
 	// +optional
 	RestartPolicy RestartPolicy `json:"restartPolicy,omitempty"`
+	// maxSubmissionRetries is how many submissions may follow consecutive failed ones, whatever the restart policy. Default: 0.
+	// It is the spelling of v1alpha1: restartPolicy.onSubmissionFailureRetries wins.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	MaxSubmissionRetries *int32 `json:"maxSubmissionRetries,omitempty"`
+	// submissionRetryInterval is how long to wait after a failed submission, times the number of consecutive failures. Default:
+	// 5. Unit: seconds. It is the spelling of v1alpha1: restartPolicy.onSubmissionFailureRetryInterval wins.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	SubmissionRetryInterval *int64 `json:"submissionRetryInterval,omitempty"`
+	// submissionByUser is whether the user submits the application, in v1alpha1. Default: false. An application with true fails:
+	// Firesteel submits all applications.
+	// +optional
+	SubmissionByUser bool `json:"submissionByUser,omitempty"`
 	// nodeSelector are the labels of nodes that driver and executors may run on. It is refused beside the nodeSelector of a
 	// role.
 	// +optional
@@ -223,6 +237,9 @@ type Dependencies struct {
 	// pyFiles are URIs of Python files, .zip or .egg, for the PYTHONPATH: spark.submit.pyFiles.
 	// +optional
 	PyFiles []string `json:"pyFiles,omitempty"`
+	// pyfiles is a spelling of pyFiles in manifests of v1alpha1. Files of both are used.
+	// +optional
+	LowerPyFiles []string `json:"pyfiles,omitempty"`
 	// packages are Maven coordinates of jars, as groupId:artifactId:version: spark.jars.packages. The driver downloads them.
 	// +optional
 	Packages []string `json:"packages,omitempty"`
@@ -290,6 +307,10 @@ type RestartPolicy struct {
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	OnFailureRetryInterval *int64 `json:"onFailureRetryInterval,omitempty"`
+
+	// UnknownFields tell of the fields that the policy has and this type has not. The API server does not prune them, since the policy
+	// may also be a text.
+	UnknownFields []string `json:"-"`
 }
 
 // BatchSchedulerConfiguration is what a batch scheduler is asked for.
@@ -376,7 +397,7 @@ type SparkPodSpec struct {
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:ExclusiveMinimum=true
 	// +kubebuilder:validation:Maximum=2147483647
-	Cores *float64 `json:"cores,omitempty"`
+	Cores *Cores `json:"cores,omitempty"`
 	// coreLimit is the CPU limit of the container, as a Kubernetes quantity such as 1200m. Default: no limit.
 	// +optional
 	CoreLimit string `json:"coreLimit,omitempty"`

@@ -74,6 +74,11 @@ func (in *Dependencies) DeepCopyInto(out *Dependencies) {
 		*out = make([]string, len(*in))
 		copy(*out, *in)
 	}
+	if in.LowerPyFiles != nil {
+		in, out := &in.LowerPyFiles, &out.LowerPyFiles
+		*out = make([]string, len(*in))
+		copy(*out, *in)
+	}
 	if in.Packages != nil {
 		in, out := &in.Packages, &out.Packages
 		*out = make([]string, len(*in))
@@ -427,6 +432,11 @@ func (in *RestartPolicy) DeepCopyInto(out *RestartPolicy) {
 		*out = new(int64)
 		**out = **in
 	}
+	if in.UnknownFields != nil {
+		in, out := &in.UnknownFields, &out.UnknownFields
+		*out = make([]string, len(*in))
+		copy(*out, *in)
+	}
 	return
 }
 
@@ -505,6 +515,11 @@ func (in *ScheduledSparkApplicationList) DeepCopyObject() runtime.Object {
 func (in *ScheduledSparkApplicationSpec) DeepCopyInto(out *ScheduledSparkApplicationSpec) {
 	*out = *in
 	in.ScheduleSpec.DeepCopyInto(&out.ScheduleSpec)
+	if in.RunHistoryLimit != nil {
+		in, out := &in.RunHistoryLimit, &out.RunHistoryLimit
+		*out = new(int32)
+		**out = **in
+	}
 	in.Template.DeepCopyInto(&out.Template)
 	return
 }
@@ -639,6 +654,16 @@ func (in *SparkApplicationSpec) DeepCopyInto(out *SparkApplicationSpec) {
 	in.Executor.DeepCopyInto(&out.Executor)
 	in.Deps.DeepCopyInto(&out.Deps)
 	in.RestartPolicy.DeepCopyInto(&out.RestartPolicy)
+	if in.MaxSubmissionRetries != nil {
+		in, out := &in.MaxSubmissionRetries, &out.MaxSubmissionRetries
+		*out = new(int32)
+		**out = **in
+	}
+	if in.SubmissionRetryInterval != nil {
+		in, out := &in.SubmissionRetryInterval, &out.SubmissionRetryInterval
+		*out = new(int64)
+		**out = **in
+	}
 	if in.NodeSelector != nil {
 		in, out := &in.NodeSelector, &out.NodeSelector
 		*out = make(map[string]string, len(*in))
@@ -760,7 +785,7 @@ func (in *SparkPodSpec) DeepCopyInto(out *SparkPodSpec) {
 	}
 	if in.Cores != nil {
 		in, out := &in.Cores, &out.Cores
-		*out = new(float64)
+		*out = new(Cores)
 		**out = **in
 	}
 	if in.GPU != nil {

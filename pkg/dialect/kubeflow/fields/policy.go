@@ -1,6 +1,7 @@
 package fields
 
 import (
+	"cmp"
 	"math"
 	"strings"
 	"time"
@@ -27,7 +28,7 @@ func Policy(app *v1beta2.SparkApplication, defaults settings.Defaults) lifecycle
 	executors := boundOf(app, dialect.AnnotationExecutorsStart, "executors-start-timeout", defaults.ExecutorsStartTimeout)
 	active := boundOf(app, dialect.AnnotationActiveDeadline, "active-deadline", defaults.ActiveDeadline)
 	return lifecycle.Policy{
-		Restart: restart(app.Spec.RestartPolicy),
+		Restart: restart(&app.Spec),
 		Timeouts: lifecycle.Timeouts{
 			DriverStart: driver.Limit, ExecutorStart: executors.Limit, ForceTermination: defaults.ForceTerminationGrace,
 		},
@@ -77,8 +78,10 @@ func executorsWithin(app *v1beta2.SparkApplication) time.Duration {
 }
 
 // restart bounds retries after a failed run and after a failed submission separately. An application that succeeded runs
-// again at once.
-func restart(policy v1beta2.RestartPolicy) lifecycle.Restart {
+// again at once. In v1alpha1, submissions are repeated whatever the restart policy.
+func restart(spec *v1beta2.SparkApplicationSpec) lifecycle.Restart {
+	policy := spec.RestartPolicy
+	submissions := cmp.Or(policy.OnSubmissionFailureRetries, spec.MaxSubmissionRetries)
 	result := lifecycle.Restart{
 		Policy:              lifecycle.RestartNever,
 		MaxAttempts:         lifecycle.Unlimited,
@@ -86,7 +89,7 @@ func restart(policy v1beta2.RestartPolicy) lifecycle.Restart {
 		CountsApart:         true,
 		ResetAfter:          never,
 		OnFailure:           retries(policy.OnFailureRetries, policy.OnFailureRetryInterval),
-		OnSchedulingFailure: retries(policy.OnSubmissionFailureRetries, policy.OnSubmissionFailureRetryInterval),
+		OnSchedulingFailure: retries(submissions, cmp.Or(policy.OnSubmissionFailureRetryInterval, spec.SubmissionRetryInterval)),
 	}
 	switch policy.Type {
 	case v1beta2.RestartAlways:
@@ -94,6 +97,12 @@ func restart(policy v1beta2.RestartPolicy) lifecycle.Restart {
 		result.OnFailure.MaxAttempts, result.OnSchedulingFailure.MaxAttempts = nil, nil
 	case v1beta2.RestartOnFailure:
 		result.Policy = lifecycle.RestartOnFailure
+	default:
+		if again := spec.MaxSubmissionRetries; again != nil && *again > 0 {
+			result.Policy = lifecycle.RestartOnFailure
+			result.OnFailure = retries(nil, nil)
+			result.OnSchedulingFailure = retries(again, spec.SubmissionRetryInterval)
+		}
 	}
 	return result
 }

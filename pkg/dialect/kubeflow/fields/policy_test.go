@@ -54,6 +54,27 @@ func TestPolicy(t *testing.T) {
 				want.Restart.OnFailure, want.Restart.OnSchedulingFailure = limit(3, 5*time.Second), limit(5, 5*time.Second)
 			},
 		},
+		"submissions of v1alpha1": {
+			pi().Spec("{restartPolicy: Never, maxSubmissionRetries: 3, submissionRetryInterval: 20}"),
+			func(want *lifecycle.Policy) {
+				want.Restart.Policy = lifecycle.RestartOnFailure // but no run is repeated
+				want.Restart.OnSchedulingFailure = limit(3, 20*time.Second)
+			},
+		},
+		"submissions and runs of v1alpha1": {
+			pi().Spec("{restartPolicy: OnFailure, maxSubmissionRetries: 3}"),
+			func(want *lifecycle.Policy) {
+				want.Restart.Policy = lifecycle.RestartOnFailure
+				want.Restart.OnFailure, want.Restart.OnSchedulingFailure = limit(math.MaxInt32, 5*time.Second), limit(3, 5*time.Second)
+			},
+		},
+		"submissions in both spellings": {
+			pi().Spec("{restartPolicy: {type: OnFailure, onSubmissionFailureRetries: 1}, maxSubmissionRetries: 3, submissionRetryInterval: 20}"),
+			func(want *lifecycle.Policy) {
+				want.Restart.Policy = lifecycle.RestartOnFailure
+				want.Restart.OnSchedulingFailure = limit(1, 20*time.Second)
+			},
+		},
 		"intervals without retries": {
 			pi().Spec("restartPolicy: {type: OnFailure, onFailureRetryInterval: 10, onSubmissionFailureRetryInterval: 20}"),
 			func(want *lifecycle.Policy) {
@@ -181,6 +202,7 @@ func TestRefused(t *testing.T) {
 		"a name that no Service could have": {pi().Named("7-samurai"), "InvalidName", `invalid SparkApplication name "7-samurai": `, "metadata.name"},
 		"a name that is too long":           {pi().Named(strings.Repeat("a", 64)), "InvalidName", "must be no more than 63", "metadata.name"},
 		"client mode":                       {pi().Spec("mode: client"), "ClientModeUnsupported", `"client" is not supported`, "spec.mode"},
+		"submission by the user":            {pi().Spec("submissionByUser: true"), "SubmissionByUserUnsupported", "Firesteel submits all applications", "spec.submissionByUser"},
 		"client mode of old":                {pi().Spec("deployMode: client"), "ClientModeUnsupported", `"client" is not supported`, "spec.deployMode"},
 		"a template for Spark 2":            {pi().Spark("2.4.8").Executor("template: {spec: {}}"), "TemplateUnsupported", "pod template feature requires Spark version 3.0.0 or higher", "spec.executor.template"},
 		"node selectors of all and of one":  {pi().Spec("nodeSelector: {a: b}").Driver("nodeSelector: {c: d}"), "NodeSelectorTwice", "node selector cannot be defined at both SparkApplication and Driver/Executor", "spec.driver.nodeSelector"},

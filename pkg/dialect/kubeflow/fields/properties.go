@@ -148,9 +148,9 @@ func (p properties) setRole(r names.Role, app *v1beta2.SparkApplication) {
 func (p properties) setCores(r names.Role, spec *v1beta2.SparkPodSpec) {
 	if cores := spec.Cores; cores != nil {
 		whole := int64(*cores)
-		if float64(whole) < *cores {
+		if v1beta2.Cores(whole) < *cores {
 			whole++
-			p.set(r.KubernetesProperty("request.cores"), strconv.FormatFloat(*cores, 'f', -1, 64), r.Field("cores"))
+			p.set(r.KubernetesProperty("request.cores"), strconv.FormatFloat(float64(*cores), 'f', -1, 64), r.Field("cores"))
 		}
 		p.set(r.Property("cores"), strconv.FormatInt(whole, 10), r.Field("cores"))
 	}
@@ -235,7 +235,7 @@ func (p properties) setDependencies(deps v1beta2.Dependencies) {
 	p.setList("spark.jars.packages", deps.Packages, "spec.deps.packages")
 	p.setList("spark.jars.excludes", deps.ExcludePackages, "spec.deps.excludePackages")
 	p.setList("spark.jars.repositories", deps.Repositories, "spec.deps.repositories")
-	p.setList("spark.submit.pyFiles", deps.PyFiles, "spec.deps.pyFiles")
+	p.setList("spark.submit.pyFiles", slices.Concat(deps.PyFiles, deps.LowerPyFiles), "spec.deps.pyFiles")
 	p.setList("spark.files", deps.Files, "spec.deps.files")
 	p.setList("spark.archives", deps.Archives, "spec.deps.archives")
 }

@@ -77,6 +77,7 @@ func fieldsOf(of reflect.Type, prefix, whole string) []string {
 			within = within.Elem()
 		}
 		switch {
+		case name == "-":
 		case options == "inline":
 			fields = append(fields, fieldsOf(within, prefix, whole)...)
 		case within.Kind() == reflect.Struct && within.PkgPath() == of.PkgPath() && name != whole:

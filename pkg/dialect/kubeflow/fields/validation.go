@@ -17,7 +17,7 @@ import (
 
 // Invalid returns why a spec can never run, in the words of the Kubeflow operator's webhook if it has some.
 func Invalid(app *v1beta2.SparkApplication, defaults settings.Defaults) finding.List {
-	return slices.Concat(checkName(app), checkMode(app), checkTemplates(app), checkNodeSelectors(app), checkDriverIngresses(app),
+	return slices.Concat(checkName(app), checkMode(app), checkSubmitter(app), checkTemplates(app), checkNodeSelectors(app), checkDriverIngresses(app),
 		checkProperties(app, defaults))
 }
 
@@ -45,6 +45,17 @@ func checkMode(app *v1beta2.SparkApplication) finding.List {
 	return finding.List{{
 		Reason: "ClientModeUnsupported", Field: field, Value: mode,
 		Message: "is not supported, the driver runs in a Pod of its own", Remedy: fmt.Sprintf("leave it out, or write %s", v1beta2.ClusterMode),
+	}}
+}
+
+// checkSubmitter refuses an application that its user submits: to submit it, too, would run it twice.
+func checkSubmitter(app *v1beta2.SparkApplication) finding.List {
+	if !app.Spec.SubmissionByUser {
+		return nil
+	}
+	return finding.List{{
+		Reason: "SubmissionByUserUnsupported", Field: "spec.submissionByUser", Value: true,
+		Message: "is not supported, Firesteel submits all applications", Remedy: "leave it out, or run spark-submit without an application",
 	}}
 }
 
