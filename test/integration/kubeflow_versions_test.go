@@ -14,6 +14,7 @@ import (
 func TestManifestsOfTheFirstVersionsRun(t *testing.T) {
 	t.Parallel()
 	s := newEnv(t).sharesController()
+	s.serviceAccount("spark")
 	manifests, err := os.ReadFile(repository + "/test/crd/testdata/sparkoperator-early.yaml")
 	s.must(err)
 	_, err = s.kubectl(string(manifests), "apply", "--validate=strict", "--filename=-")
