@@ -31,12 +31,14 @@ import (
 
 // environment holds the environment variables.
 type environment struct {
+	// Kubernetes sets variables that begin with the name of a Service, such as WEBHOOK_PORT, in all Pods of its namespace.
+
 	// Port is the port that the API server calls, and the kubelet's probes, too.
-	Port int `envconfig:"WEBHOOK_PORT" default:"8443"`
+	Port int `envconfig:"HTTPS_PORT" default:"8443"`
 	// Service is the name of the Service: the certificate is for it.
-	Service string `envconfig:"WEBHOOK_SERVICE" default:"webhook"`
+	Service string `envconfig:"CERTIFICATE_SERVICE" default:"webhook"`
 	// Secret is the name of the Secret with the certificates.
-	Secret string `envconfig:"WEBHOOK_SECRET_NAME" default:"webhook-certificates"`
+	Secret string `envconfig:"CERTIFICATE_SECRET" default:"webhook-certificates"`
 	// PodsConfiguration is the name of the MutatingWebhookConfiguration of Pods. Each installation has its own.
 	PodsConfiguration string `envconfig:"PODS_WEBHOOK_CONFIGURATION" default:"firesteel-pods"`
 	// GracePeriod is how long the webhook answers after a signal to stop: until the API server knows other endpoints.

@@ -69,7 +69,9 @@ func (i *Installation) StartWebhook(ctx context.Context, repository, program, fo
 		"SYSTEM_NAMESPACE=" + SystemNamespace,
 		"CONFIG_LOGGING_NAME=config-logging",
 		"CONFIG_OBSERVABILITY_NAME=config-observability",
-		fmt.Sprintf("WEBHOOK_PORT=%d", ports[0]),
+		fmt.Sprintf("HTTPS_PORT=%d", ports[0]),
+		// What Kubernetes sets for the Service in its Pods.
+		"WEBHOOK_PORT=tcp://10.0.0.1:443", "WEBHOOK_SERVICE_HOST=10.0.0.1", "WEBHOOK_SERVICE_PORT=443",
 		fmt.Sprintf("METRICS_PROMETHEUS_PORT=%d", ports[1]),
 		fmt.Sprintf("PROFILING_PORT=%d", ports[2]),
 		"GRACE_PERIOD=1ms",
