@@ -97,11 +97,6 @@ func (s *suite) startWith(ctx context.Context, options controlplane.Options) err
 	return err
 }
 
-// install starts a control plane and applies files of config to it.
-func install(ctx context.Context, dir string, patterns ...string) (*firesteel.Installation, error) {
-	return firesteel.Install(ctx, repository, controlplane.Options{Dir: dir}, patterns...)
-}
-
 func (s *suite) stop() {
 	s.processes.stop()
 	if s.sink != nil {
