@@ -58,6 +58,7 @@ var settings = map[string]map[string]schema{
 		"default-batch-scheduler":        text(),
 		"ui-service":                     enabledOrDisabled(),
 		"ingress-url-format":             text(),
+		"ui-gateway":                     either(text(), schema{"type": "object"}),
 		"ingress-class-name":             trimmed(subdomain),
 		"ingress-tls":                    either(text(), listOf(schema{"type": "object"})),
 		"ingress-annotations":            either(text(), mapOf(text())),

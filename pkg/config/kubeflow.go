@@ -78,6 +78,7 @@ func kubeflowKeys(defaults *Kubeflow) Keys {
 		},
 		"ui-service":                     enabled(&defaults.UIService),
 		"ingress-url-format":             urlFormat(&ingress.URLFormat),
+		"ui-gateway":                     gateway(ingress),
 		"ingress-class-name":             className(&ingress.ClassName),
 		"ingress-tls":                    yamlValue("write a list as spec.tls of an Ingress", &ingress.TLS),
 		"ingress-annotations":            annotations(&ingress.Annotations),
@@ -170,6 +171,45 @@ func urlFormat(into *string) func(key, value string) error {
 		}
 		*into = format
 		return nil
+	}
+}
+
+// gateway reads a Gateway with the URLs that lead to it. Its key is read after ingress-url-format, and wins.
+func gateway(into *settings.Ingress) func(key, value string) error {
+	const remedy = "write name, namespace, listener and urlFormat of a Gateway in YAML, such as " +
+		"{name: public, namespace: infra, urlFormat: 'https://{{$appName}}.example.com'}"
+	return func(key, value string) error {
+		if strings.TrimSpace(value) == "" {
+			return nil
+		}
+		var given struct {
+			Name      string `json:"name"`
+			Namespace string `json:"namespace"`
+			Listener  string `json:"listener"`
+			URLFormat string `json:"urlFormat"`
+		}
+		if err := decodeYAML(key, value, remedy, &given); err != nil {
+			return err
+		}
+		for _, part := range []struct {
+			name, value string
+			required    bool
+			problems    func(string) []string
+		}{
+			{"name", given.Name, true, validation.IsDNS1123Subdomain},
+			{"namespace", given.Namespace, false, validation.IsDNS1123Label},
+			{"listener", given.Listener, false, validation.IsDNS1123Subdomain},
+			{"urlFormat", given.URLFormat, true, func(string) []string { return nil }},
+		} {
+			if part.value == "" && !part.required {
+				continue
+			}
+			if part.value == "" || len(part.problems(part.value)) > 0 {
+				return InvalidValue(key+": "+part.name, part.value, remedy)
+			}
+		}
+		into.Gateway = &settings.Gateway{Name: given.Name, Namespace: given.Namespace, Listener: given.Listener}
+		return urlFormat(&into.URLFormat)(key+": urlFormat", given.URLFormat)
 	}
 }
 

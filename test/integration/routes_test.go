@@ -245,3 +245,39 @@ func typed[T any](s *env, object *unstructured.Unstructured) *T {
 	s.must(runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, result))
 	return result
 }
+
+// With a Gateway in the settings, a UI of the Kubeflow operator's API is reached by a route, at the cost of the Ingress.
+func TestRoutesOfKubeflowUIsLeadThroughTheGateway(t *testing.T) {
+	alone(t)
+	s := newEnv(t)
+	s.installGatewayAPI()
+	s.configured("config-kubeflow", "ui-gateway",
+		"{name: public, namespace: infra, listener: https, urlFormat: 'https://spark.example.com/{{$appNamespace}}/{{$appName}}'}")
+	s.ownController(controller{sink: s.sink.URL()})
+	s.kubeflowApplication(sparkPi("4.1.1"))
+	d := s.runPi()
+	object, err := s.Dynamic.Resource(gatewayv1.SchemeGroupVersion.WithResource("httproutes")).Namespace(s.ns).
+		Get(t.Context(), "spark-pi-ui-ingress", metav1.GetOptions{})
+	s.must(err)
+	path := "/" + s.ns + "/spark-pi"
+	route := typed[gatewayv1.HTTPRoute](s, object)
+	rule, parent := route.Spec.Rules[0], route.Spec.ParentRefs[0]
+	if parent.Name != "public" || *parent.Namespace != "infra" || *parent.SectionName != "https" || route.Spec.Hostnames[0] != "spark.example.com" ||
+		*rule.Matches[0].Path.Value != path || *rule.Filters[0].URLRewrite.Path.ReplacePrefixMatch != "/" ||
+		rule.BackendRefs[0].Name != "spark-pi-ui-svc" || *rule.BackendRefs[0].Port != 4040 || len(route.Annotations) > 0 {
+		t.Errorf("the route is %s", described(object))
+	}
+	if !metav1.IsControlledBy(object, d.Pod) {
+		t.Errorf("the route belongs to %v", object.GetOwnerReferences())
+	}
+	ingresses, err := s.Kube.NetworkingV1().Ingresses(s.ns).List(t.Context(), metav1.ListOptions{})
+	if err != nil || len(ingresses.Items) > 0 {
+		t.Errorf("there are Ingresses, too: %v (%v)", ingresses.Items, err)
+	}
+	app, err := s.kubeflowApps().Get(t.Context(), "spark-pi", metav1.GetOptions{})
+	s.must(err)
+	if info := app.Status.DriverInfo; info.WebUIIngressName != "spark-pi-ui-ingress" || info.WebUIIngressAddress != "https://spark.example.com"+path {
+		t.Errorf("the UI is at %+v", info)
+	}
+	d.succeed()
+}

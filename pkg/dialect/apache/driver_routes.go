@@ -11,17 +11,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/json"
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/finding"
 	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
-
-// gatewayAPI is the version of the Gateway API in which routes are created.
-var gatewayAPI = schema.GroupVersion{Group: "gateway.networking.k8s.io", Version: "v1"}
 
 // route is an entry of one of the three lists: a Service that selects the driver, and the object that leads to that Service.
 type route struct {
@@ -229,14 +226,7 @@ func (r route) routeIn(namespace, kind string, match map[string]any) (*unstructu
 		}
 		spec["rules"] = []any{rule}
 	}
-	object := &unstructured.Unstructured{Object: map[string]any{"spec": spec}}
-	object.SetGroupVersionKind(gatewayAPI.WithKind(kind))
-	metadata := metadataIn(namespace, r.metadata)
-	object.SetName(metadata.Name)
-	object.SetNamespace(metadata.Namespace)
-	object.SetLabels(metadata.Labels)
-	object.SetAnnotations(metadata.Annotations)
-	return object, nil
+	return dialect.NewRoute(kind, metadataIn(namespace, r.metadata), spec), nil
 }
 
 // decoded returns the spec of a route of the Gateway API. The CRD ensures that it is an object.
@@ -287,7 +277,7 @@ func NotInstalled(kinds []string) []string {
 	for _, kind := range slices.Compact(slices.Sorted(slices.Values(kinds))) {
 		if kind != "" {
 			sentences = append(sentences, fmt.Sprintf("The application runs without its %s: the cluster has none of %s. "+
-				"Install the CRDs of the Gateway API; the next attempt gets it.", kind, gatewayAPI))
+				"Install the CRDs of the Gateway API; the next attempt gets it.", kind, dialect.GatewayAPI))
 		}
 	}
 	return sentences

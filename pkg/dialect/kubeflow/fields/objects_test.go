@@ -61,6 +61,45 @@ func TestNoUIServiceIfTheSettingsSwitchItOff(t *testing.T) {
 	}
 }
 
+func TestRoutesInPlaceOfIngresses(t *testing.T) {
+	const options = "driverIngressOptions: [{servicePort: 5005, ingressURLFormat: 'debug.{{$appName}}', ingressAnnotations: {c: d}}]"
+	for name, test := range map[string]struct {
+		ingress      settings.Ingress
+		object, want string
+	}{
+		"a host": {
+			settings.Ingress{URLFormat: "https://{{$appName}}.example.com", Gateway: &settings.Gateway{Namespace: "infra", Name: "public", Listener: "https"}},
+			"pi-ui-ingress",
+			"apiVersion: gateway.networking.k8s.io/v1\nspec: {parentRefs: [{namespace: infra, name: public, sectionName: https}], hostnames: [pi.example.com], " +
+				"rules: [{matches: [{path: {type: PathPrefix, value: /}}], backendRefs: [{name: pi-ui-svc, port: 4040}]}]}",
+		},
+		"a path": {
+			settings.Ingress{URLFormat: "example.com/{{$appNamespace}}/{{$appName}}", Annotations: map[string]string{"a": "b"}, Gateway: &settings.Gateway{Name: "public"}},
+			"pi-ui-ingress",
+			"spec: {parentRefs: [{namespace: team-a, name: public}], hostnames: [example.com], rules: [{matches: [{path: {type: PathPrefix, value: /team-a/pi}}], " +
+				"filters: [{type: URLRewrite, urlRewrite: {path: {type: ReplacePrefixMatch, replacePrefixMatch: /}}}], backendRefs: [{name: pi-ui-svc, port: 4040}]}]}",
+		},
+		"another port": {
+			settings.Ingress{Gateway: &settings.Gateway{Namespace: "infra", Name: "public"}}, "pi-ing-5005",
+			"spec: {hostnames: [debug.pi], rules: [{matches: [{path: {type: PathPrefix, value: /}}], backendRefs: [{name: pi-driver-5005, port: 5005}]}]}",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			defaults := settings.NewDefaults()
+			defaults.Ingress = test.ingress
+			objects := built(t, pi().Spec(options).Obj(), defaults)
+			wantPart(t, object(objects, "HTTPRoute", test.object), test.want)
+			for _, owned := range objects.Owned {
+				if kind := owned.GetObjectKind().GroupVersionKind().Kind; kind == "Ingress" {
+					t.Errorf("there is the Ingress %s, too", owned.GetName())
+				} else if kind == "HTTPRoute" && len(owned.GetAnnotations()) > 0 {
+					t.Errorf("the route %s has the annotations %v", owned.GetName(), owned.GetAnnotations())
+				}
+			}
+		})
+	}
+}
+
 func TestIngresses(t *testing.T) {
 	for name, test := range map[string]struct {
 		app     *application

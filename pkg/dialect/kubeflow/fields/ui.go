@@ -21,9 +21,9 @@ const (
 	UIPortName = "spark-driver-ui-port"
 )
 
-// endpoint is a Service for a port of the driver, with the Ingress in front of it.
+// endpoint is a Service for a port of the driver, with the Ingress or the HTTPRoute in front of it.
 type endpoint struct {
-	service, ingress string // their names
+	service, ingress string // their names; an HTTPRoute has that of an Ingress
 	portName         string
 	port, target     int32
 	kind             corev1.ServiceType
@@ -117,7 +117,7 @@ func (f endpoint) serviceOf(app *v1beta2.SparkApplication, objects *submission.O
 	}
 }
 
-// addEndpoints adds the Services and Ingresses of an application to what the driver owns.
+// addEndpoints adds the Services, and the Ingresses or HTTPRoutes, of an application to what the driver owns.
 func addEndpoints(app *v1beta2.SparkApplication, defaults settings.Defaults, objects *submission.Objects) error {
 	id := objects.Driver.Labels[submission.LabelApplicationID]
 	for _, f := range endpoints(app, defaults) {
@@ -128,6 +128,10 @@ func addEndpoints(app *v1beta2.SparkApplication, defaults settings.Defaults, obj
 		address, err := names.Address(f.urlFormat, app, id)
 		if err != nil {
 			return err
+		}
+		if f.settings.Gateway != nil {
+			objects.Owned = append(objects.Owned, f.routeOf(app, objects, address))
+			continue
 		}
 		objects.Owned = append(objects.Owned, f.ingressOf(app, objects, address))
 	}

@@ -210,6 +210,9 @@ func unsupportedUIOptions(options *v1beta2.SparkUIConfiguration, defaults settin
 	case options == nil:
 	case !defaults.UIService:
 		found.Warn("spec.sparkUIOptions", nil, "has no effect, the operator's settings have no Service for the UI", "leave it out")
+	case defaults.Ingress.Gateway != nil && (len(options.IngressAnnotations) > 0 || len(options.IngressTLS) > 0):
+		found.Warn("spec.sparkUIOptions.ingressAnnotations", nil, "and ingressTLS have no effect, the operator's settings have a Gateway and no Ingress for the UI",
+			"leave them out, and have the Gateway do what they ask for")
 	case defaults.Ingress.URLFormat == "" && (len(options.IngressAnnotations) > 0 || len(options.IngressTLS) > 0):
 		found.Warn("spec.sparkUIOptions.ingressAnnotations", nil, "and ingressTLS have no effect, the operator's settings have no Ingress for the UI",
 			"leave them out, or have the address of one added to them")

@@ -302,3 +302,10 @@ func TestRefusalNamesTheOperatorsDefault(t *testing.T) {
 		t.Errorf("want %q in %q", want, got)
 	}
 }
+
+func TestOptionsOfAnIngressAreWarnedOfBehindAGateway(t *testing.T) {
+	defaults := settings.NewDefaults()
+	defaults.Ingress = settings.Ingress{URLFormat: "a", Gateway: &settings.Gateway{Name: "g"}}
+	wantSaid(t, fields.UnsupportedFields(pi().Spec("sparkUIOptions: {ingressAnnotations: {a: b}}").Obj(), defaults).Sentences(),
+		"spec.sparkUIOptions.ingressAnnotations and ingressTLS have no effect, the operator's settings have a Gateway")
+}
