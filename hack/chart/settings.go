@@ -57,6 +57,7 @@ var settings = map[string]map[string]schema{
 		"batch-schedulers":               matching(`^[,\s]*(` + subdomain + `[,\s]*)*$`),
 		"default-batch-scheduler":        text(),
 		"ui-service":                     enabledOrDisabled(),
+		"ui-service-type":                oneOf("NodePort", "ClusterIP"),
 		"ingress-url-format":             text(),
 		"ui-gateway":                     either(text(), schema{"type": "object"}),
 		"ingress-class-name":             trimmed(subdomain),

@@ -76,7 +76,14 @@ func kubeflowKeys(defaults *Kubeflow) Keys {
 			defaults.DefaultBatchScheduler = strings.TrimSpace(value)
 			return nil
 		},
-		"ui-service":                     enabled(&defaults.UIService),
+		"ui-service": enabled(&defaults.UIService),
+		"ui-service-type": func(key, value string) error {
+			err := uiServiceType(&defaults.UIServiceType)(key, value)
+			if defaults.UIServiceType == corev1.ServiceTypeClusterIP {
+				defaults.UIServiceType = ""
+			}
+			return err
+		},
 		"ingress-url-format":             urlFormat(&ingress.URLFormat),
 		"ui-gateway":                     gateway(ingress),
 		"ingress-class-name":             className(&ingress.ClassName),

@@ -18,6 +18,7 @@ import (
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
 )
 
 var webPort = corev1.ServiceSpec{Ports: []corev1.ServicePort{{Name: "web", Port: 80}}}
@@ -280,4 +281,35 @@ func TestRoutesOfKubeflowUIsLeadThroughTheGateway(t *testing.T) {
 		t.Errorf("the UI is at %+v", info)
 	}
 	d.succeed()
+}
+
+// A node port by the setting costs one more write, the deletion of the Service, and no read.
+func TestUIOfAKubeflowApplicationAtANodePortUntilTheRunEnds(t *testing.T) {
+	alone(t)
+	s := newEnv(t)
+	s.configured("config-kubeflow", "ui-service-type", "NodePort")
+	s.ownController(controller{sink: s.sink.URL()})
+	s.kubeflowApplication(sparkPi("4.1.1"))
+	s.untilShown("spark-pi", v1beta2.SubmittedState)
+	d := s.kubeflowDriver("spark-pi").set(func(status *corev1.PodStatus) {
+		status.HostIP, status.HostIPs = "192.0.2.7", []corev1.HostIP{{IP: "192.0.2.7"}}
+	}).start().ready()
+	app := s.untilShown("spark-pi", v1beta2.RunningState)
+	service, err := s.Kube.CoreV1().Services(s.ns).Get(t.Context(), "spark-pi-ui-svc", metav1.GetOptions{})
+	s.must(err)
+	port := service.Spec.Ports[0].NodePort
+	if service.Spec.Type != corev1.ServiceTypeNodePort || port == 0 || !metav1.IsControlledBy(service, d.Pod) {
+		t.Errorf("the Service is %s", described(service))
+	}
+	if info := app.Status.DriverInfo; info.WebUIPort != port || info.WebUIAddress != fmt.Sprintf("192.0.2.7:%d", port) {
+		t.Errorf("the UI is at %+v, and the node port is %d", info, port)
+	}
+	d.succeed()
+	s.untilShown("spark-pi", v1beta2.CompletedState)
+	untilGone(s, s.Kube.CoreV1().Services(s.ns), "spark-pi-ui-svc")
+	for _, request := range s.requestsAtRest() {
+		if request.Verb == "get" && request.Resource == "services" {
+			t.Errorf("a Service was read: %s", request)
+		}
+	}
 }

@@ -60,6 +60,6 @@ func matches(pattern, text string) bool {
 // ofKubeflow returns the settings for the translated application, which has no UI of its own: this API makes its Service.
 func (s Settings) ofKubeflow() settings.Defaults {
 	defaults := s.Defaults
-	defaults.UIService, defaults.Ingress = false, settings.Ingress{}
+	defaults.UIService, defaults.UIServiceType, defaults.Ingress = false, "", settings.Ingress{}
 	return defaults
 }

@@ -22,9 +22,11 @@ func Ingredients(app *v1beta2.SparkApplication, defaults settings.Defaults) any 
 		DriverPodDisruptionBudget bool
 		BatchSchedulers           []string
 		DefaultBatchScheduler     string
+		// Without a node port the ID of a launch is that of earlier versions.
+		UIServiceType corev1.ServiceType `json:",omitempty"`
 	}{
 		runSpec(app.Spec), defaults.UIService, defaults.Ingress, defaults.DriverPodDisruptionBudget,
-		defaults.BatchSchedulers, defaults.DefaultBatchScheduler,
+		defaults.BatchSchedulers, defaults.DefaultBatchScheduler, defaults.UIServiceType,
 	}
 }
 

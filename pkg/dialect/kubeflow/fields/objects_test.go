@@ -61,6 +61,33 @@ func TestNoUIServiceIfTheSettingsSwitchItOff(t *testing.T) {
 	}
 }
 
+func TestUIServiceTypeOfTheSetting(t *testing.T) {
+	defaults := settings.NewDefaults()
+	defaults.UIServiceType = corev1.ServiceTypeNodePort
+	for name, test := range map[string]struct {
+		options  string
+		want     corev1.ServiceType
+		obsolete int
+	}{
+		"of an application that says nothing":   {"{}", corev1.ServiceTypeNodePort, 1},
+		"of one with other options":             {"sparkUIOptions: {servicePort: 80}", corev1.ServiceTypeNodePort, 1},
+		"of one that asks for a type":           {"sparkUIOptions: {serviceType: ClusterIP}", corev1.ServiceTypeClusterIP, 0},
+		"of one that asks for a node port, too": {"sparkUIOptions: {serviceType: NodePort}", corev1.ServiceTypeNodePort, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			app := pi().Spec(test.options).Obj()
+			objects := built(t, app, defaults)
+			service := object(objects, "Service", "pi-ui-svc").(*corev1.Service)
+			if service.Spec.Type != test.want || len(objects.Optional) != test.obsolete {
+				t.Errorf("the type is %s; optional are %v", service.Spec.Type, objects.Optional)
+			}
+			if obsolete := fields.ObsoleteObjects(app, defaults); len(obsolete) != test.obsolete || test.obsolete > 0 && obsolete[0].GetName() != "pi-ui-svc" {
+				t.Errorf("deleted at the end are %v", obsolete)
+			}
+		})
+	}
+}
+
 func TestRoutesInPlaceOfIngresses(t *testing.T) {
 	const options = "driverIngressOptions: [{servicePort: 5005, ingressURLFormat: 'debug.{{$appName}}', ingressAnnotations: {c: d}}]"
 	for name, test := range map[string]struct {

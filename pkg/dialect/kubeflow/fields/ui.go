@@ -32,6 +32,8 @@ type endpoint struct {
 	// urlFormat is the URL format of the Ingress; empty for no Ingress.
 	urlFormat string
 	settings  settings.Ingress
+	// optional reports whether the application runs without the Service if the API server refuses it.
+	optional bool
 }
 
 // endpoints returns those of an application: that of its UI if the operator's settings ask for it, and those that the
@@ -64,6 +66,7 @@ func uiEndpoint(app *v1beta2.SparkApplication, defaults settings.Defaults) endpo
 	ui := endpoint{
 		service: names.UIServiceName(app), ingress: names.UIIngressName(app), portName: UIPortName,
 		port: target, target: target, urlFormat: defaults.Ingress.URLFormat, settings: defaults.Ingress,
+		kind: defaults.UIServiceType, optional: defaults.UINodePort(app.Spec.SparkUIOptions),
 	}
 	given := app.Spec.SparkUIOptions
 	if given == nil {
@@ -74,7 +77,7 @@ func uiEndpoint(app *v1beta2.SparkApplication, defaults settings.Defaults) endpo
 		ui.port = *given.ServicePort
 	}
 	ui.portName = cmp.Or(given.ServicePortName, ui.portName)
-	ui.kind, ui.annotations, ui.labels = given.ServiceType, given.ServiceAnnotations, given.ServiceLabels
+	ui.kind, ui.annotations, ui.labels = cmp.Or(given.ServiceType, ui.kind), given.ServiceAnnotations, given.ServiceLabels
 	if len(given.IngressTLS) > 0 {
 		ui.settings.TLS = given.IngressTLS
 	}
@@ -121,7 +124,11 @@ func (f endpoint) serviceOf(app *v1beta2.SparkApplication, objects *submission.O
 func addEndpoints(app *v1beta2.SparkApplication, defaults settings.Defaults, objects *submission.Objects) error {
 	id := objects.Driver.Labels[submission.LabelApplicationID]
 	for _, f := range endpoints(app, defaults) {
-		objects.Owned = append(objects.Owned, f.serviceOf(app, objects))
+		service := f.serviceOf(app, objects)
+		objects.Owned = append(objects.Owned, service)
+		if f.optional {
+			objects.Optional = append(objects.Optional, service)
+		}
 		if f.urlFormat == "" {
 			continue
 		}

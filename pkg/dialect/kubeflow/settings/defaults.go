@@ -5,8 +5,10 @@ import (
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 
+	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 )
 
@@ -40,6 +42,8 @@ type Defaults struct {
 	DefaultBatchScheduler string
 	// UIService creates a Service for each driver's UI.
 	UIService bool
+	// UIServiceType is the type of that Service if the application asks for none: NodePort, or empty for ClusterIP.
+	UIServiceType corev1.ServiceType
 	// Ingress is the Ingress in front of that Service.
 	Ingress Ingress
 }
@@ -104,6 +108,12 @@ var discouragedProperties = []string{
 	"spark.kubernetes.container.image",
 	"spark.kubernetes.driver.container.image",
 	"spark.kubernetes.executor.container.image",
+}
+
+// UINodePort reports whether the Service of a driver's UI has a node port by these settings. One that the application itself asks for is the
+// application's, and stays until its driver Pod is deleted.
+func (d Defaults) UINodePort(options *v1beta2.SparkUIConfiguration) bool {
+	return d.UIService && d.UIServiceType == corev1.ServiceTypeNodePort && (options == nil || options.ServiceType == "")
 }
 
 // Denies reports whether an application may not set a property.
