@@ -43,7 +43,7 @@ func (s *Store) Follow(ctx context.Context, client dynamic.Interface, namespace 
 }
 
 // DynamicConfigMaps returns the config maps of a namespace, or of all if it is empty.
-func DynamicConfigMaps(client dynamic.Interface, namespace string) ConfigMaps {
+func DynamicConfigMaps(client dynamic.Interface, namespace string) Source {
 	configMaps := client.Resource(corev1.SchemeGroupVersion.WithResource("configmaps")).Namespace(namespace)
 	return func(change func(*metav1.ListOptions)) cache.ListerWatcher {
 		return cache.ToListWatcherWithWatchListSemantics(&cache.ListWatch{
@@ -66,23 +66,23 @@ func (s *Store) onEvent(object any) {
 	}
 }
 
-// ConfigMaps lists and watches config maps, those that the change of the options selects.
-type ConfigMaps func(change func(*metav1.ListOptions)) cache.ListerWatcher
+// Source lists and watches config maps, those that the change of the options selects.
+type Source func(change func(*metav1.ListOptions)) cache.ListerWatcher
 
 // FollowNamespaces follows the config maps of namespaces until ctx ends. It returns when all of them are read. It asks for them by name and
 // label, so that no other config map is read, and the right to read none is needed. Without the right, it logs that, goes on without
 // them, and asks again. changed is called for each namespace whose settings may have changed.
-func (s *Store) FollowNamespaces(ctx context.Context, configMaps ConfigMaps, changed func(namespace string)) error {
+func (s *Store) FollowNamespaces(ctx context.Context, source Source, changed func(namespace string)) error {
 	for name := range ownKeys {
-		if err := s.followNamespaces(ctx, name, configMaps, changed); err != nil {
+		if err := s.followNamespaces(ctx, name, source, changed); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (s *Store) followNamespaces(ctx context.Context, name string, configMaps ConfigMaps, changed func(namespace string)) error {
-	informer := cache.NewSharedInformer(configMaps(func(options *metav1.ListOptions) {
+func (s *Store) followNamespaces(ctx context.Context, name string, source Source, changed func(namespace string)) error {
+	informer := cache.NewSharedInformer(source(func(options *metav1.ListOptions) {
 		options.LabelSelector = ownDefaultsSelector
 		options.FieldSelector = fields.OneTermEqualSelector(metav1.ObjectNameField, name).String()
 	}), nil, 0)

@@ -177,7 +177,7 @@ func (p *Process) Settings(ctx context.Context, watcher configmap.Watcher) *conf
 }
 
 // configMapsOf returns the config maps of all namespaces.
-func configMapsOf(kube kubernetes.Interface) config.ConfigMaps {
+func configMapsOf(kube kubernetes.Interface) config.Source {
 	return func(change func(*metav1.ListOptions)) cache.ListerWatcher {
 		configMaps := kube.CoreV1().ConfigMaps(metav1.NamespaceAll)
 		return cache.ToListWatcherWithWatchListSemantics(&cache.ListWatch{
