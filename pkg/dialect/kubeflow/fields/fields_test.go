@@ -299,6 +299,7 @@ func TestProperties(t *testing.T) {
 		"Hadoop's": {pi().Spec("hadoopConf: {fs.defaultFS: 'hdfs://n', a: true}"), map[string]string{
 			"spark.hadoop.fs.defaultFS": "hdfs://n", "spark.hadoop.a": "true",
 		}},
+		"no property of Python 2, which Spark refuses": {pi().Spec("pythonVersion: 2"), map[string]string{"spark.kubernetes.pyspark.pythonVersion": ""}},
 		"what is of both": {
 			pi().Spec("{imagePullPolicy: Always, imagePullSecrets: [a, b], nodeSelector: {disk: ssd}, memoryOverheadFactor: '0.2', pythonVersion: 3}"),
 			map[string]string{

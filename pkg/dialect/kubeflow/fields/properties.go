@@ -29,6 +29,8 @@ const (
 	confField          = "spec.sparkConf"
 	dynamicField       = "spec.dynamicAllocation."
 	pythonVersionField = "spec.pythonVersion"
+	// pythonTwo is a version of Python that no Spark has since 3.1. Spark refuses its property.
+	pythonTwo = "2"
 )
 
 // property is the value of a Spark property, and what sets it: a field, or a source outside of the manifest.
@@ -107,7 +109,7 @@ func (p properties) setImage(spec v1beta2.SparkApplicationSpec) {
 	p.set(imageKey, spec.Image, "spec.image")
 	p.set("spark.kubernetes.container.image.pullPolicy", spec.ImagePullPolicy, "spec.imagePullPolicy")
 	p.setList("spark.kubernetes.container.image.pullSecrets", spec.ImagePullSecrets, "spec.imagePullSecrets")
-	if spec.PythonVersion != nil {
+	if spec.PythonVersion != nil && spec.PythonVersion.String() != pythonTwo {
 		p.set("spark.kubernetes.pyspark.pythonVersion", spec.PythonVersion.String(), pythonVersionField)
 	}
 	p.set("spark.kubernetes.memoryOverheadFactor", spec.MemoryOverheadFactor, "spec.memoryOverheadFactor")

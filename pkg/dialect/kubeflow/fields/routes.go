@@ -86,7 +86,7 @@ var Routes = []Route{
 	{"nodeSelector", ByProperty, ByProperty, "`spark.kubernetes.node.selector.<key>`; refused beside a role's own"},
 	{"failureRetries", NoEffect, NoEffect, "deprecated; the condition `Warning` points to `restartPolicy`"},
 	{"retryInterval", NoEffect, NoEffect, "deprecated; the condition `Warning` points to `restartPolicy`"},
-	{"pythonVersion", ByProperty, ByProperty, "`spark.kubernetes.pyspark.pythonVersion`"},
+	{"pythonVersion", ByProperty, ByProperty, "`spark.kubernetes.pyspark.pythonVersion`; with `2` the application runs with Python 3, and the condition `Warning` says so"},
 	{"memoryOverheadFactor", ByProperty, ByProperty, "`spark.kubernetes.memoryOverheadFactor`"},
 	{"monitoring.exposeDriverMetrics", ByProperty, Nothing, "`spark.driver.extraJavaOptions` and annotations; the config map is mounted"},
 	{"monitoring.exposeExecutorMetrics", Nothing, ByTemplateAndProperty, "`spark.executor.extraJavaOptions` and annotations; the config map is mounted by the template"},

@@ -169,6 +169,9 @@ func unsupportedInApplication(app *v1beta2.SparkApplication, defaults settings.D
 	}
 	found = slices.Concat(found, unsupportedUIOptions(app.Spec.SparkUIOptions, defaults), unsupportedRetries(app.Spec.RestartPolicy),
 		unmountedVolumes(app.Spec), unsupportedSinceLong(app.Spec))
+	if version := app.Spec.PythonVersion; version != nil && version.String() == pythonTwo {
+		found.Warn(pythonVersionField, pythonTwo, "has no effect, no Spark since 3.1 has Python 2, and the application runs with Python 3", "leave it out")
+	}
 	if app.Spec.Mode != "" && app.Spec.DeployMode != "" && app.Spec.Mode != app.Spec.DeployMode {
 		found.Warn("spec.deployMode", app.Spec.DeployMode, text.Format("has no effect, spec.mode is its newer spelling and says %q", app.Spec.Mode),
 			"leave it out")

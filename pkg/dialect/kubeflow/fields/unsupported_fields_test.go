@@ -115,6 +115,7 @@ func TestUnsupportedFields(t *testing.T) {
 		},
 		"a volume that nothing mounts": {pi().Spec("volumes: [{name: v, emptyDir: {}}]"), []string{`spec.volumes[0] "v" is in no Pod`}},
 		"the older of two modes":       {pi().Spec("{mode: cluster, deployMode: client}"), []string{`spec.deployMode "client" has no effect`}},
+		"Python 2":                     {pi().Spec("pythonVersion: '2'"), []string{`spec.pythonVersion "2" has no effect, no Spark since 3.1 has Python 2`}},
 		"what has no effect anywhere": {
 			pi().Spec("{failureRetries: 3, retryInterval: 5, initContainerImage: i, " +
 				"deps: {jarsDownloadDir: /j, filesDownloadDir: /f, downloadTimeout: 60, maxSimultaneousDownloads: 5}}"),
