@@ -34,6 +34,11 @@ func TestHostileObjectsAffectNoOtherApplication(t *testing.T) {
 	count, seed := int(numberOf(t, hostileCount, 2)), numberOf(t, hostileSeed, rand.Uint64())
 	t.Logf("repeat this with %s=%d and %s=%d", hostileCount, count, hostileSeed, seed)
 	bad, good := newEnv(t), newEnv(t)
+	bad.applyCRD(crdOfEarlyApplications)
+	t.Cleanup(func() {
+		_, err := bad.Plane.Kubectl(context.Background(), "", "delete", "--timeout=60s", "--filename="+configFolder+"/"+crdOfEarlyApplications)
+		bad.must(err)
+	})
 	process := good.ownController(controller{sink: good.sink.URL()})
 	good.untilReady(process)
 	byItself := good.timed(func() { runNeighbours(good, "alone") })

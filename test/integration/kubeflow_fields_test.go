@@ -215,6 +215,7 @@ var fieldRows = map[string][]fieldRow{
 		{"executor.priorityClassName", `executor: {spec: {priorityClassName: kubeflow-low}}`},
 	},
 	"templates": {
+		{"deps.pyfiles", `properties: {spark.submit.pyFiles: "local:///opt/d.zip"}`},
 		{"deployMode", `properties: {spark.submit.deployMode: cluster}`},
 		{"image", `{driver: {spec: {containers: [{name: spark-kubernetes-driver, image: "registry.example.com/spark:4.0.1"}]}},
 			properties: {spark.kubernetes.executor.container.image: "registry.example.com/spark:4.0.1"}}`},

@@ -1,6 +1,7 @@
 package integration
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -71,6 +72,25 @@ var lifecycleFields = map[string]func(*env){
 		transitions := s.untilShown("spark-pi", v1beta2.FailedState).Status.Firesteel.Transitions
 		if wait := transitions[len(transitions)-1].Time.Sub(transitions[0].Time.Time); wait < 3*time.Second {
 			s.Errorf("it waited for %s", wait)
+		}
+	},
+	"maxSubmissionRetries": func(s *env) {
+		s.limit("pods", "0")
+		s.kubeflowApplication(withSpec(s, sparkPi("4.1.1"), "{restartPolicy: OnFailure, maxSubmissionRetries: 2, submissionRetryInterval: 1}"))
+		s.untilAttempted(s.untilShown("spark-pi", v1beta2.FailedState), 0, 3)
+	},
+	"submissionRetryInterval": func(s *env) {
+		s.limit("pods", "0")
+		s.kubeflowApplication(withSpec(s, sparkPi("4.1.1"), "{restartPolicy: OnFailure, maxSubmissionRetries: 1, submissionRetryInterval: 3}"))
+		transitions := s.untilShown("spark-pi", v1beta2.FailedState).Status.Firesteel.Transitions
+		if wait := transitions[len(transitions)-1].Time.Sub(transitions[0].Time.Time); wait < 3*time.Second {
+			s.Errorf("it waited for %s", wait)
+		}
+	},
+	"submissionByUser": func(s *env) {
+		s.kubeflowApplication(withSpec(s, sparkPi("4.1.1"), "submissionByUser: true"))
+		if app := s.untilShown("spark-pi", v1beta2.FailedState); !strings.Contains(app.Status.AppState.ErrorMessage, "spec.submissionByUser") {
+			s.Errorf("it failed since %s", app.Status.AppState.ErrorMessage)
 		}
 	},
 	"timeToLiveSeconds": func(s *env) {
