@@ -45,6 +45,9 @@ func plainRun(t *testing.T, c *cluster.Cluster, version string) {
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "keys"}, StringData: map[string]string{"key": "hidden"}}
 	_, err := c.Kube.CoreV1().Secrets(c.Namespace).Create(t.Context(), secret, metav1.CreateOptions{})
 	cluster.Must(t, err)
+	// spark-submit creates a NetworkPolicy from Spark 4.2 on, which drivers may not.
+	c.Run(t, "", "kubectl", "--namespace="+c.Namespace, "create", "serviceaccount", "submitter")
+	c.Run(t, "", "kubectl", "--namespace="+c.Namespace, "create", "rolebinding", "submitter", "--clusterrole=edit", "--serviceaccount="+c.Namespace+":submitter")
 	run, err := c.Kube.CoreV1().ConfigMaps(c.Namespace).Get(t.Context(), "run", metav1.GetOptions{})
 	cluster.Must(t, err)
 	_, err = c.Kube.CoreV1().Pods(c.Namespace).Create(t.Context(), submitter(c.Namespace, version, run), metav1.CreateOptions{})
@@ -107,7 +110,7 @@ func submitter(namespace, version string, owner *corev1.ConfigMap) *corev1.Pod {
 	return &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Name: "submitter"},
 		Spec: corev1.PodSpec{
-			ServiceAccountName: "spark", RestartPolicy: corev1.RestartPolicyNever,
+			ServiceAccountName: "submitter", RestartPolicy: corev1.RestartPolicyNever,
 			Containers: []corev1.Container{{
 				Name: "submitter", Image: "apache/spark:" + version, Command: append([]string{"/opt/spark/bin/spark-submit"}, arguments...),
 			}},
