@@ -59,7 +59,7 @@ func (r *run) checkInvariants() {
 		ended[app.Labels[labelKind]]++
 	}
 	var kindsSeen []string
-	for _, k := range kinds {
+	for _, k := range drawn() {
 		kindsSeen = append(kindsSeen, fmt.Sprintf("%d %s", ended[k.name], k.name))
 	}
 	r.Logf("applications: %s", strings.Join(kindsSeen, ", "))
