@@ -14,6 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
 	"github.com/firesteel-dev/firesteel/test/harness/controlplane"
@@ -334,8 +335,7 @@ func TestMoveFromTheKubeflowOperatorAndBack(t *testing.T) {
 	_, err = m.Plane.Kubectl(t.Context(), "", "replace", "--filename="+chart+"/crds/sparkoperator.k8s.io_sparkapplications.yaml",
 		"--filename="+chart+"/crds/sparkoperator.k8s.io_scheduledsparkapplications.yaml")
 	m.must(err)
-	_, err = m.Plane.Kubectl(t.Context(), "", "create", "--filename="+chart+"/crds/sparkoperator.k8s.io_sparkconnects.yaml")
-	m.must(err)
+	m.createSparkConnect(chart)
 	m.must(m.AddNamespace(t.Context(), kubeflow.Namespace))
 
 	a, b := m.team("team-a"), m.team("team-b")
@@ -438,6 +438,18 @@ func TestMoveFromTheKubeflowOperatorAndBack(t *testing.T) {
 	}
 }
 
+// createSparkConnect creates the CRD of the operator's third kind, and waits until discovery has it: without it, the operator does not
+// start.
+func (m *movingIn) createSparkConnect(chart string) {
+	m.Helper()
+	_, err := m.Plane.Kubectl(m.Context(), "", "create", "--filename="+chart+"/crds/sparkoperator.k8s.io_sparkconnects.yaml")
+	m.must(err)
+	m.must(wait.PollUntilContextTimeout(m.Context(), pollInterval, timeout, true, func(context.Context) (bool, error) {
+		kinds, err := m.Kube.Discovery().ServerResourcesForGroupVersion("sparkoperator.k8s.io/v1alpha1")
+		return err == nil && slices.ContainsFunc(kinds.APIResources, func(kind metav1.APIResource) bool { return kind.Kind == "SparkConnect" }), nil
+	}))
+}
+
 // Both operators serve a namespace. Neither launches a second driver, and the application says that another operator is active.
 func TestKubeflowOperatorThatStillServesTheNamespace(t *testing.T) {
 	t.Parallel()
@@ -447,8 +459,7 @@ func TestKubeflowOperatorThatStillServesTheNamespace(t *testing.T) {
 	m.operator = operator
 	chart, err := kubeflow.Chart(t.Context(), repository)
 	m.must(err)
-	_, err = m.Plane.Kubectl(t.Context(), "", "create", "--filename="+chart+"/crds/sparkoperator.k8s.io_sparkconnects.yaml")
-	m.must(err)
+	m.createSparkConnect(chart)
 	m.must(m.AddNamespace(t.Context(), kubeflow.Namespace))
 	a := m.team("team-a")
 	m.start(a.ns)

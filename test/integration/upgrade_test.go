@@ -374,6 +374,9 @@ func (u *upgrade) endAll() {
 		left = nil
 		for _, api := range applications.All(nil) {
 			list, err := u.Dynamic.Resource(api.GroupVersionResource()).Namespace(u.ns).List(ctx, metav1.ListOptions{})
+			if apierrors.IsNotFound(err) {
+				continue // the previous release has no such API
+			}
 			if err != nil {
 				return false, err
 			}
