@@ -36,6 +36,16 @@ type kustomization struct {
 	} `json:"patches"`
 }
 
+// patchesComponents reports whether it patches objects that another component brings: such a patch is no file.
+func (k kustomization) patchesComponents() bool {
+	for _, patch := range k.Patches {
+		if patch.Path == "" {
+			return true
+		}
+	}
+	return false
+}
+
 // writeManifests writes all manifests and the kustomize base.
 func (r *Release) writeManifests() error {
 	crdFiles, err := r.crdFiles()
@@ -110,8 +120,8 @@ func filesByAPI(files map[string]string) (map[string][]string, error) {
 	return ofAPI, nil
 }
 
-// writeOptIns writes a manifest for each folder of config that has objects: firesteel-eventing.yaml and others. A folder that only
-// patches objects of another system, such as Argo CD, is in the folder kustomize alone.
+// writeOptIns writes a manifest for each folder of config that has objects: firesteel-eventing.yaml and others. In the folder kustomize
+// alone is what only patches objects of another system, such as Argo CD, and what patches the objects of another component.
 func (r *Release) writeOptIns() error {
 	entries, err := os.ReadDir(filepath.Join(r.Source, configFolder))
 	if err != nil {
@@ -126,7 +136,7 @@ func (r *Release) writeOptIns() error {
 		if err != nil {
 			return err
 		}
-		if len(optIn.Resources) == 0 {
+		if len(optIn.Resources) == 0 || optIn.patchesComponents() {
 			continue
 		}
 		var documents [][]byte
