@@ -1,4 +1,4 @@
-// Package uninstall installs and removes Firesteel in each way while applications run. It is the last package of make e2e, since
+// Package uninstall installs and removes Firesteel in each way while applications run. In make e2e only upgrade comes after it, since
 // others need the installation.
 package uninstall
 
