@@ -45,18 +45,7 @@ func (s *Store) Follow(ctx context.Context, client dynamic.Interface, namespace 
 // DynamicConfigMaps returns the config maps of a namespace, or of all if it is empty.
 func DynamicConfigMaps(client dynamic.Interface, namespace string) Source {
 	configMaps := client.Resource(corev1.SchemeGroupVersion.WithResource("configmaps")).Namespace(namespace)
-	return func(change func(*metav1.ListOptions)) cache.ListerWatcher {
-		return cache.ToListWatcherWithWatchListSemantics(&cache.ListWatch{
-			ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
-				change(&options)
-				return configMaps.List(ctx, options)
-			},
-			WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
-				change(&options)
-				return configMaps.Watch(ctx, options)
-			},
-		}, client)
-	}
+	return NewSource(client, configMaps.List, configMaps.Watch)
 }
 
 // onEvent reads a config map of the namespace if it holds settings.
@@ -68,6 +57,24 @@ func (s *Store) onEvent(object any) {
 
 // Source lists and watches config maps, those that the change of the options selects.
 type Source func(change func(*metav1.ListOptions)) cache.ListerWatcher
+
+// NewSource returns the config maps that a client lists and watches by two of its methods.
+func NewSource[L runtime.Object](
+	client any, listAll func(context.Context, metav1.ListOptions) (L, error), watchAll func(context.Context, metav1.ListOptions) (watch.Interface, error),
+) Source {
+	return func(change func(*metav1.ListOptions)) cache.ListerWatcher {
+		return cache.ToListWatcherWithWatchListSemantics(&cache.ListWatch{
+			ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+				change(&options)
+				return listAll(ctx, options)
+			},
+			WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
+				change(&options)
+				return watchAll(ctx, options)
+			},
+		}, client)
+	}
+}
 
 // FollowNamespaces follows the config maps of namespaces until ctx ends. It returns when all of them are read. It asks for them by name and
 // label, so that no other config map is read, and the right to read none is needed. Without the right, it logs that, goes on without

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
@@ -226,4 +225,4 @@ func (c *Config) with(configMap *corev1.ConfigMap) (Config, error) {
 }
 
 // ownDefaultsSelector selects the config maps by their label.
-var ownDefaultsSelector = strings.Join([]string{LabelOwnDefaults, "enabled"}, "=")
+const ownDefaultsSelector = LabelOwnDefaults + "=enabled"

@@ -10,12 +10,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
-	"k8s.io/apimachinery/pkg/watch"
-	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/tools/cache"
 	kubeclient "knative.dev/pkg/client/injection/kube/client"
 	"knative.dev/pkg/configmap"
 	"knative.dev/pkg/controller"
@@ -166,7 +162,9 @@ func (p *Process) Settings(ctx context.Context, watcher configmap.Watcher) *conf
 				listener.NamespaceChanged(namespace)
 			}
 		})
-	Must(ctx, p.store.FollowNamespaces(ctx, configMapsOf(kubeclient.Get(ctx)), func(namespace string) {
+	kube := kubeclient.Get(ctx)
+	configMaps := kube.CoreV1().ConfigMaps(metav1.NamespaceAll)
+	Must(ctx, p.store.FollowNamespaces(ctx, config.NewSource(kube, configMaps.List, configMaps.Watch), func(namespace string) {
 		logger.Infow("defaults of a namespace changed", "namespace", namespace)
 		for _, listener := range p.listeners {
 			listener.NamespaceChanged(namespace)
@@ -174,23 +172,6 @@ func (p *Process) Settings(ctx context.Context, watcher configmap.Watcher) *conf
 	}))
 	p.store.WatchConfigs(watcher)
 	return p.store
-}
-
-// configMapsOf returns the config maps of all namespaces.
-func configMapsOf(kube kubernetes.Interface) config.Source {
-	return func(change func(*metav1.ListOptions)) cache.ListerWatcher {
-		configMaps := kube.CoreV1().ConfigMaps(metav1.NamespaceAll)
-		return cache.ToListWatcherWithWatchListSemantics(&cache.ListWatch{
-			ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
-				change(&options)
-				return configMaps.List(ctx, options)
-			},
-			WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
-				change(&options)
-				return configMaps.Watch(ctx, options)
-			},
-		}, kube)
-	}
 }
 
 func logScopeChange(logger *zap.SugaredLogger, before, after *config.Scope) {
