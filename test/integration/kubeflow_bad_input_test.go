@@ -180,7 +180,7 @@ func TestBadInputOfAKubeflowTemplateWaitsForItsCorrection(t *testing.T) {
 	if event := s.untilKubeEvent("spark-pi", corev1.EventTypeWarning, "Undecodable"); !strings.Contains(event.Message, "field PodSpec.spec.driver.template.spec.containers") {
 		t.Errorf("the Event says %q", event.Message)
 	}
-	s.patchKubeflow("spark-pi", `{"spec":{"driver":{"template":null}}}`)
+	s.patched(kubeflowApplications, "spark-pi", `{"spec":{"driver":{"template":null}}}`)
 	s.runPi().succeed()
 	s.untilShown("spark-pi", v1beta2.CompletedState)
 }

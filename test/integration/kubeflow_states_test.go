@@ -12,7 +12,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
-	"k8s.io/apimachinery/pkg/types"
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
@@ -27,12 +26,6 @@ func (s *env) kubeflowApplication(manifest string) *v1beta2.SparkApplication {
 	app := &v1beta2.SparkApplication{}
 	s.must(json.Unmarshal(text, app))
 	return app
-}
-
-func (s *env) patchKubeflow(name, patch string) {
-	s.Helper()
-	_, err := s.kubeflowApps().Patch(s.Context(), name, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
-	s.must(err)
 }
 
 // untilKubeflowCondition waits for a condition of an application of the Kubeflow operator's.
@@ -56,7 +49,7 @@ func (s *env) suspend(name string, suspend bool) {
 	if suspend {
 		patch = `{"spec":{"suspend":true}}`
 	}
-	s.patchKubeflow(name, patch)
+	s.patched(kubeflowApplications, name, patch)
 }
 
 // runKubeflow has the driver of SparkPi run.
@@ -139,7 +132,7 @@ func TestKubeflowStatesComeInUpstreamsOrder(t *testing.T) {
 			goes: func(s *env) {
 				s.runPi().succeed()
 				s.runPi()
-				s.patchKubeflow("spark-pi", `{"spec":{"suspend":true}}`)
+				s.patched(kubeflowApplications, "spark-pi", `{"spec":{"suspend":true}}`)
 			},
 			last:  v1beta2.SuspendedState,
 			shows: "New SUBMITTED RUNNING SUCCEEDING PENDING_RERUN SUBMITTED RUNNING SUSPENDING SUSPENDED",
@@ -167,7 +160,7 @@ func TestKubeflowStatesComeInUpstreamsOrder(t *testing.T) {
 		"an edit while it runs": {
 			goes: func(s *env) {
 				s.runPi()
-				s.patchKubeflow("spark-pi", `{"spec":{"arguments":["7"]}}`)
+				s.patched(kubeflowApplications, "spark-pi", `{"spec":{"arguments":["7"]}}`)
 				s.untilShown("spark-pi", v1beta2.SubmittedState)
 				s.runPi().succeed()
 			},
@@ -177,7 +170,7 @@ func TestKubeflowStatesComeInUpstreamsOrder(t *testing.T) {
 			goes: func(s *env) {
 				s.runPi().exit(1)
 				s.untilShown("spark-pi", v1beta2.FailedState)
-				s.patchKubeflow("spark-pi", `{"spec":{"arguments":["7"]}}`)
+				s.patched(kubeflowApplications, "spark-pi", `{"spec":{"arguments":["7"]}}`)
 				s.runPi().succeed()
 			},
 			last:  v1beta2.CompletedState,
@@ -286,7 +279,7 @@ func TestDeletionOfAKubeflowApplicationInEachState(t *testing.T) {
 		v1beta2.InvalidatingState: {"{}", func(s *env) {
 			s.runPi()
 			s.kubelet.Pause(s.ns)
-			s.patchKubeflow("spark-pi", `{"spec":{"arguments":["7"]}}`)
+			s.patched(kubeflowApplications, "spark-pi", `{"spec":{"arguments":["7"]}}`)
 		}},
 	} {
 		t.Run(string(state), func(t *testing.T) {

@@ -196,8 +196,7 @@ func (t *team) bring(names []string) {
 
 func (t *team) suspend(name string, suspend bool) {
 	t.Helper()
-	_, err := t.kubectl("", "patch", kubeflowApplications, name, "--type=merge", fmt.Sprintf(`--patch={"spec":{"suspend":%t}}`, suspend))
-	t.must(err)
+	t.patched(kubeflowApplications, name, fmt.Sprintf(`{"spec":{"suspend":%t}}`, suspend))
 }
 
 // left notes the drivers that there are when no operator serves the team.

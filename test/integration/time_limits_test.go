@@ -235,7 +235,7 @@ func TestTimeLimitAnnotationWinsOverTheSetting(t *testing.T) {
 		s.untilShown(name, v1beta2.SubmittedState)
 	}
 	// An edit of the annotation applies to a waiting application, and starts no run.
-	s.patchKubeflow("unbounded", `{"metadata":{"annotations":{"firesteel.dev/driver-start-timeout":"1s"}}}`)
+	s.patched(kubeflowApplications, "unbounded", `{"metadata":{"annotations":{"firesteel.dev/driver-start-timeout":"1s"}}}`)
 	if app := s.untilShown("unbounded", v1beta2.FailedState); app.Status.Firesteel.Attempt.ID != 0 {
 		t.Errorf("it runs attempt %d", app.Status.Firesteel.Attempt.ID)
 	}
