@@ -5,7 +5,16 @@ import (
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
+
+// ServiceNamed returns a Service that only has its kind and name, as ObsoleteObjects returns it.
+func ServiceNamed(namespace, name string) *corev1.Service {
+	return &corev1.Service{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Service"},
+		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: namespace},
+	}
+}
 
 // UIPort returns the port at which clients reach the Service of a driver's UI: the node port, if it has one. It is 0 if the Service has
 // no port.

@@ -119,8 +119,5 @@ func (t *translation) uiService(app *v1alpha1.SparkApplication, s Settings) *cor
 // ObsoleteObjects returns the Service of the UI: a cluster has few node ports, and finished applications would use them up.
 func ObsoleteObjects(app *v1alpha1.SparkApplication, s Settings) []submission.Object {
 	t := translate(app, s)
-	return append(fields.ObsoleteObjects(t.app, t.settings), &corev1.Service{
-		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Service"},
-		ObjectMeta: metav1.ObjectMeta{Name: UIServiceName(app), Namespace: app.Namespace},
-	})
+	return append(fields.ObsoleteObjects(t.app, t.settings), dialect.ServiceNamed(app.Namespace, UIServiceName(app)))
 }

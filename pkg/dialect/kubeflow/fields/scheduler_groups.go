@@ -2,7 +2,6 @@ package fields
 
 import (
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -87,22 +86,6 @@ func namedGroup(app *v1beta2.SparkApplication, defaults settings.Defaults) *unst
 		group.SetName(names.CoschedulingGroupName(app))
 	}
 	return group
-}
-
-// ObsoleteObjects returns what an application does not need that will create no more Pods: its group, for which the scheduler would
-// reserve room for ever, and the Service of the UI if it has a node port, of which a cluster has few.
-func ObsoleteObjects(app *v1beta2.SparkApplication, defaults settings.Defaults) []submission.Object {
-	var obsolete []submission.Object
-	if group := namedGroup(app, defaults); group != nil {
-		obsolete = append(obsolete, group)
-	}
-	if defaults.UINodePort(app.Spec.SparkUIOptions) {
-		obsolete = append(obsolete, &corev1.Service{
-			TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Service"},
-			ObjectMeta: metav1.ObjectMeta{Name: names.UIServiceName(app), Namespace: app.Namespace},
-		})
-	}
-	return obsolete
 }
 
 // texts returns quantities as manifests have them.
