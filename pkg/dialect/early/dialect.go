@@ -11,8 +11,14 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
-// New returns the dialect of spark-operator.k8s.io, with the operator's settings.
-var New = dialect.Of(dialect.Functions[*v1alpha1.SparkApplication, Settings]{
+// New returns the dialect of spark-operator.k8s.io, with the operator's settings. It translates an application once for all questions
+// of a reconcile, and is not for several goroutines at once.
+func New(s Settings) dialect.Dialect {
+	s.last = &lastTranslation{}
+	return of(s)
+}
+
+var of = dialect.Of(dialect.Functions[*v1alpha1.SparkApplication, Settings]{
 	Policy:   Policy,
 	Invalid:  Invalid,
 	Spec:     SpecOf,

@@ -20,6 +20,9 @@ type Settings struct {
 	SparkVersion string
 	// UIServiceType is the type of the Service of a driver's UI: NodePort or ClusterIP.
 	UIServiceType corev1.ServiceType
+
+	// last is what a Dialect translated last; nil if every question translates anew.
+	last *lastTranslation
 }
 
 // NewSettings returns the settings of an operator without settings.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/early/v1alpha1"
@@ -35,17 +36,44 @@ type translation struct {
 	refused, warnings finding.List
 }
 
-// translate translates an application. The result has its identity and annotations. It has no labels of it: the early operator gave Pods
-// none of them.
+// lastTranslation holds the translation of one application. Writes to its status and annotations return other objects with the same spec.
+type lastTranslation struct {
+	of          translationKey
+	translation *translation
+}
+
+// translationKey identifies what the settings translate: the generation stands for the spec.
+type translationKey struct {
+	uid          types.UID
+	generation   int64
+	sparkVersion string
+}
+
+// translate returns the translation of an application. It has the application's identity and annotations as they are now. It has no
+// labels of it: the early operator gave Pods none of them.
 func translate(app *v1alpha1.SparkApplication, s Settings) *translation {
-	spec, given := canonical(app.Spec)
-	t := &translation{
-		app: &v1beta2.SparkApplication{ObjectMeta: metav1.ObjectMeta{
-			Name: app.Name, Namespace: app.Namespace, UID: app.UID, Generation: app.Generation, Annotations: app.Annotations,
-			CreationTimestamp: app.CreationTimestamp, DeletionTimestamp: app.DeletionTimestamp,
-		}},
-		settings: s.ofKubeflow(), spellings: given,
+	key := translationKey{app.UID, app.Generation, app.Annotations[AnnotationSparkVersion]}
+	if s.last == nil || app.Generation == 0 { // no generation: the API server has not stored this spec
+		return translateAnew(app, s)
 	}
+	if s.last.translation == nil || s.last.of != key {
+		*s.last = lastTranslation{key, translateAnew(app, s)}
+	}
+	t := *s.last.translation
+	t.app = &v1beta2.SparkApplication{ObjectMeta: identity(app), Spec: t.app.Spec}
+	return &t
+}
+
+func identity(app *v1alpha1.SparkApplication) metav1.ObjectMeta {
+	return metav1.ObjectMeta{
+		Name: app.Name, Namespace: app.Namespace, UID: app.UID, Generation: app.Generation, Annotations: app.Annotations,
+		CreationTimestamp: app.CreationTimestamp, DeletionTimestamp: app.DeletionTimestamp,
+	}
+}
+
+func translateAnew(app *v1alpha1.SparkApplication, s Settings) *translation {
+	spec, given := canonical(app.Spec)
+	t := &translation{app: &v1beta2.SparkApplication{ObjectMeta: identity(app)}, settings: s.ofKubeflow(), spellings: given}
 	t.app.Spec = v1beta2.SparkApplicationSpec{
 		Type: v1beta2.SparkApplicationType(spec.Type), Mode: v1beta2.ClusterMode,
 		MainClass: spec.MainClass, MainApplicationFile: spec.MainApplicationFile, Arguments: spec.Arguments,
