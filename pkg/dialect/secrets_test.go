@@ -74,8 +74,12 @@ var kinds = map[string]struct {
 	},
 }
 
+// generation is that of the last application. Another spec has another one.
+var generation int64
+
 func named() metav1.ObjectMeta {
-	return metav1.ObjectMeta{Namespace: "team-a", Name: "pi", UID: "uid-of-pi", Generation: 1}
+	generation++
+	return metav1.ObjectMeta{Namespace: "team-a", Name: "pi", UID: "uid-of-pi", Generation: generation}
 }
 
 // messagesOf returns all messages about an application before its launch, as conditions have them.
