@@ -42,6 +42,8 @@ var settings = map[string]map[string]schema{
 		"driver-service":         oneOf("headless", "none"),
 		"driver-service-account": trimmed(subdomain),
 		"pod-template-urls":      text(),
+		"ui-service-type":        oneOf("none", "ClusterIP", "NodePort"),
+		"ui-node-host":           matching(nodeHost),
 	},
 	"config-kubeflow": {
 		"spark-defaults.conf":            text(),
@@ -60,6 +62,7 @@ var settings = map[string]map[string]schema{
 		"ui-service-type":                oneOf("NodePort", "ClusterIP"),
 		"ingress-url-format":             text(),
 		"ui-gateway":                     either(text(), schema{"type": "object"}),
+		"ui-node-host":                   matching(nodeHost),
 		"ingress-class-name":             trimmed(subdomain),
 		"ingress-tls":                    either(text(), listOf(schema{"type": "object"})),
 		"ingress-annotations":            either(text(), mapOf(text())),
@@ -84,6 +87,7 @@ var settings = map[string]map[string]schema{
 		"image-replacements": matching(`^[,\s]*([^,=*\s]*[^=,\s]*=[^,=*\s]+[,\s]*)*$`),
 		"spark-version":      text(),
 		"ui-service-type":    oneOf("NodePort", "ClusterIP"),
+		"ui-gateway":         either(text(), schema{"type": "object"}),
 	},
 	"config-handlers": {
 		"restart":   oneOf("in-process", "external"),
@@ -119,6 +123,9 @@ var settings = map[string]map[string]schema{
 		"buckets":        either(schema{"type": "integer", "minimum": 1, "maximum": 10}, matching(`^([1-9]|10)$`)),
 	},
 }
+
+// nodeHost matches a name, an IP, or nothing.
+const nodeHost = `^\s*([A-Za-z0-9.:-]*)\s*$`
 
 // leasePrefix matches the keys of shorter names for leases.
 const leasePrefix = `^map-lease-prefix\..+$`

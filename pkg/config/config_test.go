@@ -188,6 +188,12 @@ func TestDefaults(t *testing.T) {
 				"spark.driver.extraJavaOptions": "-Da=b -Dc=d", "spark.empty": "",
 			}},
 		},
+		"UIs at node ports": {
+			data("ui-service-type", "NodePort", "ui-node-host", "nodes.example.com"),
+			apache.Defaults{UIServiceType: corev1.ServiceTypeNodePort, Settings: dialect.Settings{UINodeHost: "nodes.example.com"}},
+		},
+		"UIs without a Service":     {data("ui-service-type", "none", "ui-node-host", ""), apache.Defaults{}},
+		"UIs at an IP of the nodes": {data("ui-node-host", "2001:db8::7"), apache.Defaults{Settings: dialect.Settings{UINodeHost: "2001:db8::7"}}},
 		"drivers without a Service": {data("driver-service", "none\n"), apache.Defaults{Settings: dialect.Settings{WithoutDriverService: true}}},
 		"drivers with one":          {data("driver-service", "headless"), apache.Defaults{}},
 		"a bound of all attempts":   {data("active-deadline", "24h"), apache.Defaults{ActiveDeadline: 24 * time.Hour}},
@@ -323,6 +329,13 @@ func TestInvalidSettings(t *testing.T) {
 		},
 		"a type of Service that is none": {
 			config.EarlyName, "ui-service-type", "LoadBalancer", `config-early: ui-service-type is "LoadBalancer": write one of NodePort, ClusterIP`,
+		},
+		"a type of Service that is none of the three": {
+			config.DefaultsName, "ui-service-type", "LoadBalancer", `config-defaults: ui-service-type is "LoadBalancer": write one of none, ClusterIP, NodePort`,
+		},
+		"a host of the nodes with a port": {
+			config.DefaultsName, "ui-node-host", "nodes.example.com:80",
+			`config-defaults: ui-node-host is "nodes.example.com:80": write a name or an IP at which the nodes are reached, such as nodes.example.com, without a port`,
 		},
 		"a namespace that is none": {
 			config.ScopeName, "watched-namespaces", "team-a,Team_B",

@@ -53,6 +53,8 @@ func defaultsKeys(defaults *apache.Defaults) Keys {
 		"active-deadline":        timeLimit(&defaults.ActiveDeadline),
 		"driver-log-lines":       driverLogLines(&defaults.DriverLogLines),
 		"driver-service":         driverService(&defaults.WithoutDriverService),
+		"ui-service-type":        optionalUIServiceType(&defaults.UIServiceType),
+		"ui-node-host":           nodeHost(&defaults.UINodeHost),
 		"driver-service-account": serviceAccount(&defaults.DriverServiceAccount),
 		"pod-template-urls":      podTemplateURLs(&defaults.PodTemplates),
 	}

@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/early"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
@@ -15,6 +16,8 @@ type Early struct {
 	ImageReplacements []early.ImageReplacement
 	SparkVersion      string
 	UIServiceType     corev1.ServiceType
+	UIGateway         *dialect.Gateway
+	UIURLFormat       string
 }
 
 // OfEarly returns the settings of the applications of spark-operator.k8s.io.
@@ -22,6 +25,7 @@ func (c *Config) OfEarly() early.Settings {
 	return early.Settings{
 		Defaults:          c.Kubeflow.Defaults,
 		ImageReplacements: c.Early.ImageReplacements, SparkVersion: c.Early.SparkVersion, UIServiceType: c.Early.UIServiceType,
+		UIGateway: c.Early.UIGateway, UIURLFormat: c.Early.UIURLFormat,
 	}
 }
 
@@ -41,6 +45,7 @@ func NewEarly(configMap *corev1.ConfigMap) (*Early, error) {
 			return nil
 		},
 		"ui-service-type": uiServiceType(&defaults.UIServiceType),
+		"ui-gateway":      gateway(&defaults.UIGateway, &defaults.UIURLFormat),
 	}.Read(EarlyName, configMap)
 	if err != nil {
 		return nil, err
@@ -67,12 +72,4 @@ func imageReplacements(key, value string) ([]early.ImageReplacement, error) {
 		replacements = append(replacements, early.ImageReplacement{Pattern: pattern, Image: image})
 	}
 	return replacements, nil
-}
-
-// uiServiceType reads the type of the Services of drivers' UIs.
-func uiServiceType(into *corev1.ServiceType) func(key, value string) error {
-	return func(key, value string) error {
-		*into = corev1.ServiceType(strings.TrimSpace(value))
-		return OneOf(string(corev1.ServiceTypeNodePort), string(corev1.ServiceTypeClusterIP))(key, string(*into))
-	}
 }

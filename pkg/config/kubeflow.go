@@ -2,8 +2,6 @@ package config
 
 import (
 	"fmt"
-	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -85,12 +83,13 @@ func kubeflowKeys(defaults *Kubeflow) Keys {
 			return err
 		},
 		"ingress-url-format":             urlFormat(&ingress.URLFormat),
-		"ui-gateway":                     gateway(ingress),
+		"ui-gateway":                     gateway(&ingress.Gateway, &ingress.URLFormat),
 		"ingress-class-name":             className(&ingress.ClassName),
 		"ingress-tls":                    yamlValue("write a list as spec.tls of an Ingress", &ingress.TLS),
 		"ingress-annotations":            annotations(&ingress.Annotations),
 		"driver-log-lines":               driverLogLines(&defaults.DriverLogLines),
 		"driver-service":                 driverService(&defaults.WithoutDriverService),
+		"ui-node-host":                   nodeHost(&defaults.UINodeHost),
 		"driver-service-account":         serviceAccount(&defaults.DriverServiceAccount),
 		"pod-template-urls":              podTemplateURLs(&defaults.PodTemplates),
 		"metrics-prefix":                 prefix(&metrics.Prefix),
@@ -158,66 +157,6 @@ func schedulers(key, value string) ([]string, error) {
 		}
 	}
 	return names, nil
-}
-
-var placeholder = regexp.MustCompile(`{{\s*[$](appName|appNamespace|appId)\s*}}`)
-
-// urlFormat reads a host with an optional path. Both can contain placeholders.
-func urlFormat(into *string) func(key, value string) error {
-	return func(key, value string) error {
-		format := strings.TrimSpace(value)
-		example := placeholder.ReplaceAllString(format, "a")
-		if !strings.Contains(example, "://") {
-			example = "http://" + example
-		}
-		address, err := url.Parse(example)
-		if format != "" && (err != nil || address.Port() != "" || len(validation.IsDNS1123Subdomain(address.Host)) > 0 ||
-			strings.ContainsAny(example, "{}$")) {
-			return InvalidValue(key, value, "write a host with an optional path, such as {{$appName}}.example.com or "+
-				"example.com/{{$appNamespace}}/{{$appName}}")
-		}
-		*into = format
-		return nil
-	}
-}
-
-// gateway reads a Gateway with the URLs that lead to it. Its key is read after ingress-url-format, and wins.
-func gateway(into *settings.Ingress) func(key, value string) error {
-	const remedy = "write name, namespace, listener and urlFormat of a Gateway in YAML, such as " +
-		"{name: public, namespace: infra, urlFormat: 'https://{{$appName}}.example.com'}"
-	return func(key, value string) error {
-		if strings.TrimSpace(value) == "" {
-			return nil
-		}
-		var given struct {
-			Name      string `json:"name"`
-			Namespace string `json:"namespace"`
-			Listener  string `json:"listener"`
-			URLFormat string `json:"urlFormat"`
-		}
-		if err := decodeYAML(key, value, remedy, &given); err != nil {
-			return err
-		}
-		for _, part := range []struct {
-			name, value string
-			required    bool
-			problems    func(string) []string
-		}{
-			{"name", given.Name, true, validation.IsDNS1123Subdomain},
-			{"namespace", given.Namespace, false, validation.IsDNS1123Label},
-			{"listener", given.Listener, false, validation.IsDNS1123Subdomain},
-			{"urlFormat", given.URLFormat, true, func(string) []string { return nil }},
-		} {
-			if part.value == "" && !part.required {
-				continue
-			}
-			if part.value == "" || len(part.problems(part.value)) > 0 {
-				return InvalidValue(key+": "+part.name, part.value, remedy)
-			}
-		}
-		into.Gateway = &settings.Gateway{Name: given.Name, Namespace: given.Namespace, Listener: given.Listener}
-		return urlFormat(&into.URLFormat)(key+": urlFormat", given.URLFormat)
-	}
 }
 
 func className(into *string) func(key, value string) error {

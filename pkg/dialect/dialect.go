@@ -106,6 +106,8 @@ type Settings struct {
 	DriverServiceAccount string
 	// WithoutDriverService creates drivers without a headless Service, unless an application's annotation chooses otherwise.
 	WithoutDriverService bool
+	// UINodeHost is the host of UIs at node ports: a name or an IP of the cluster's nodes; empty for the IP of the driver's node.
+	UINodeHost string
 	// PodTemplates are the URLs at which properties may name pod templates.
 	PodTemplates podtemplate.Allowed
 }

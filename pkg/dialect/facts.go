@@ -7,7 +7,6 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/diagnosis"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
-	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
 // Facts are what a status shows besides the record.
@@ -29,11 +28,6 @@ type Facts struct {
 	// SilentHandler names a handler whose answer is overdue. It is empty if there is none.
 	SilentHandler string
 	diagnosis.Delivery
-	// Created are the objects of the launch as the API server returned them, the driver Pod among them. They are known only
-	// in the write that records the launch.
-	Created []submission.Object
-	// DriverHost is the IP of the node that the driver Pod runs on. It is empty while it is not known.
-	DriverHost string
 	// Executors are the known executors of the current launch by the names of their Pods, if the API shows them. It is nil
 	// while they are not known yet. It includes an executor for a while after its Pod is gone. Changes are collected: they
 	// are written once a second, and with every transition.

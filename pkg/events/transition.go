@@ -24,6 +24,7 @@ type TransitionData struct {
 	Message       string `json:"message,omitempty" doc:"What happened, in words. A long text is cut. Secret values are redacted. The output of a failed driver is included only if failure-messages in config-events allows it."`
 	DriverPod     string `json:"driverPod,omitempty" doc:"The name of the driver Pod."`
 	ApplicationID string `json:"applicationID,omitempty" doc:"Spark's own id of the attempt, spark.app.id."`
+	UIAddress     string `json:"uiAddress,omitempty" doc:"Where Spark's UI answers: a URL, or a host and a port. Only while the driver runs, and if there is a Service for its UI."`
 	End           *End   `json:"end,omitempty" doc:"How and why the attempt ended. Only on the end of an attempt."`
 	Outcome       string `json:"outcome,omitempty" doc:"The final outcome: Succeeded, Failed, or Deleted before its end. Only on the last transition. If an edit of the spec runs the object again, another last transition follows." enum:"Succeeded,Failed,Deleted"`
 }
@@ -67,6 +68,7 @@ const (
 	applicationIDLimit = 256
 	wordLimit          = 128
 	podLimit           = 253
+	uiAddressLimit     = 512
 )
 
 // NewTransitionEvent creates the event of a transition, from the object's identity and the transition alone. So the same
@@ -132,6 +134,7 @@ func transitionData(o Object, t v1alpha1.Transition) TransitionData {
 		Message:       clip(message(t), messageLimit),
 		DriverPod:     clip(t.DriverPod, podLimit),
 		ApplicationID: clip(t.ApplicationID, applicationIDLimit),
+		UIAddress:     clip(t.UIAddress, uiAddressLimit),
 		End:           endData(t),
 		Outcome:       t.Outcome,
 	}

@@ -184,7 +184,7 @@ func TestTransitionEventStaysBelowItsSize(t *testing.T) {
 	for name, text := range texts {
 		t.Run(name, func(t *testing.T) {
 			transition := failed()
-			transition.Message, transition.DriverPod, transition.ApplicationID = text, text, text
+			transition.Message, transition.DriverPod, transition.ApplicationID, transition.UIAddress = text, text, text, text
 			transition.End.Message, transition.End.Class, transition.End.Reason = text, text, text
 			event, err := NewTransitionEvent(object, transition)
 			must(t, err)

@@ -191,6 +191,7 @@ func (m *machine) recordLaunch() {
 	}
 	launch.DriverUID, launch.Released, m.changed = driver, driver == "", true
 	launch.Warnings = append(launch.Warnings, m.seen.LaunchWarnings...)
+	launch.UIPort, launch.UIHost, launch.UIURL = m.seen.UI.Port, m.seen.UI.Host, m.seen.UI.URL
 	m.seen.DriverGone, m.seen.ReleaseAccepted = false, false // these were about another driver
 }
 

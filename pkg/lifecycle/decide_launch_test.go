@@ -62,6 +62,16 @@ func TestDecideOnLaunch(t *testing.T) {
 				ID: "launch-0", DriverPod: "pi-0-driver", ApplicationID: "pi-0", DriverUID: driverUID, Warnings: []string{"No route."},
 			},
 		},
+		"the address of the UI is recorded": {
+			record: submitted().Fenced().Obj(), policy: plain(), now: at(time.Second),
+			seen: Observation{Launched: driverUID, UI: UI{Port: 4040, Host: "10.0.0.7", URL: "https://pi.example.com"}},
+			news: []string{"2/0 DriverRequested [pi-0-driver pi-0]: Requested driver from resource scheduler."},
+			want: Decision{RequeueAt: at(time.Second + 5*time.Minute)},
+			launch: &v1alpha1.Launch{
+				ID: "launch-0", DriverPod: "pi-0-driver", ApplicationID: "pi-0", DriverUID: driverUID,
+				UIPort: 4040, UIHost: "10.0.0.7", UIURL: "https://pi.example.com",
+			},
+		},
 		"a driver that already runs when first seen advances at once": {
 			record: submitted().Fenced().Obj(), policy: plain(), now: at(time.Second),
 			seen: Observation{Launched: driverUID, Driver: readyDriver},

@@ -19,6 +19,7 @@ func ObserveDriver(pod *corev1.Pod, mainContainer string) *Driver {
 		UID:              pod.UID,
 		Name:             pod.Name,
 		Node:             pod.Spec.NodeName,
+		Host:             pod.Status.HostIP,
 		Finalizers:       pod.Finalizers,
 		Started:          started(mains),
 		RunningSince:     runningSince(mains),

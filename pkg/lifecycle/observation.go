@@ -24,6 +24,8 @@ type Observation struct {
 	OrphanDriver *Driver
 	// LaunchWarnings are sentences about what the launch did differently from the spec.
 	LaunchWarnings []string
+	// UI is where the UI of the launched driver is reached.
+	UI UI
 	// LaunchHeld is why the launch has to wait; nil if it need not, or if it is too early to report it.
 	LaunchHeld *Cause
 	// RetryLaunchAt is when to try a launch again that has to wait; zero if a watch wakes it.
@@ -44,6 +46,8 @@ type Driver struct {
 	UID types.UID
 	// Node is empty if the Pod is not scheduled.
 	Name, Node string
+	// Host is the IP of its node; empty if it is not known.
+	Host string
 	// Finalizers are the Pod's finalizers.
 	Finalizers []string
 	Started    bool

@@ -62,6 +62,9 @@ func (s State) Running() bool {
 	return slices.Contains([]State{RunningHealthy, RunningWithPartialCapacity, RunningWithBelowThresholdExecutors}, s)
 }
 
+// DriverRuns reports whether the driver has started and not ended.
+func (s State) DriverRuns() bool { return s.Starting() && s != DriverRequested || s.Running() }
+
 // AttemptEnded reports whether the attempt has ended, and the application has not.
 func (s State) AttemptEnded() bool { return s == Succeeded || s.Failure() }
 

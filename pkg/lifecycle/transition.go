@@ -66,6 +66,7 @@ func (m *machine) append(t v1alpha1.Transition) {
 	if m.record.Launch != nil {
 		t.DriverPod, t.ApplicationID = m.record.Launch.DriverPod, m.record.Launch.ApplicationID
 	}
+	t.UIAddress = m.uiAddress(State(t.State))
 	since := m.activeSince()
 	outbox.Append(m.record, t, m.now)
 	m.countActive(since)

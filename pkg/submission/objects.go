@@ -25,8 +25,22 @@ type Objects struct {
 	Owned []Object
 	// Optional are those of Owned without which the application runs if the API server refuses them.
 	Optional []Object
+	// UI is how the driver's UI is reached.
+	UI UI
 	// Ignored are the keys of properties that Spark ignores because they do not begin with "spark.", sorted.
 	Ignored []string
+}
+
+// UI is how the UI of a driver is reached.
+type UI struct {
+	// Service is that of Owned that leads to the UI; nil for none.
+	Service *corev1.Service
+	// NodePort reports whether the UI is reached at the node port of the Service.
+	NodePort bool
+	// NodeHost is the host of the node port; empty for the IP of the driver's node.
+	NodeHost string
+	// URL is that of an Ingress or a route in front of the Service; empty for none.
+	URL string
 }
 
 // OwnedBy returns the owner reference that Spark gives to an attempt's objects. driver must be the Pod that the API server

@@ -17,12 +17,14 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/early/v1alpha1"
+	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
 	earlyclient "github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned/typed/early/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/early"
+	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 	"github.com/firesteel-dev/firesteel/test/harness/controlplane"
+	"github.com/firesteel-dev/firesteel/test/harness/eventlog"
 	"github.com/firesteel-dev/firesteel/test/harness/firesteel"
-	"github.com/firesteel-dev/firesteel/test/harness/kubelet"
 )
 
 const (
@@ -76,10 +78,7 @@ func (s *env) runEarly(name string) *driver {
 	s.Helper()
 	s.untilEarly(name, v1alpha1.SubmittedState)
 	d := s.kubeflowDriver(name)
-	d.set(func(status *corev1.PodStatus) {
-		status.HostIP, status.HostIPs = host, []corev1.HostIP{{IP: host}}
-		kubelet.Started(status)
-	})
+	d.set(onNode).start()
 	s.untilEarly(name, v1alpha1.RunningState)
 	return d
 }
@@ -124,6 +123,8 @@ func startEarly(t *testing.T) *env {
 func TestEarlyApplications(t *testing.T) {
 	t.Parallel()
 	s := startEarly(t)
+	s.configured("config-kubeflow", "ui-service-type", "NodePort")
+	s.configured("config-defaults", "ui-service-type", "NodePort")
 	r := s.replica()
 	step := func(name string, test func(s *env)) {
 		t.Run(name, func(t *testing.T) { test(s.in(t)) })
@@ -150,6 +151,7 @@ func TestEarlyApplications(t *testing.T) {
 	step("an edit runs it again", editEarly)
 	step("a deletion stops the driver", deleteEarly)
 	step("without a free node port it runs with a warning", exhaustEarly)
+	step("without a free node port the other kinds run with a warning", exhaustOthers)
 	step("the manifest of the first documentation", documentEarly)
 	step("what would run twice is refused", refuseEarly)
 	r.Kill()
@@ -202,6 +204,7 @@ func liveEarly(s *env) {
 	for _, reason := range []string{"SparkApplicationSubmitted", "SparkApplicationCompleted"} {
 		s.untilKubeEvent("life", corev1.EventTypeNormal, reason)
 	}
+	s.untilUIAddress("life", true)
 	allowed := kubeflowBudget()
 	allowed["delete services"] = 1
 	allowed["update sparkapplications/status"] += int(changing/time.Second) + int(time.Since(began)/(30*time.Second))
@@ -282,6 +285,77 @@ func exhaustEarly(s *env) {
 	until(s, s.earlyApps(), "has-it-now", "show its UI", func(app *v1alpha1.SparkApplication) bool { return app.Status.DriverInfo.WebUIURL != "" })
 	third.succeed()
 	s.untilEarly("has-it-now", v1alpha1.CompletedState)
+}
+
+// exhaustOthers has applications of the other APIs ask for the only node port while an application of the early API has it, and after that.
+func exhaustOthers(s *env) {
+	s.applyEarly(earlyPi("holds-it"))
+	holder := s.runEarly("holds-it")
+	wantWarning := func(service string, conditions []metav1.Condition) {
+		s.Helper()
+		found := meta.FindStatusCondition(conditions, "Warning")
+		if found == nil || !strings.Contains(found.Message, "Service early/"+service) || !strings.Contains(found.Message, "nodePort") {
+			s.Errorf("the warning is %+v", found)
+		}
+	}
+	s.kubeflowApplication(sparkPi("4.1.1"))
+	s.untilShown("spark-pi", v1beta2.SubmittedState)
+	kubeflow := s.kubeflowDriver("spark-pi").start().ready()
+	shown := s.untilShown("spark-pi", v1beta2.RunningState)
+	wantWarning("spark-pi-ui-svc", shown.Status.Conditions)
+	if shown.Status.DriverInfo.WebUIServiceName != "" {
+		s.Errorf("it shows %+v", shown.Status.DriverInfo)
+	}
+	kubeflow.succeed()
+	s.untilShown("spark-pi", v1beta2.CompletedState)
+
+	s.create(App("lacks-it"))
+	apache := s.driver("lacks-it", 0).start().ready()
+	lacks := s.untilState("lacks-it", "RunningHealthy")
+	wantWarning("lacks-it-spark-ui", lacks.Status.Conditions)
+	apache.succeed()
+	s.untilState("lacks-it", "ResourceReleased")
+	s.untilUIAddress("lacks-it", false)
+
+	holder.succeed()
+	s.untilEarly("holds-it", v1alpha1.CompletedState)
+	s.create(App("has-it"))
+	owner := s.driver("has-it", 0).set(onNode).start().ready()
+	s.untilState("has-it", "RunningHealthy")
+	owner.succeed()
+	s.untilState("has-it", "ResourceReleased")
+	s.untilUIAddress("has-it", true)
+}
+
+// onNode puts a Pod on the node of all drivers.
+func onNode(status *corev1.PodStatus) {
+	status.HostIP, status.HostIPs = host, []corev1.HostIP{{IP: host}}
+}
+
+// untilUIAddress waits for the last event of an application. The events of its running driver have the address of the UI, if it has one.
+func (s *env) untilUIAddress(name string, has bool) {
+	s.Helper()
+	heard := s.untilDelivered("the last event of "+name, func(heard []eventlog.Entry) bool {
+		return slices.ContainsFunc(heard, func(e eventlog.Entry) bool {
+			return e.Name() == name && e.Taken && e.Attributes["sparkfinal"] == "true"
+		})
+	})
+	with := 0
+	for _, e := range heard {
+		if e.Name() != name {
+			continue
+		}
+		address := strings.Contains(e.Body, fmt.Sprintf(`"uiAddress":"%s:%d"`, host, nodePort))
+		if want := has && lifecycle.State(e.Attributes["sparkstate"]).DriverRuns(); address != want || !want && strings.Contains(e.Body, "uiAddress") {
+			s.Errorf("the address of the UI is %t in the event %s", want, e.Body)
+		}
+		if address {
+			with++
+		}
+	}
+	if has && with == 0 {
+		s.Errorf("no event of %s has the address of its UI", name)
+	}
 }
 
 func documentEarly(s *env) {

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 )
@@ -21,6 +23,8 @@ type Defaults struct {
 	Tolerations sparkv1.ApplicationTolerations
 	// ActiveDeadline bounds the time that all attempts of an application may take together. Zero means no bound.
 	ActiveDeadline time.Duration
+	// UIServiceType is the type of the Service of a driver's UI: ClusterIP or NodePort. Empty means no Service, as in the Apache operator.
+	UIServiceType corev1.ServiceType
 }
 
 // tolerationsOf returns the application's tolerations, completed by the operator's defaults.

@@ -16,15 +16,12 @@ var New = dialect.Of(dialect.Functions[*sparkv1.SparkApplication, Defaults]{
 	Warnings: Warnings,
 
 	Plan:        Plan,
-	Ingredients: func(app *sparkv1.SparkApplication, _ Defaults) any { return Ingredients(app) },
+	Ingredients: Ingredients,
 	// The only label of an attempt on the Apache operator's Pods is Spark's own.
 	AddLaunchLabels: func(*submission.Plan, string) {},
-	Complete: func(app *sparkv1.SparkApplication, _ Defaults, objects *submission.Objects) error {
-		return Complete(app, objects)
-	},
-	NotInstalled: NotInstalled,
-	// An application's config maps are needed as long as its driver is retained.
-	ObsoleteObjects: func(*sparkv1.SparkApplication, Defaults) []submission.Object { return nil },
+	Complete:        Complete,
+	NotInstalled:    NotInstalled,
+	ObsoleteObjects: ObsoleteObjects,
 	Refusals:        Refusals,
 
 	Project: func(app *sparkv1.SparkApplication, record *v1alpha1.Record, facts dialect.Facts, _ Defaults) {

@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/settings"
 )
 
@@ -20,6 +21,10 @@ type Settings struct {
 	SparkVersion string
 	// UIServiceType is the type of the Service of a driver's UI: NodePort or ClusterIP.
 	UIServiceType corev1.ServiceType
+	// UIGateway is where routes to drivers' UIs lead from; nil for no routes.
+	UIGateway *dialect.Gateway
+	// UIURLFormat is the URL of a driver's UI by that Gateway: a host and a path, with the placeholders of settings.Ingress.
+	UIURLFormat string
 
 	// last is what a Dialect translated last; nil if every question translates anew.
 	last *lastTranslation

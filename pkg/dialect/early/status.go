@@ -1,7 +1,6 @@
 package early
 
 import (
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -11,6 +10,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/diagnosis"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/status"
+	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/outbox"
 )
 
@@ -84,7 +84,7 @@ func Project(app *v1alpha1.SparkApplication, record *firesteelv1alpha1.Record, f
 	}
 	shown.DriverInfo.PodName = translated.DriverInfo.PodName
 	shown.ExecutorState = executorStates(translated.ExecutorState)
-	projectUI(app, facts)
+	projectUI(app, record.Launch)
 	setConditions(app, record, facts)
 }
 
@@ -113,26 +113,14 @@ func executorStates(translated map[string]v1beta2.ExecutorState) map[string]v1al
 	return states
 }
 
-// projectUI writes where the driver's UI answers. The node of the driver is known only later than its Service, when the driver runs.
-func projectUI(app *v1alpha1.SparkApplication, facts dialect.Facts) {
-	info, address := &app.Status.DriverInfo, ""
-	for _, object := range facts.Created {
-		service, ok := object.(*corev1.Service)
-		if !ok || service.Name != UIServiceName(app) {
-			continue
-		}
-		info.WebUIServiceName, info.WebUIPort = service.Name, dialect.UIPort(service)
-		info.WebUIURL, info.WebUIAddress = "", ""
-		if !dialect.HasNodePort(service) {
-			address = dialect.UIAddress(service.Spec.ClusterIP, info.WebUIPort)
-		}
+// projectUI writes where the driver's UI answers, once its Service was created. The address of a node port may follow when the driver runs.
+func projectUI(app *v1alpha1.SparkApplication, launch *firesteelv1alpha1.Launch) {
+	info, ui := &app.Status.DriverInfo, lifecycle.UIOf(launch)
+	if info.PodName == "" || ui.Port == 0 {
+		return
 	}
-	if info.WebUIServiceName != "" && info.WebUIURL == "" && app.Status.AppState.State == v1alpha1.RunningState {
-		address = dialect.UIAddress(facts.DriverHost, info.WebUIPort)
-	}
-	if address != "" {
-		info.WebUIURL, info.WebUIAddress = address, address
-	}
+	address := ui.BestAddress()
+	info.WebUIServiceName, info.WebUIPort, info.WebUIURL, info.WebUIAddress = UIServiceName(app), ui.Port, address, address
 }
 
 var wording = diagnosis.Wording{

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/early/v1alpha1"
@@ -18,7 +18,6 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/early"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
-	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
 // order has the states as clients know them. COMPLETED and FAILED are both ends.
@@ -206,48 +205,48 @@ func TestStatesNeverGoBackWithinARun(t *testing.T) {
 	}
 }
 
-func service(app *v1alpha1.SparkApplication, kind corev1.ServiceType, nodePort int32) *corev1.Service {
-	return &corev1.Service{
-		ObjectMeta: metav1.ObjectMeta{Name: early.UIServiceName(app)},
-		Spec:       corev1.ServiceSpec{Type: kind, ClusterIP: "10.0.0.7", Ports: []corev1.ServicePort{{Port: 4040, NodePort: nodePort}}},
+// withUI returns a record whose launch has a UI.
+func withUI(record *firesteelv1alpha1.Record, ui lifecycle.UI) *firesteelv1alpha1.Record {
+	record.Launch.UIPort, record.Launch.UIHost, record.Launch.UIURL = ui.Port, ui.Host, ui.URL
+	return record
+}
+
+func TestTheUIIsShownWhereItIsReached(t *testing.T) {
+	for name, test := range map[string]struct {
+		ui   lifecycle.UI
+		want v1alpha1.DriverInfo
+	}{
+		"at a node that is not known": {lifecycle.UI{Port: 31234}, v1alpha1.DriverInfo{WebUIPort: 31234}},
+		"at a node":                   {lifecycle.UI{Port: 31234, Host: "192.0.2.7"}, v1alpha1.DriverInfo{WebUIPort: 31234, WebUIURL: "192.0.2.7:31234"}},
+		"at a node with IPv6":         {lifecycle.UI{Port: 31234, Host: "2001:db8::7"}, v1alpha1.DriverInfo{WebUIPort: 31234, WebUIURL: "[2001:db8::7]:31234"}},
+		"behind a Gateway": {
+			lifecycle.UI{Port: 4040, Host: "10.0.0.7", URL: "https://pi.example.com"},
+			v1alpha1.DriverInfo{WebUIPort: 4040, WebUIURL: "https://pi.example.com"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			app := application(t, `{}`)
+			early.Project(app, withUI(recordIn(lifecycle.DriverStarted), test.ui), dialect.Facts{Now: submitTime.Time}, early.NewSettings())
+			test.want.PodName, test.want.WebUIServiceName, test.want.WebUIAddress = "pi-driver", early.UIServiceName(app), test.want.WebUIURL
+			if diff := cmp.Diff(test.want, app.Status.DriverInfo); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
 	}
 }
 
-func TestTheUIIsReachedAtTheNodeOfTheDriver(t *testing.T) {
-	for host, want := range map[string]string{"192.0.2.7": "192.0.2.7:31234", "2001:db8::7": "[2001:db8::7]:31234"} {
-		app, s := application(t, `{}`), early.NewSettings()
-		created := []submission.Object{service(app, corev1.ServiceTypeNodePort, 31234)}
-		early.Project(app, recordIn(lifecycle.DriverRequested), dialect.Facts{Now: submitTime.Time, Created: created, DriverHost: host}, s)
-		info := app.Status.DriverInfo
-		if info.WebUIServiceName != early.UIServiceName(app) || info.WebUIPort != 31234 || info.WebUIURL != "" {
-			t.Errorf("before the driver runs it shows %+v", info)
-		}
-		running := recordIn(lifecycle.DriverStarted)
-		running.Sequence = 2
-		early.Project(app, running, dialect.Facts{Now: submitTime.Time}, s)
-		if url := app.Status.DriverInfo.WebUIURL; url != "" {
-			t.Errorf("without a host the URL is %q", url)
-		}
-		early.Project(app, running, dialect.Facts{Now: submitTime.Time, DriverHost: host}, s)
-		if info := app.Status.DriverInfo; info.WebUIURL != want || info.WebUIAddress != want {
-			t.Errorf("it shows %+v, want %s", info, want)
-		}
-	}
-}
-
-func TestAUIWithoutNodePortIsReachedAtItsService(t *testing.T) {
-	app, s := application(t, `{}`), early.NewSettings()
-	created := []submission.Object{service(app, corev1.ServiceTypeClusterIP, 0)}
-	early.Project(app, recordIn(lifecycle.DriverRequested), dialect.Facts{Now: submitTime.Time, Created: created}, s)
-	if info := app.Status.DriverInfo; info.WebUIURL != "10.0.0.7:4040" || info.WebUIPort != 4040 {
+func TestWithoutAServiceNoUIIsShown(t *testing.T) {
+	app := application(t, `{}`)
+	early.Project(app, recordIn(lifecycle.DriverStarted), dialect.Facts{Now: submitTime.Time}, early.NewSettings())
+	if info := app.Status.DriverInfo; info != (v1alpha1.DriverInfo{PodName: "pi-driver"}) {
 		t.Errorf("it shows %+v", info)
 	}
 }
 
 func TestANewRunShowsNothingOfTheLastOne(t *testing.T) {
 	app, s := application(t, `{}`), early.NewSettings()
-	created := []submission.Object{service(app, corev1.ServiceTypeNodePort, 31234)}
-	early.Project(app, recordIn(lifecycle.DriverRequested), dialect.Facts{Now: submitTime.Time, Created: created}, s)
+	ui := lifecycle.UI{Port: 31234, Host: "192.0.2.7"}
+	early.Project(app, withUI(recordIn(lifecycle.DriverRequested), ui), dialect.Facts{Now: submitTime.Time}, s)
 	next := recordIn(lifecycle.ScheduledToRestart, firesteelv1alpha1.Transition{State: string(lifecycle.Invalidating)})
 	next.Launch, next.Sequence = nil, 5
 	early.Project(app, next, dialect.Facts{Now: submitTime.Time}, s)

@@ -1,13 +1,13 @@
 package early
 
 import (
+	"cmp"
+	"errors"
 	"maps"
 	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/early/v1alpha1"
 	firesteelv1alpha1 "github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
@@ -72,7 +72,13 @@ func Plan(app *v1alpha1.SparkApplication, attempt firesteelv1alpha1.Attempt, s S
 		maps.DeleteFunc(plan.Properties, func(key, _ string) bool { return strings.HasPrefix(key, prefix+kubeflowLabels) })
 		plan.Properties[prefix+LabelAppID], plan.Properties[prefix+LabelApplication] = AppID(app), app.Name
 	}
-	return plan, err
+	address, unfit := t.uiAddress(s, plan.Names.AppID)
+	if address != nil {
+		for key, value := range dialect.ProxyProperties(address) {
+			plan.Properties[key] = cmp.Or(plan.Properties[key], value)
+		}
+	}
+	return plan, errors.Join(err, unfit)
 }
 
 // Ingredients returns what, besides the plan, the objects of an attempt depend on.
@@ -81,7 +87,9 @@ func Ingredients(app *v1alpha1.SparkApplication, s Settings) any {
 	return struct {
 		Translated    any
 		UIServiceType corev1.ServiceType
-	}{fields.Ingredients(t.app, t.settings), s.UIServiceType}
+		UIGateway     *dialect.Gateway `json:",omitempty"`
+		UIURLFormat   string           `json:",omitempty"`
+	}{fields.Ingredients(t.app, t.settings), s.UIServiceType, s.UIGateway, s.UIURLFormat}
 }
 
 // Complete changes the objects of an attempt as the Kubeflow operator does, and adds the Service of the driver's UI.
@@ -93,31 +101,16 @@ func Complete(app *v1alpha1.SparkApplication, s Settings, objects *submission.Ob
 		maps.DeleteFunc(labels, func(key, _ string) bool { return strings.HasPrefix(key, kubeflowLabels) })
 		object.SetLabels(labels)
 	}
-	ui := t.uiService(app, s)
-	objects.Owned = append(objects.Owned, ui)
-	objects.Optional = append(objects.Optional, ui)
-	return err
+	return errors.Join(err, t.addUI(app, s, objects))
 }
 
-// uiService returns the Service of the driver's UI. It does not have Spark's label of the application: the driver deletes all Services
-// with that label at its end.
-func (t *translation) uiService(app *v1alpha1.SparkApplication, s Settings) *corev1.Service {
-	port := fields.UIPort(t.app, t.settings)
-	return &corev1.Service{
-		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Service"},
-		ObjectMeta: metav1.ObjectMeta{
-			Name: UIServiceName(app), Namespace: app.Namespace, Labels: map[string]string{LabelAppID: AppID(app)},
-		},
-		Spec: corev1.ServiceSpec{
-			Type:     s.UIServiceType,
-			Selector: map[string]string{LabelAppID: AppID(app), names.LabelRole: string(names.Driver)},
-			Ports:    []corev1.ServicePort{{Name: fields.UIPortName, Port: port, TargetPort: intstr.FromInt32(port)}},
-		},
-	}
-}
-
-// ObsoleteObjects returns the Service of the UI: a cluster has few node ports, and finished applications would use them up.
+// ObsoleteObjects returns the Service of the UI: a cluster has few node ports, and finished applications would use them up. A route to it
+// leads nowhere then.
 func ObsoleteObjects(app *v1alpha1.SparkApplication, s Settings) []submission.Object {
 	t := translate(app, s)
-	return append(fields.ObsoleteObjects(t.app, t.settings), dialect.ServiceNamed(app.Namespace, UIServiceName(app)))
+	obsolete := append(fields.ObsoleteObjects(t.app, t.settings), dialect.ServiceNamed(app.Namespace, UIServiceName(app)))
+	if s.UIGateway != nil {
+		obsolete = append(obsolete, dialect.NewRoute("HTTPRoute", uiMetadata(app), nil))
+	}
+	return obsolete
 }

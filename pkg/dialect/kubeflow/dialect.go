@@ -29,7 +29,7 @@ var New = dialect.Of(dialect.Functions[*v1beta2.SparkApplication, settings.Defau
 
 	Project: func(app *v1beta2.SparkApplication, record *v1alpha1.Record, facts dialect.Facts, defaults settings.Defaults) {
 		status.Project(&app.Status, record, status.Executors{Seen: facts.Executors, Tracked: defaults.MaxTrackedExecutors})
-		status.ProjectUI(app, defaults, facts.Created, facts.DriverHost)
+		status.ProjectUI(app, record.Launch)
 		status.SetConditions(app, record, facts)
 	},
 	Restore: func(app, last *v1beta2.SparkApplication) *v1beta2.SparkApplication {

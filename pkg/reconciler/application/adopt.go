@@ -112,7 +112,7 @@ func (r *Reconciler) adopt(ctx context.Context, v *view.Application) (bool, erro
 		return false, err
 	}
 	app = v.App
-	if err := r.write(ctx, v, v.WithStatus(record, r.facts(v, record, lifecycle.Decision{}, nil))); err != nil {
+	if err := r.write(ctx, v, v.WithStatus(record, r.facts(v, record, lifecycle.Decision{}))); err != nil {
 		return false, err
 	}
 	if r.onStatusWrite != nil {

@@ -30,7 +30,6 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/blocked"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/delivery"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/edits"
-	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
 // maxEffects bounds the effects of one reconcile. No application needs more; if one does, it is requeued.
@@ -153,7 +152,7 @@ func (r *Reconciler) advance(ctx context.Context, v *view.Application) error {
 	if ready, err := r.ensureRecord(ctx, v); err != nil || !ready {
 		return err
 	}
-	record, created, err := r.startingRecord(ctx, v)
+	record, err := r.startingRecord(ctx, v)
 	if err != nil {
 		return err
 	}
@@ -186,7 +185,7 @@ func (r *Reconciler) advance(ctx context.Context, v *view.Application) error {
 			}
 		}
 		logDecision(ctx, record, decision)
-		if until, yields := r.statusYields(v, record, decision, created); yields {
+		if until, yields := r.statusYields(v, record, decision); yields {
 			r.yield(ctx, v, record, decision, "status", until)
 			return nil
 		}
@@ -194,7 +193,7 @@ func (r *Reconciler) advance(ctx context.Context, v *view.Application) error {
 		if first {
 			err = r.fence(ctx, v, record, prepared)
 		} else {
-			record, err = r.record(ctx, v, record, decision, created)
+			record, err = r.record(ctx, v, record, decision)
 		}
 		if err != nil {
 			return err
@@ -207,12 +206,9 @@ func (r *Reconciler) advance(ctx context.Context, v *view.Application) error {
 			return nil
 		}
 		proceed, err := r.perform(ctx, v, decision, prepared, &seen)
-		if prepared != nil {
-			created = prepared.Created
-		}
 		if err != nil || !proceed {
 			if first {
-				_, recordErr := r.record(ctx, v, record, decision, nil)
+				_, recordErr := r.record(ctx, v, record, decision)
 				err = errors.Join(err, recordErr)
 			}
 			r.requeueAt(ctx, v, decision)
@@ -247,12 +243,12 @@ func (r *Reconciler) fence(ctx context.Context, v *view.Application, record *v1a
 
 // record persists a decision and publishes its transitions. It returns a copy of the stored record.
 func (r *Reconciler) record(
-	ctx context.Context, v *view.Application, record *v1alpha1.Record, decision lifecycle.Decision, created []submission.Object,
+	ctx context.Context, v *view.Application, record *v1alpha1.Record, decision lifecycle.Decision,
 ) (*v1alpha1.Record, error) {
 	if err := r.launcher.DeleteObsolete(ctx, v, record); err != nil {
 		return nil, err
 	}
-	if err := r.persist(ctx, v, record, r.facts(v, record, decision, created)); err != nil {
+	if err := r.persist(ctx, v, record, r.facts(v, record, decision)); err != nil {
 		return nil, err
 	}
 	record = v.App.GetRecord().DeepCopy()
@@ -264,23 +260,21 @@ func (r *Reconciler) record(
 }
 
 // startingRecord returns the record to decide on. It is nil for a new application. If the first launch was fenced and no
-// record was stored since, it returns the record that the first status write would have stored, and the created objects if
-// that write only waits.
-func (r *Reconciler) startingRecord(ctx context.Context, v *view.Application) (*v1alpha1.Record, []submission.Object, error) {
+// record was stored since, it returns the record that the first status write would have stored.
+func (r *Reconciler) startingRecord(ctx context.Context, v *view.Application) (*v1alpha1.Record, error) {
 	if record := v.Record(); record != nil {
-		return record, nil, r.addFinalizer(ctx, v, record)
+		return record, r.addFinalizer(ctx, v, record)
 	}
 	first := r.launcher.Fenced(v.App)
 	switch {
 	case first == nil:
-		return nil, nil, nil
+		return nil, nil
 	case first.Unwritten == nil:
-		return lifecycle.Begin(v.Policy, first.Launch, first.Since), nil, nil
+		return lifecycle.Begin(v.Policy, first.Launch, first.Since), nil
 	case first.Unwritten.Generation != v.App.GetGeneration():
-		record, err := r.record(ctx, v, first.Unwritten.Record.DeepCopy(), lifecycle.Decision{}, first.Unwritten.Created)
-		return record, nil, err
+		return r.record(ctx, v, first.Unwritten.Record.DeepCopy(), lifecycle.Decision{})
 	default:
-		return first.Unwritten.Record.DeepCopy(), first.Unwritten.Created, nil
+		return first.Unwritten.Record.DeepCopy(), nil
 	}
 }
 

@@ -16,7 +16,6 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/view"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
 	"github.com/firesteel-dev/firesteel/pkg/schedule/variant"
-	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
 const (
@@ -76,14 +75,14 @@ func (y yielding) wait(app dialect.Application) time.Duration {
 // statusYields returns until when the first status write of a launched application waits for the first launches of others. Until then
 // the annotation is its fence. false means that it does not wait.
 func (r *Reconciler) statusYields(
-	v *view.Application, record *v1alpha1.Record, decision lifecycle.Decision, created []submission.Object,
+	v *view.Application, record *v1alpha1.Record, decision lifecycle.Decision,
 ) (until time.Time, yields bool) {
 	state := lifecycle.CurrentState(record)
 	if v.Record() != nil || v.Deleted() || decision.Effect != lifecycle.NoEffect || !drivers.HasDriver(record) ||
 		!state.Starting() && !state.Running() || !r.firstLaunches.IsOn() {
 		return time.Time{}, false
 	}
-	due, postponed := r.launcher.Postpone(v.App, record, created, maxYield)
+	due, postponed := r.launcher.Postpone(v.App, record, maxYield)
 	return due, postponed && r.clock.Now().Before(due)
 }
 

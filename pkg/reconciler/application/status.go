@@ -18,7 +18,6 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/blocked"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/delivery"
-	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
 // persist writes the record and the status that is projected from it, with the resourceVersion that was read. It writes
@@ -108,14 +107,11 @@ func (r *Reconciler) countTransitions(ctx context.Context, before, after dialect
 	}
 }
 
-// facts returns what the status shows besides the new record. created are the objects of the launch if they were created
-// just now.
-func (r *Reconciler) facts(
-	v *view.Application, record *v1alpha1.Record, decision lifecycle.Decision, created []submission.Object,
-) dialect.Facts {
+// facts returns what the status shows besides the new record.
+func (r *Reconciler) facts(v *view.Application, record *v1alpha1.Record, decision lifecycle.Decision) dialect.Facts {
 	app, progress := v.App, v.Progress
 	facts := dialect.Facts{
-		Now: r.clock.Now(), Policy: v.Policy, Obstacle: decision.Obstacle, Held: decision.Held, HeldBy: decision.HeldBy, Created: created,
+		Now: r.clock.Now(), Policy: v.Policy, Obstacle: decision.Obstacle, Held: decision.Held, HeldBy: decision.HeldBy,
 		Warnings: r.redactors.Texts(app, v.Dialect.Warnings(app).Sentences()),
 	}
 	if r.executorDetails != nil && record.Launch != nil && record.Launch.DriverUID != "" && r.executorsSynced() {
@@ -132,9 +128,6 @@ func (r *Reconciler) facts(
 	facts.Delivery = delivery.Of(app.GetRecord(), progress)
 	if drivers.HasDriver(record) {
 		facts.ChangedLabels = r.changedLabels(v, record.Launch)
-		if pod := r.drivers.Get(app.GetNamespace(), record.Launch.DriverPod); pod != nil && pod.UID == record.Launch.DriverUID {
-			facts.DriverHost = pod.Status.HostIP
-		}
 	}
 	return facts
 }

@@ -344,7 +344,7 @@ type DriverInfo struct {
 	// webUIPort is the port at which nodes serve Spark's UI. If the Service has the type ClusterIP, it is the Service's port.
 	// +optional
 	WebUIPort int32 `json:"webUIPort,omitempty"`
-	// webUIURL are the IP of the driver's node and webUIPort: where Spark's UI answers.
+	// webUIURL is where Spark's UI answers: the IP of the driver's node and webUIPort, or a URL by the operator's Gateway.
 	// +optional
 	WebUIURL string `json:"webUIURL,omitempty"`
 	// webUIAddress is a newer spelling of webUIURL, with the same value.

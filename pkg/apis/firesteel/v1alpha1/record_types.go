@@ -114,6 +114,15 @@ type Launch struct {
 	// driverUID is the UID of the driver Pod. It is absent until the Pod is known to exist.
 	// +optional
 	DriverUID types.UID `json:"driverUID,omitempty"`
+	// uiPort is the port of the driver's UI: that of its Service, or the node port. It is absent without a Service for the UI.
+	// +optional
+	UIPort int32 `json:"uiPort,omitempty"`
+	// uiHost is the host of that port. That of a node port may be the IP of the driver's node, and is then absent until the driver runs.
+	// +optional
+	UIHost string `json:"uiHost,omitempty"`
+	// uiURL is the URL of an Ingress or a route in front of the Service.
+	// +optional
+	UIURL string `json:"uiURL,omitempty"`
 	// executorsReady is true once as many executors as the application begins with were ready at once. Their start timeout has
 	// no effect from then on.
 	// +optional
@@ -150,6 +159,10 @@ type Transition struct {
 	// applicationID is the ID that Spark gives the run: spark.app.id.
 	// +optional
 	ApplicationID string `json:"applicationID,omitempty"`
+	// uiAddress is where Spark's UI answers: a URL, or a host and a port. It is absent without a Service for the UI, and unless
+	// the driver runs.
+	// +optional
+	UIAddress string `json:"uiAddress,omitempty"`
 	// end is how the attempt ended, of a transition that ends one.
 	// +optional
 	End *AttemptEnd `json:"end,omitempty"`

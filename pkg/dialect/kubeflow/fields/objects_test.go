@@ -81,6 +81,9 @@ func TestUIServiceTypeOfTheSetting(t *testing.T) {
 			if service.Spec.Type != test.want || len(objects.Optional) != test.obsolete {
 				t.Errorf("the type is %s; optional are %v", service.Spec.Type, objects.Optional)
 			}
+			if objects.UI.Service != service || objects.UI.NodePort != (test.obsolete > 0) || objects.UI.URL != "" {
+				t.Errorf("the UI is reached by %+v", objects.UI)
+			}
 			if obsolete := fields.ObsoleteObjects(app, defaults); len(obsolete) != test.obsolete || test.obsolete > 0 && obsolete[0].GetName() != "pi-ui-svc" {
 				t.Errorf("deleted at the end are %v", obsolete)
 			}
@@ -95,19 +98,19 @@ func TestRoutesInPlaceOfIngresses(t *testing.T) {
 		object, want string
 	}{
 		"a host": {
-			settings.Ingress{URLFormat: "https://{{$appName}}.example.com", Gateway: &settings.Gateway{Namespace: "infra", Name: "public", Listener: "https"}},
+			settings.Ingress{URLFormat: "https://{{$appName}}.example.com", Gateway: &dialect.Gateway{Namespace: "infra", Name: "public", Listener: "https"}},
 			"pi-ui-ingress",
 			"apiVersion: gateway.networking.k8s.io/v1\nspec: {parentRefs: [{namespace: infra, name: public, sectionName: https}], hostnames: [pi.example.com], " +
 				"rules: [{matches: [{path: {type: PathPrefix, value: /}}], backendRefs: [{name: pi-ui-svc, port: 4040}]}]}",
 		},
 		"a path": {
-			settings.Ingress{URLFormat: "example.com/{{$appNamespace}}/{{$appName}}", Annotations: map[string]string{"a": "b"}, Gateway: &settings.Gateway{Name: "public"}},
+			settings.Ingress{URLFormat: "example.com/{{$appNamespace}}/{{$appName}}", Annotations: map[string]string{"a": "b"}, Gateway: &dialect.Gateway{Name: "public"}},
 			"pi-ui-ingress",
 			"spec: {parentRefs: [{namespace: team-a, name: public}], hostnames: [example.com], rules: [{matches: [{path: {type: PathPrefix, value: /team-a/pi}}], " +
 				"filters: [{type: URLRewrite, urlRewrite: {path: {type: ReplacePrefixMatch, replacePrefixMatch: /}}}], backendRefs: [{name: pi-ui-svc, port: 4040}]}]}",
 		},
 		"another port": {
-			settings.Ingress{Gateway: &settings.Gateway{Namespace: "infra", Name: "public"}}, "pi-ing-5005",
+			settings.Ingress{Gateway: &dialect.Gateway{Namespace: "infra", Name: "public"}}, "pi-ing-5005",
 			"spec: {hostnames: [debug.pi], rules: [{matches: [{path: {type: PathPrefix, value: /}}], backendRefs: [{name: pi-driver-5005, port: 5005}]}]}",
 		},
 	} {

@@ -24,7 +24,6 @@ const (
 	imageKey           = "spark.kubernetes.container.image"
 	instancesKey       = "spark.executor.instances"
 	dynamicKey         = "spark.dynamicAllocation.enabled"
-	uiPortKey          = "spark.ui.port"
 	decommissionKey    = "spark.decommission.enabled"
 	confField          = "spec.sparkConf"
 	dynamicField       = "spec.dynamicAllocation."

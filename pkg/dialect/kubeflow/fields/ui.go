@@ -3,22 +3,15 @@ package fields
 import (
 	"cmp"
 	"strconv"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/names"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/settings"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
-)
-
-const (
-	defaultUIPort = 4040
-	// UIPortName is the name of the port of the UI's Service.
-	UIPortName = "spark-driver-ui-port"
 )
 
 // endpoint is a Service for a port of the driver, with the Ingress or the HTTPRoute in front of it.
@@ -32,6 +25,8 @@ type endpoint struct {
 	// urlFormat is the URL format of the Ingress; empty for no Ingress.
 	urlFormat string
 	settings  settings.Ingress
+	// isUI reports whether it is that of Spark's UI.
+	isUI bool
 	// optional reports whether the application runs without the Service if the API server refuses it.
 	optional bool
 }
@@ -64,7 +59,7 @@ func endpoints(app *v1beta2.SparkApplication, defaults settings.Defaults) []endp
 func uiEndpoint(app *v1beta2.SparkApplication, defaults settings.Defaults) endpoint {
 	target := UIPort(app, defaults)
 	ui := endpoint{
-		service: names.UIServiceName(app), ingress: names.UIIngressName(app), portName: UIPortName,
+		isUI: true, service: names.UIServiceName(app), ingress: names.UIIngressName(app), portName: dialect.UIPortName,
 		port: target, target: target, urlFormat: defaults.Ingress.URLFormat, settings: defaults.Ingress,
 		kind: defaults.UIServiceType, optional: defaults.UINodePort(app.Spec.SparkUIOptions),
 	}
@@ -72,7 +67,7 @@ func uiEndpoint(app *v1beta2.SparkApplication, defaults settings.Defaults) endpo
 	if given == nil {
 		return ui
 	}
-	ui.port = defaultUIPort
+	ui.port = dialect.DefaultUIPort
 	if given.ServicePort != nil {
 		ui.port = *given.ServicePort
 	}
@@ -89,16 +84,10 @@ func uiEndpoint(app *v1beta2.SparkApplication, defaults settings.Defaults) endpo
 
 // UIPort returns the port at which the driver serves its UI.
 func UIPort(app *v1beta2.SparkApplication, defaults settings.Defaults) int32 {
-	given := cmp.Or(app.Spec.SparkConf[uiPortKey], defaults.Properties[uiPortKey])
-	port, err := strconv.ParseInt(strings.TrimSpace(given), 10, 32)
-	if err != nil {
-		return defaultUIPort
-	}
-	return int32(port)
+	return dialect.UIPort(cmp.Or(app.Spec.SparkConf[dialect.UIPortKey], defaults.Properties[dialect.UIPortKey]))
 }
 
-// serviceOf returns the Service of an endpoint. It does not have Spark's label of the application: the driver deletes all
-// Services with that label at its end.
+// serviceOf returns the Service of an endpoint.
 func (f endpoint) serviceOf(app *v1beta2.SparkApplication, objects *submission.Objects) *corev1.Service {
 	labels := names.ObjectLabels(objects)
 	if len(f.labels) > 0 {
@@ -107,17 +96,10 @@ func (f endpoint) serviceOf(app *v1beta2.SparkApplication, objects *submission.O
 			labels[key] = value
 		}
 	}
-	return &corev1.Service{
-		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Service"},
-		ObjectMeta: metav1.ObjectMeta{
-			Name: f.service, Namespace: app.Namespace, Labels: labels, Annotations: f.annotations,
-		},
-		Spec: corev1.ServiceSpec{
-			Type:     cmp.Or(f.kind, corev1.ServiceTypeClusterIP),
-			Selector: names.DriverSelector(objects),
-			Ports:    []corev1.ServicePort{{Name: f.portName, Port: f.port, TargetPort: intstr.FromInt32(f.target)}},
-		},
-	}
+	return dialect.DriverService{
+		Metadata: metav1.ObjectMeta{Name: f.service, Namespace: app.Namespace, Labels: labels, Annotations: f.annotations},
+		Type:     f.kind, Selector: names.DriverSelector(objects), PortName: f.portName, Port: f.port, Target: f.target,
+	}.Object()
 }
 
 // addEndpoints adds the Services, and the Ingresses or HTTPRoutes, of an application to what the driver owns.
@@ -129,6 +111,11 @@ func addEndpoints(app *v1beta2.SparkApplication, defaults settings.Defaults, obj
 		if f.optional {
 			objects.Optional = append(objects.Optional, service)
 		}
+		if f.isUI {
+			objects.UI = submission.UI{
+				Service: service, NodePort: defaults.UINodePort(app.Spec.SparkUIOptions), NodeHost: defaults.UINodeHost,
+			}
+		}
 		if f.urlFormat == "" {
 			continue
 		}
@@ -136,8 +123,12 @@ func addEndpoints(app *v1beta2.SparkApplication, defaults settings.Defaults, obj
 		if err != nil {
 			return err
 		}
-		if f.settings.Gateway != nil {
-			objects.Owned = append(objects.Owned, f.routeOf(app, objects, address))
+		if f.isUI {
+			objects.UI.URL = address.String()
+		}
+		if gateway := f.settings.Gateway; gateway != nil {
+			metadata := metav1.ObjectMeta{Name: f.ingress, Namespace: app.Namespace, Labels: names.ObjectLabels(objects)}
+			objects.Owned = append(objects.Owned, gateway.RouteTo(service, metadata, address))
 			continue
 		}
 		objects.Owned = append(objects.Owned, f.ingressOf(app, objects, address))

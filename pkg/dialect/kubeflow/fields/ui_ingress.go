@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/names"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/settings"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
@@ -16,13 +17,10 @@ import (
 // rewriteAnnotation makes nginx remove the path by which it finds the Ingress.
 const rewriteAnnotation = "nginx.ingress.kubernetes.io/rewrite-target"
 
-// hasPath reports whether an address has a path below its host.
-func hasPath(address *url.URL) bool { return address.Path != "" && address.Path != "/" }
-
 // ingressOf returns the Ingress from an address to the Service of an endpoint.
 func (f endpoint) ingressOf(app *v1beta2.SparkApplication, objects *submission.Objects, address *url.URL) *networkingv1.Ingress {
 	path, annotations := address.Path, maps.Clone(f.settings.Annotations)
-	if hasPath(address) {
+	if dialect.HasPath(address) {
 		path += "(/|$)(.*)"
 		if annotations == nil {
 			annotations = map[string]string{}
@@ -61,10 +59,10 @@ func (p properties) setProxy(app *v1beta2.SparkApplication, defaults settings.De
 		return
 	}
 	address, err := names.Address(format, app, id)
-	if err != nil || !hasPath(address) {
+	if err != nil {
 		return
 	}
-	for key, value := range map[string]string{"spark.ui.proxyBase": address.Path, "spark.ui.proxyRedirectUri": "/"} {
+	for key, value := range dialect.ProxyProperties(address) {
 		if _, given := p[key]; !given {
 			p[key] = property{value: value, source: "the operator's setting of the Ingress"}
 		}

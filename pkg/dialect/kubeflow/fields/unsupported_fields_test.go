@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/fields"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/settings"
 )
@@ -306,7 +307,7 @@ func TestRefusalNamesTheOperatorsDefault(t *testing.T) {
 
 func TestOptionsOfAnIngressAreWarnedOfBehindAGateway(t *testing.T) {
 	defaults := settings.NewDefaults()
-	defaults.Ingress = settings.Ingress{URLFormat: "a", Gateway: &settings.Gateway{Name: "g"}}
+	defaults.Ingress = settings.Ingress{URLFormat: "a", Gateway: &dialect.Gateway{Name: "g"}}
 	wantSaid(t, fields.UnsupportedFields(pi().Spec("sparkUIOptions: {ingressAnnotations: {a: b}}").Obj(), defaults).Sentences(),
 		"spec.sparkUIOptions.ingressAnnotations and ingressTLS have no effect, the operator's settings have a Gateway")
 }

@@ -55,21 +55,12 @@ type Ingress struct {
 	URLFormat string
 	// Gateway is where routes lead from, which are created in place of Ingresses; nil for Ingresses. The launch ID is made of this struct: the
 	// ID of a launch with an Ingress must not change.
-	Gateway *Gateway `json:",omitempty"`
+	Gateway *dialect.Gateway `json:",omitempty"`
 	// ClassName is the class of the Ingress; empty for the cluster's default.
 	ClassName string
 	// TLS and Annotations are those of applications that set none.
 	TLS         []networkingv1.IngressTLS
 	Annotations map[string]string
-}
-
-// Gateway is a Gateway of the Gateway API.
-type Gateway struct {
-	// Namespace is empty for that of the application.
-	Namespace string
-	Name      string
-	// Listener is a listener of the Gateway; empty for all that accept the route.
-	Listener string
 }
 
 // The batch schedulers that have their own names. Any other name counts as a scheduler with the coscheduling plugin.

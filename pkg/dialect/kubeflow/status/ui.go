@@ -1,40 +1,21 @@
 package status
 
 import (
-	"strconv"
-
-	corev1 "k8s.io/api/core/v1"
-
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
-	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/names"
-	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/settings"
-	"github.com/firesteel-dev/firesteel/pkg/submission"
+	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 )
 
-// ProjectUI writes the address of the driver's UI into a status, as soon as its Service was created. That of a node port follows when the
-// driver runs: host is the IP of its node.
-func ProjectUI(app *v1beta2.SparkApplication, defaults settings.Defaults, created []submission.Object, host string) {
-	info, nodePort := &app.Status.DriverInfo, defaults.UINodePort(app.Spec.SparkUIOptions)
-	for _, object := range created {
-		service, ok := object.(*corev1.Service)
-		if !ok || service.Name != names.UIServiceName(app) || len(service.Spec.Ports) == 0 {
-			continue
-		}
-		info.WebUIServiceName = service.Name
-		info.WebUIPort = service.Spec.Ports[0].Port
-		if nodePort {
-			info.WebUIPort, info.WebUIAddress = dialect.UIPort(service), ""
-		} else if ip := service.Spec.ClusterIP; ip != "" {
-			info.WebUIAddress = ip + ":" + strconv.Itoa(int(info.WebUIPort))
-		}
-		if launch := app.Status.Firesteel; defaults.Ingress.URLFormat != "" && launch != nil && launch.Launch != nil {
-			if address, err := names.Address(defaults.Ingress.URLFormat, app, launch.Launch.ApplicationID); err == nil {
-				info.WebUIIngressName, info.WebUIIngressAddress = names.UIIngressName(app), address.String()
-			}
-		}
+// ProjectUI writes the address of the driver's UI into a status that shows a launch, once its Service was created. The address of a node
+// port may follow when the driver runs.
+func ProjectUI(app *v1beta2.SparkApplication, launch *v1alpha1.Launch) {
+	info, ui := &app.Status.DriverInfo, lifecycle.UIOf(launch)
+	if info.PodName == "" || ui.Port == 0 {
+		return
 	}
-	if nodePort && info.WebUIServiceName != "" && info.WebUIAddress == "" && app.Status.AppState.State == v1beta2.RunningState {
-		info.WebUIAddress = dialect.UIAddress(host, info.WebUIPort)
+	info.WebUIServiceName, info.WebUIPort, info.WebUIAddress = names.UIServiceName(app), ui.Port, ui.Address()
+	if ui.URL != "" {
+		info.WebUIIngressName, info.WebUIIngressAddress = names.UIIngressName(app), ui.URL
 	}
 }

@@ -19,7 +19,6 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/kube/objectclient"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/view"
-	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
 // AnnotationFence is the annotation of an application that has the fence of its first launch. It is written in one patch with the
@@ -85,8 +84,6 @@ type FirstLaunch struct {
 type Unwritten struct {
 	// Record is the record to write. It must not be changed.
 	Record *v1alpha1.Record
-	// Created are the objects of the launch.
-	Created []submission.Object
 	// Generation is that of the application that was launched. If it was edited since, the record is written before anything is decided,
 	// so that the edit comes after the launch for everybody.
 	Generation int64
@@ -115,7 +112,7 @@ func (l *Launcher) Fenced(app dialect.Application) *FirstLaunch {
 
 // Postpone remembers a complete first launch until its status is written. It returns when that is due: after a time from the first call on.
 // It returns false if this process did not fence the launch.
-func (l *Launcher) Postpone(app dialect.Application, record *v1alpha1.Record, created []submission.Object, most time.Duration) (time.Time, bool) {
+func (l *Launcher) Postpone(app dialect.Application, record *v1alpha1.Record, most time.Duration) (time.Time, bool) {
 	known, ok := l.fences.Get(app.GetUID())
 	if !ok || known.(*FirstLaunch).Launch.ID != record.Launch.ID {
 		return time.Time{}, false
@@ -125,7 +122,7 @@ func (l *Launcher) Postpone(app dialect.Application, record *v1alpha1.Record, cr
 	if first.Unwritten != nil {
 		due = first.Unwritten.Due
 	}
-	first.Unwritten = &Unwritten{Record: record, Created: created, Generation: app.GetGeneration(), Due: due}
+	first.Unwritten = &Unwritten{Record: record, Generation: app.GetGeneration(), Due: due}
 	l.fences.Add(app.GetUID(), &first)
 	return due, true
 }

@@ -111,15 +111,15 @@ func TestStatusWriteOfAFirstLaunchIsPostponedUntilItIsDue(t *testing.T) {
 	record := func(launch string) *v1alpha1.Record {
 		return &v1alpha1.Record{Sequence: 2, Launch: &v1alpha1.Launch{ID: launch, DriverPod: "pi-0-driver", DriverUID: "driver-0"}}
 	}
-	if _, postponed := l.Postpone(app, record(idOfLaunch), nil, time.Second); postponed {
+	if _, postponed := l.Postpone(app, record(idOfLaunch), time.Second); postponed {
 		t.Error("postponed the status write of a launch that another process fenced")
 	}
 	l.fences.Add(app.UID, &FirstLaunch{Launch: &v1alpha1.Launch{ID: idOfLaunch}, Since: applicationtest.Start})
-	if _, postponed := l.Postpone(app, record("another"), nil, time.Second); postponed {
+	if _, postponed := l.Postpone(app, record("another"), time.Second); postponed {
 		t.Error("postponed the status write of another launch")
 	}
 	for range 2 {
-		due, postponed := l.Postpone(app, record(idOfLaunch), nil, time.Second)
+		due, postponed := l.Postpone(app, record(idOfLaunch), time.Second)
 		if want := applicationtest.Start.Add(time.Second); !postponed || !due.Equal(want) {
 			t.Errorf("postponed is %t until %s, want %s", postponed, due, want)
 		}

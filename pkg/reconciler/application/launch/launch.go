@@ -42,8 +42,6 @@ type Prepared struct {
 	first bool
 	// at is when the launch was prepared. The fence was written or read live after that.
 	at time.Time
-	// Created are the objects as the API server returned them, once all were created.
-	Created []submission.Object
 }
 
 // Prepare builds the attempt's objects and writes the launch into the record. It returns nil if there is nothing to launch.
@@ -271,7 +269,7 @@ func (l *Launcher) Create(
 	}
 	if prepared.resumed {
 		if done, ok := l.complete.Get(app.GetUID()); ok && done.(*completeLaunch).id == prepared.launch.ID {
-			done.(*completeLaunch).report(prepared, seen)
+			done.(*completeLaunch).report(seen)
 			return true, nil
 		}
 		if err := l.API.CheckUnchanged(ctx, app); err != nil {
@@ -290,8 +288,8 @@ func (l *Launcher) Create(
 	switch {
 	case err == nil:
 		l.waits.forget(app.GetUID())
-		prepared.Created = result.objects
-		l.complete.Add(app.GetUID(), &completeLaunch{prepared.launch.ID, driver.UID, seen.LaunchWarnings, result.objects})
+		seen.UI = uiOf(prepared.objects.UI, result.objects)
+		l.complete.Add(app.GetUID(), &completeLaunch{prepared.launch.ID, driver.UID, seen.LaunchWarnings, seen.UI})
 		l.rememberObsolete(v, prepared.launch.ID, result.objects)
 		logging.FromContext(ctx).Debugw("created objects", "attempt", prepared.attempt, "launch", prepared.launch.ID,
 			"objects", len(result.objects), "pod", driver.Name, "uid", driver.UID)
@@ -335,12 +333,12 @@ type completeLaunch struct {
 	id       string
 	driver   types.UID
 	warnings []string
-	objects  []submission.Object
+	ui       lifecycle.UI
 }
 
 // report reports the launch as if it were done just now.
-func (c *completeLaunch) report(prepared *Prepared, seen *lifecycle.Observation) {
-	seen.Launched, seen.LaunchWarnings, prepared.Created = c.driver, c.warnings, c.objects
+func (c *completeLaunch) report(seen *lifecycle.Observation) {
+	seen.Launched, seen.LaunchWarnings, seen.UI = c.driver, c.warnings, c.ui
 }
 
 // accountDelay is how long after an application its service account may be created. The default account is created a moment
