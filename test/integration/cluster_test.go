@@ -471,7 +471,7 @@ func TestUndecodableClusterIsReported(t *testing.T) {
 
 func TestManyClustersBecomeReady(t *testing.T) {
 	alone(t)
-	const many = 100
+	const many = 40
 	s := newEnv(t)
 	s.ownController(controller{sink: s.sink.URL()})
 	m := s.newMaster()

@@ -355,7 +355,7 @@ func TestChangedDriverLabelsOfTheKubeflowKind(t *testing.T) {
 // The deletion event of a Pod proves that the Pod is gone, without a read.
 func TestDeletionOfManyDriversCostsNoReads(t *testing.T) {
 	alone(t)
-	const many = 100
+	const many = 32
 	s := newEnv(t)
 	s.untilReady(s.ownController(controller{sink: s.sink.URL()}))
 	for i := range many {

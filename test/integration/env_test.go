@@ -290,22 +290,46 @@ func follow[T runtime.Object](s *env, client watcher, selector, what string, hol
 	return last
 }
 
-// getter is a typed client.
-type getter[T runtime.Object] interface {
+// reader is a typed client.
+type reader[T runtime.Object] interface {
+	watcher
 	Get(ctx context.Context, name string, options metav1.GetOptions) (T, error)
 }
 
 // untilGone waits until an object does not exist any more.
-func untilGone[T runtime.Object](s *env, client getter[T], name string) {
+func untilGone[T runtime.Object](s *env, client reader[T], name string) {
 	s.Helper()
+	ctx, cancel := context.WithTimeout(s.Context(), timeout)
+	defer cancel()
 	var last T
-	err := wait.PollUntilContextTimeout(s.Context(), pollInterval, timeout, true, func(ctx context.Context) (bool, error) {
-		var err error
-		last, err = client.Get(ctx, name, metav1.GetOptions{})
-		return apierrors.IsNotFound(err), nil
-	})
+	for ctx.Err() == nil {
+		object, err := client.Get(ctx, name, metav1.GetOptions{})
+		if apierrors.IsNotFound(err) {
+			return
+		}
+		if err == nil {
+			last = object
+			untilDeleted(ctx, client, name, object)
+		}
+	}
+	s.Fatalf("waited for %s to be gone; it is\n%s", name, described(last))
+}
+
+// untilDeleted waits until a revision of an object is followed by its deletion, or the watch ends.
+func untilDeleted(ctx context.Context, client watcher, name string, revision runtime.Object) {
+	object, err := meta.Accessor(revision)
 	if err != nil {
-		s.Fatalf("waited for %s to be gone; it is\n%s", name, described(last))
+		return
+	}
+	w, err := client.Watch(ctx, metav1.ListOptions{FieldSelector: "metadata.name=" + name, ResourceVersion: object.GetResourceVersion()})
+	if err != nil {
+		return
+	}
+	defer w.Stop()
+	for event := range w.ResultChan() {
+		if event.Type == watch.Deleted || event.Type == watch.Error {
+			return
+		}
 	}
 }
 
