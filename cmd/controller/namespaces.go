@@ -7,12 +7,15 @@ import (
 	"log"
 	"os"
 	"syscall"
+	"time"
 
 	"go.opentelemetry.io/otel"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
+	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
 	"knative.dev/pkg/configmap"
 	"knative.dev/pkg/controller"
@@ -22,6 +25,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/config/knative"
+	"github.com/firesteel-dev/firesteel/pkg/kube/apierror"
 	"github.com/firesteel-dev/firesteel/pkg/kube/kinds"
 	"github.com/firesteel-dev/firesteel/pkg/kube/namespaced"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
@@ -40,11 +44,9 @@ func readConfigMaps(ctx context.Context, cluster *rest.Config) (*config.Scope, *
 	}
 	read := map[string]*corev1.ConfigMap{}
 	for _, name := range []string{config.ScopeName, config.HandlersName} {
-		settings, err := configMaps.Get(ctx, name, metav1.GetOptions{})
-		if err != nil && !apierrors.IsNotFound(err) {
-			return nil, nil, fmt.Errorf("read the ConfigMap %s/%s: %w", system.Namespace(), name, err)
+		if read[name], err = readConfigMap(ctx, configMaps, name); err != nil {
+			return nil, nil, err
 		}
-		read[name] = settings
 	}
 	scope, err := config.NewScope(read[config.ScopeName])
 	if err != nil {
@@ -53,6 +55,30 @@ func readConfigMaps(ctx context.Context, cluster *rest.Config) (*config.Scope, *
 	handlers, err := config.NewHandlers(read[config.HandlersName])
 	return scope, handlers, err
 }
+
+// The time for which the controller waits for the API server at its start. If it ended instead, the kubelet would start it later after each
+// try.
+const startPeriod, startLimit = 250 * time.Millisecond, time.Minute
+
+// readConfigMap returns a ConfigMap, an empty one if it does not exist. It tries again while the API server cannot answer.
+func readConfigMap(ctx context.Context, configMaps typedcorev1.ConfigMapInterface, name string) (*corev1.ConfigMap, error) {
+	var read *corev1.ConfigMap
+	var last error
+	waited := wait.PollUntilContextTimeout(ctx, startPeriod, startLimit, true, func(ctx context.Context) (bool, error) {
+		read, last = configMaps.Get(ctx, name, metav1.GetOptions{})
+		return last == nil || apierrors.IsNotFound(last) || apierror.IsTerminal(last), nil
+	})
+	switch {
+	case apierrors.IsNotFound(last):
+		return &corev1.ConfigMap{}, nil
+	case last != nil:
+		return nil, fmt.Errorf("%w %s/%s: %w", errUnread, system.Namespace(), name, last)
+	}
+	return read, waited
+}
+
+// errUnread means that it is unknown what a ConfigMap says.
+var errUnread = errors.New("cannot read the ConfigMap")
 
 // listedNamespaces returns the namespaces that informers read; nil if they read all.
 func listedNamespaces(scope *config.Scope, restart func()) *namespaced.Namespaces {
