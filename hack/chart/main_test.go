@@ -144,6 +144,10 @@ var samples = []string{
 	"true", "On", "enabled", "disabled", "Enabled", "yes", "in-process", "external", "off", "*", "a", "team-a, team-b", "Team", "team-a,", "team_a",
 	"a.b", "spark=enabled,stage!=test", "spark==", "spark.master, spark.a.*", "spark.*.a", "master", "volcano yunikorn", "{{$appName}}.example.com",
 	"example.com:80/a", "nginx", "none", "prometheus", "grpc", "debug", "INFO", "verbose", ":9090", "http://a:4318", "0.5,1,2", "2,1", "a,b",
+	"10.5s", "87601h", "100000h", "0099", "99", "110", "4999", "5000", "6000", "10000", "2.2", "3.5.7", "v4_2_0-preview1", "spark-03.5", "4.30", "3.5.", "*=a:1", "a=b c=*",
+	strings.Repeat("a=b,", 64), strings.Repeat("a=b ", 65), strings.Repeat("spark ", 32), strings.Repeat("spark,", 33), strings.Repeat("a", 63), strings.Repeat("a", 64),
+	"https://{{ $appName }}.example.com/{{$appId}}?a#b", "a.{{$name}}", "Example.com", "user@example.com/%zz", "spark.", "spark.*", "spark.a*b", "s3a://bucket/a?region=b",
+	"HTTPS://a.example.com:8443/b.yaml gs://c", "https://a/../b", "https://user@a/b",
 	"https://templates.example.com/spark/", "file:///etc/", "- hosts: [a]", "a: b", "restartConfig: {restartPolicy: Never}", "- a", "{\"level\":\"info\"}",
 }
 

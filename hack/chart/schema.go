@@ -46,7 +46,7 @@ var special = map[string]schema{
 	"controller.rbac.scope":                       oneOf("Cluster", "Namespaces"),
 	"controller.hostUsers":                        optional("boolean"),
 	"controller.podDisruptionBudget.minAvailable": optional("integer", "string"),
-	"spark.jobNamespaces":                         {"type": "array", "items": matching(`^(` + dnsLabel + `)?$`), "uniqueItems": true},
+	"spark.jobNamespaces":                         {"type": "array", "items": matching(`^(` + namespace + `)?$`), "uniqueItems": true},
 	"spark.serviceAccount.name":                   matching(`^(` + dnsLabel + `(\.` + dnsLabel + `)*)?$`),
 	"controller.serviceAccount.name":              matching(`^(` + dnsLabel + `(\.` + dnsLabel + `)*)?$`),
 }

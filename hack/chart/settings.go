@@ -1,12 +1,30 @@
 package main
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+
+	"github.com/firesteel-dev/firesteel/pkg/submission"
+)
 
 // Parts of patterns.
 const (
 	// goDuration is a duration of Go of zero or more.
 	goDuration = `\+?(0|(([0-9]+\.?[0-9]*|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+)`
 	subdomain  = dnsLabel + `(\.` + dnsLabel + `)*`
+	// namespace is the name of a namespace.
+	namespace = `[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?`
+	// labelName is the key of a label or annotation without its prefix. A value of a label is one, too, or empty.
+	labelName = `[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?`
+	labelKey  = `(` + subdomain + `/)?` + labelName
+	// separator is between the entries of a list.
+	separator = `[,\s]`
+	// placeholder is what URL formats may have in place of characters.
+	placeholder = `\{\{\s*\$(appName|appNamespace|appId)\s*\}\}`
+	templateURL = `([Hh][Tt][Tt][Pp][Ss]|[Ss]3[Aa]?|[Gg][Ss])://[^\s/@?#]+(/[A-Za-z0-9._~+=@,:-]+)*/?(\?\S*)?`
 )
 
 func duration() schema        { return matching(`^` + goDuration + `$`) }
@@ -15,10 +33,83 @@ func trimmed(pattern string) schema {
 	return matching(`^\s*(` + pattern + `)?\s*$`)
 }
 
-// number is a number that may be written as a string.
-func number(least, most int) schema {
-	return either(schema{"type": "integer", "minimum": least, "maximum": most}, matching(`^\s*\+?[0-9]+\s*$`))
+// positiveDuration is a duration of Go above zero.
+func positiveDuration() schema {
+	d := duration()
+	d["allOf"] = []schema{{"pattern": `[1-9]`}}
+	return d
 }
+
+// upTo is a number from zero to most that may be written as a string.
+func upTo(most int) schema {
+	return either(schema{"type": "integer", "minimum": 0, "maximum": most}, matching(`^\s*\+?0*(`+numbersUpTo(fmt.Sprint(most))+`)\s*$`))
+}
+
+// numbersUpTo returns the pattern of numbers up to one of several digits: those with fewer digits, those that have a smaller digit
+// somewhere after the same ones, and itself.
+func numbersUpTo(most string) string {
+	ways := []string{fmt.Sprintf(`[0-9]{1,%d}`, len(most)-1)}
+	for i, digit := range most {
+		least := '0'
+		if i == 0 {
+			least = '1'
+		}
+		if digit > least {
+			ways = append(ways, fmt.Sprintf(`%s[%c-%c][0-9]{%d}`, most[:i], least, digit-1, len(most)-i-1))
+		}
+	}
+	return strings.Join(append(ways, most), "|")
+}
+
+// listOfUpTo is a text with entries between commas and white space.
+func listOfUpTo(most int, entry string) schema {
+	return matching(fmt.Sprintf(`^%[1]s*(%[2]s(%[1]s+%[2]s){0,%[3]d}%[1]s*)?$`, separator, entry, most-1))
+}
+
+// propertyKeys takes keys of Spark properties. One may end with a star.
+func propertyKeys() schema {
+	return matching(`^` + separator + `*(spark\.[^,\s*]*\*?(` + separator + `+|$))*$`)
+}
+
+// urlFormat takes a host and a path with placeholders.
+func urlFormat() schema {
+	return matching(`^\s*(([A-Za-z][-+.A-Za-z0-9]*://)?([^/@?#\s]*@)?([-.a-z0-9]|` + placeholder + `)+([/?#]([^{}$]|` + placeholder + `)*)?)?\s*$`)
+}
+
+// gateway takes a Gateway with the format of the URLs that lead to it.
+func gateway() schema {
+	o := closed()
+	allow(o, "name", matching(`^`+subdomain+`$`))
+	allow(o, "namespace", matching(`^(`+namespace+`)?$`))
+	allow(o, "listener", matching(`^(`+subdomain+`)?$`))
+	allow(o, "urlFormat", urlFormat())
+	o["required"] = []string{"name", "urlFormat"}
+	return o
+}
+
+// sparkVersions takes versions of the lines of Spark that Firesteel knows, and nothing for the newest.
+func sparkVersions() schema {
+	const majors, minors = 10, 30
+	var lines []string
+	for major := range majors {
+		for minor := range minors {
+			if _, known := submission.RulesFor(fmt.Sprintf("%d.%d", major, minor)); known {
+				lines = append(lines, fmt.Sprintf(`%d[._]0*%d`, major, minor))
+			}
+		}
+	}
+	return matching(`^\s*$|(^|[^0-9])0*(` + strings.Join(lines, "|") + `)($|[^0-9])`)
+}
+
+// keyed is a map whose keys match a pattern.
+func keyed(keys string, value schema) schema {
+	o := mapOf(value)
+	o["propertyNames"] = matching(`^` + keys + `$`)
+	return o
+}
+
+// templateURLs takes URLs of folders with pod templates, between white space.
+func templateURLs() schema { return matching(`^\s*(` + templateURL + `(\s+|$))*$`) }
 
 // buckets takes numbers, separated by commas.
 func buckets() schema { return matching(`^[-+0-9.eEinfINF,\s]+$`) }
@@ -28,7 +119,7 @@ func enabledOrDisabled() schema { return oneOf("enabled", "disabled") }
 // settings holds the schema of each key of each ConfigMap. A test compares it with pkg/config.
 var settings = map[string]map[string]schema{
 	"config-scope": {
-		"watched-namespaces": matching(`^\s*(\*|` + dnsLabel + `(\s*,\s*` + dnsLabel + `)*)?\s*$`),
+		"watched-namespaces": matching(`^\s*(\*|` + namespace + `(\s*,\s*` + namespace + `)*)?\s*$`),
 		"namespace-selector": text(),
 		"label-selector":     text(),
 		"access":             oneOf("cluster", "namespaces"),
@@ -36,58 +127,58 @@ var settings = map[string]map[string]schema{
 	"config-defaults": {
 		"image":                  text(),
 		"spark-defaults.conf":    text(),
-		"applicationTolerations": either(text(), schema{"type": "object"}),
+		"applicationTolerations": either(text(), tolerations()),
 		"active-deadline":        trimmedDuration(),
-		"driver-log-lines":       number(0, 100),
+		"driver-log-lines":       upTo(100),
 		"driver-service":         oneOf("headless", "none"),
 		"driver-service-account": trimmed(subdomain),
-		"pod-template-urls":      text(),
+		"pod-template-urls":      templateURLs(),
 		"ui-service-type":        oneOf("none", "ClusterIP", "NodePort"),
 		"ui-node-host":           matching(nodeHost),
 	},
 	"config-kubeflow": {
 		"spark-defaults.conf":            text(),
-		"denied-spark-properties":        matching(`^[,\s]*(spark\.[^,\s]+[,\s]*)*$`),
-		"discouraged-spark-properties":   matching(`^[,\s]*(spark\.[^,\s]+[,\s]*)*$`),
+		"denied-spark-properties":        propertyKeys(),
+		"discouraged-spark-properties":   propertyKeys(),
 		"default-time-to-live":           trimmedDuration(),
 		"driver-start-timeout":           trimmedDuration(),
 		"executors-start-timeout":        trimmedDuration(),
 		"active-deadline":                trimmedDuration(),
 		"force-termination-grace":        duration(),
-		"max-tracked-executors":          number(0, 5000),
+		"max-tracked-executors":          upTo(5000),
 		"driver-pod-disruption-budget":   enabledOrDisabled(),
 		"batch-schedulers":               matching(`^[,\s]*(` + subdomain + `[,\s]*)*$`),
 		"default-batch-scheduler":        text(),
 		"ui-service":                     enabledOrDisabled(),
 		"ui-service-type":                oneOf("NodePort", "ClusterIP"),
-		"ingress-url-format":             text(),
-		"ui-gateway":                     either(text(), schema{"type": "object"}),
+		"ingress-url-format":             urlFormat(),
+		"ui-gateway":                     either(text(), gateway()),
 		"ui-node-host":                   matching(nodeHost),
 		"ingress-class-name":             trimmed(subdomain),
-		"ingress-tls":                    either(text(), listOf(schema{"type": "object"})),
-		"ingress-annotations":            either(text(), mapOf(text())),
-		"driver-log-lines":               number(0, 100),
+		"ingress-tls":                    either(text(), typed[[]networkingv1.IngressTLS]()),
+		"ingress-annotations":            either(text(), keyed(labelKey, text())),
+		"driver-log-lines":               upTo(100),
 		"driver-service":                 oneOf("headless", "none"),
 		"driver-service-account":         trimmed(subdomain),
-		"pod-template-urls":              text(),
+		"pod-template-urls":              templateURLs(),
 		"metrics-prefix":                 text(),
 		"metrics-labels":                 text(),
 		"metrics-submit-latency-buckets": buckets(),
 		"metrics-start-latency-buckets":  buckets(),
 	},
 	"config-namespaces": {
-		"labels":           either(text(), mapOf(text())),
-		"service-accounts": matching(`^[,\s]*(` + subdomain + `[,\s]*)+$`),
+		"labels":           either(text(), keyed(labelKey, matching(`^(`+labelName+`)?$`))),
+		"service-accounts": matching(`^` + separator + `*` + subdomain + `(` + separator + `+` + subdomain + `){0,31}` + separator + `*$`),
 		"driver-role":      matching(`^\s*` + subdomain + `\s*$`),
-		"resource-quota":   either(text(), schema{"type": "object"}),
-		"limit-range":      either(text(), schema{"type": "object"}),
-		"network-policy":   either(text(), schema{"type": "object"}),
+		"resource-quota":   either(text(), typed[corev1.ResourceQuotaSpec]()),
+		"limit-range":      either(text(), typed[corev1.LimitRangeSpec]()),
+		"network-policy":   either(text(), typed[networkingv1.NetworkPolicySpec]()),
 	},
 	"config-early": {
-		"image-replacements": matching(`^[,\s]*([^,=*\s]*[^=,\s]*=[^,=*\s]+[,\s]*)*$`),
-		"spark-version":      text(),
+		"image-replacements": listOfUpTo(64, `[^,=\s]+=[^,=*\s]+`),
+		"spark-version":      sparkVersions(),
 		"ui-service-type":    oneOf("NodePort", "ClusterIP"),
-		"ui-gateway":         either(text(), schema{"type": "object"}),
+		"ui-gateway":         either(text(), gateway()),
 	},
 	"config-handlers": {
 		"restart":   oneOf("in-process", "external"),
@@ -109,17 +200,17 @@ var settings = map[string]map[string]schema{
 	"config-observability": {
 		"metrics-protocol":        oneOf("none", "prometheus", "grpc", "http/protobuf"),
 		"metrics-endpoint":        text(),
-		"metrics-export-interval": duration(),
+		"metrics-export-interval": positiveDuration(),
 		"tracing-protocol":        oneOf("none", "grpc", "http/protobuf", "stdout"),
 		"tracing-endpoint":        text(),
 		"tracing-sampling-rate":   either(schema{"type": "number", "minimum": 0, "maximum": 1}, matching(`^[0-9.eE+-]+$`)),
 		"runtime-profiling":       enabledOrDisabled(),
-		"runtime-export-interval": duration(),
+		"runtime-export-interval": positiveDuration(),
 	},
 	"config-leader-election": {
-		"lease-duration": duration(),
-		"renew-deadline": duration(),
-		"retry-period":   duration(),
+		"lease-duration": positiveDuration(),
+		"renew-deadline": positiveDuration(),
+		"retry-period":   positiveDuration(),
 		"buckets":        either(schema{"type": "integer", "minimum": 1, "maximum": 10}, matching(`^([1-9]|10)$`)),
 	},
 }

@@ -111,6 +111,9 @@
 {{- if and $values.prometheus.serviceMonitor.create (not $values.prometheus.service.create) -}}
 {{- $problems = append $problems "prometheus.serviceMonitor.create is true, and there is no Service to monitor: set prometheus.service.create=true" -}}
 {{- end -}}
+{{- with include "firesteel.settingProblems" . -}}
+{{- $problems = concat $problems (splitList "\n" .) -}}
+{{- end -}}
 {{- $labels := dict "commonLabels" $values.commonLabels -}}
 {{- range $component := list "controller" "handlers" "deadLetter" "hook" -}}
 {{- $_ := set $labels (printf "%s.labels" $component) (get (get $values $component) "labels") -}}
