@@ -192,7 +192,7 @@ func TestConvertedDefaultsFitTheSchema(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		values, _, err := chart.Convert(file)
+		values, _, err := chart.Convert(file, "spark-operator")
 		if err != nil {
 			t.Fatal(err)
 		}

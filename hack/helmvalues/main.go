@@ -1,8 +1,9 @@
 // Command helmvalues converts the values of another operator's Helm chart into values of Firesteel's, and prints them:
-// helmvalues kubeflow|apache values.yaml
+// helmvalues [-namespace NAMESPACE] kubeflow|apache values.yaml
 package main
 
 import (
+	"flag"
 	"fmt"
 	"log"
 	"os"
@@ -14,12 +15,14 @@ import (
 
 func main() {
 	log.SetFlags(0)
-	if err := run(os.Args[1:]); err != nil {
+	namespace := flag.String("namespace", "", "the namespace of the other operator's release")
+	flag.Parse()
+	if err := run(*namespace, flag.Args()); err != nil {
 		log.Fatal(err)
 	}
 }
 
-func run(args []string) error {
+func run(namespace string, args []string) error {
 	var names []string
 	for _, chart := range move.Charts {
 		names = append(names, chart.Name)
@@ -31,7 +34,7 @@ func run(args []string) error {
 	if err != nil {
 		return err
 	}
-	values, notes, err := move.Charts[slices.Index(names, args[0])].Convert(file)
+	values, notes, err := move.Charts[slices.Index(names, args[0])].Convert(file, namespace)
 	if err != nil {
 		return fmt.Errorf("%s: %w", args[1], err)
 	}

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/firesteel-dev/firesteel/hack/chart/move"
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/kubernetes/scheme"
@@ -520,25 +519,6 @@ func TestNotesNameTheNextSteps(t *testing.T) {
 		if _, notes, err := (release{"firesteel", systemNamespace, values}).render(t); err != nil || !strings.Contains(notes, want) {
 			t.Errorf("%s: the notes are %q (%v), want %q in them", values, notes, err, want)
 		}
-	}
-}
-
-func TestConvertedDefaultsOfOtherChartsAreInstalled(t *testing.T) {
-	for _, chart := range move.Charts {
-		file, err := os.ReadFile(filepath.Join(root, "hack/chart/move/testdata", chart.Name+".yaml"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		values, _, err := chart.Convert(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		text, err := move.Text(values, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		all := with(t, string(text))
-		expect(t, all.get(t, "ConfigMap", "config-observability"), "data: {metrics-protocol: prometheus}")
 	}
 }
 

@@ -1,6 +1,7 @@
 package move
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -62,8 +63,8 @@ var apache = []row{
 	{theirs: "operatorRbac/configManagement", note: "none: the controller always follows its ConfigMaps"},
 	{theirs: "operatorRbac/labels", note: "none: `commonLabels` are the labels of all objects"},
 	{theirs: "workloadResources/namespaces/create", note: "none: namespaces must exist", convert: namespacesMustExist},
-	{theirs: "workloadResources/namespaces/overrideWatchedNamespaces", ours: "spark/jobNamespaces", note: "false: all are watched, and `\"\"` is in the list", convert: nothing},
-	{theirs: "workloadResources/namespaces/data", ours: "spark/jobNamespaces", convert: workloadNamespaces},
+	{theirs: "workloadResources/namespaces/overrideWatchedNamespaces", ours: "spark/jobNamespaces", note: "false: `watchedNamespaces` of `spark-operator.properties` is watched, or `default`, and `\"\"` is in the list", convert: nothing},
+	{theirs: "workloadResources/namespaces/data", ours: "spark/jobNamespaces", note: "empty: the namespace of that release", convert: workloadNamespaces, always: true},
 	{theirs: "workloadResources/serviceAccount/create", ours: "spark/serviceAccount/create"},
 	{theirs: "workloadResources/serviceAccount/name", ours: "spark/serviceAccount/name"},
 	{theirs: "workloadResources/role", note: "none: a ClusterRole is bound in each namespace; with `controller.rbac.scope: Namespaces`, there is a Role in each"},
@@ -106,13 +107,45 @@ func namespacesMustExist(m *move) {
 	}
 }
 
+// workloadNamespaces converts the namespaces with accounts of drivers. They are also those that are watched, unless a property says
+// otherwise. With a Role in each namespace, no others can be watched.
 func workloadNamespaces(m *move) {
 	list, _ := m.value.([]any)
-	if len(list) > 0 && m.there("workloadResources/namespaces/overrideWatchedNamespaces") == false {
+	if len(list) == 0 {
+		if m.namespace == "" {
+			m.err = errors.New("workloadResources.namespaces.data is empty, which stands for the namespace of that release: " +
+				"name it, as in helmvalues -namespace spark-operator apache values.yaml")
+		}
+		list = []any{m.namespace}
+	}
+	watched := m.property("watchedNamespaces")
+	if override := m.there("workloadResources/namespaces/overrideWatchedNamespaces"); watched == "" && (override == false || override == "false") {
+		watched = "default" // that operator's own
+	}
+	if watched != "" && at(m.out, "controller/rbac/scope") != "Namespaces" {
 		list = append([]any{""}, list...)
+		m.set("settings/config-scope/watched-namespaces", watched)
 	}
 	m.set(m.row.ours, list)
 }
+
+// property returns a property of the operator. That of dynamicConfig wins.
+func (m *move) property(name string) string {
+	if dynamic, _ := m.there("operatorConfiguration/dynamicConfig/data").(Values); m.on("operatorConfiguration/dynamicConfig/create") {
+		if value, ok := dynamic[prefix+name]; ok {
+			return strings.TrimSpace(fmt.Sprint(value))
+		}
+	}
+	file, _ := m.there("operatorConfiguration/spark-operator.properties").(string)
+	loaded, err := loader.LoadBytes([]byte(file))
+	if err != nil {
+		return "" // the row of the file says so
+	}
+	return strings.TrimSpace(loaded.GetString(prefix+name, ""))
+}
+
+// loader reads properties files.
+var loader = properties.Loader{Encoding: properties.UTF8, DisableExpansion: true}
 
 func workloadAnnotations(m *move) {
 	m.set("spark/serviceAccount/annotations", m.value)
@@ -136,7 +169,7 @@ var (
 )
 
 func propertiesFile(m *move) {
-	loaded, err := (&properties.Loader{Encoding: properties.UTF8, DisableExpansion: true}).LoadBytes([]byte(fmt.Sprint(m.value)))
+	loaded, err := loader.LoadBytes([]byte(fmt.Sprint(m.value)))
 	if err != nil {
 		m.note("it is no properties file: %v", err)
 		return

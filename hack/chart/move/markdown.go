@@ -14,9 +14,9 @@ const head = `<!-- Made by make generate from hack/chart/move. Do not edit. -->
 The chart has [a page of its own](../../charts/firesteel/README.md). This page maps the values of both Spark operators' charts to its values. A command of the release's folder converts a values file:
 
     ./helmvalues kubeflow values.yaml > firesteel-values.yaml
-    ./helmvalues apache values.yaml > firesteel-values.yaml
+    ./helmvalues -namespace spark-operator apache values.yaml > firesteel-values.yaml
 
-In the source tree that command is ` + "`go run ./hack/helmvalues`" + `.
+In the source tree that command is ` + "`go run ./hack/helmvalues`" + `. ` + "`-namespace`" + ` is the namespace of the other operator's release: the Apache operator's chart stands for it if no namespaces are listed.
 
 Comments at the top of the result name each value that has no counterpart, and what to do. A row includes all values below it.
 `

@@ -24,6 +24,8 @@ type row struct {
 	note string
 	// convert converts the value. Without it, a value that has a path in Firesteel's chart is copied.
 	convert func(*move)
+	// always has convert called without a value, too.
+	always bool
 }
 
 // Chart is another operator's chart.
@@ -44,18 +46,26 @@ var Charts = []Chart{
 
 // move is the conversion of a values file.
 type move struct {
+	// namespace is that of the other chart's release; empty if it is not known.
+	namespace string
+
 	row   row
 	in    Values
 	value any
 	out   Values
 	notes []string
+	err   error
 }
 
-// Convert converts a values file. The notes name each value that has no counterpart, or another meaning.
-func (c Chart) Convert(file []byte) (values Values, notes []string, err error) {
-	m := &move{in: Values{}, out: Values{}}
+// Convert converts a values file of a release in a namespace. The notes name each value that has no counterpart, or another meaning. It
+// fails if the file means the namespace of the release, and that is empty.
+func (c Chart) Convert(file []byte, namespace string) (values Values, notes []string, err error) {
+	m := &move{namespace: namespace, in: Values{}, out: Values{}}
 	if err := yaml.Unmarshal(file, &m.in); err != nil {
 		return nil, nil, err
+	}
+	if m.in == nil { // the file is null, as helm get values prints no values
+		m.in = Values{}
 	}
 	for _, path := range leaves("", m.in) {
 		if c.rowOf(path) == nil {
@@ -70,7 +80,7 @@ func (c Chart) Convert(file []byte) (values Values, notes []string, err error) {
 	for _, m.row = range c.rows {
 		m.value = at(m.in, m.row.theirs)
 		switch {
-		case m.value == nil:
+		case m.value == nil && !m.row.always:
 		case m.row.convert != nil:
 			m.row.convert(m)
 		case m.row.ours != "":
@@ -79,7 +89,7 @@ func (c Chart) Convert(file []byte) (values Values, notes []string, err error) {
 			m.note("%s", m.row.note)
 		}
 	}
-	return m.out, m.notes, nil
+	return m.out, m.notes, m.err
 }
 
 func (c Chart) rowOf(path string) *row {

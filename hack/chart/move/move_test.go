@@ -94,7 +94,7 @@ func TestConversion(t *testing.T) {
 		},
 		"of many replicas": {
 			Charts[1], "operatorDeployment: {replicas: 7}",
-			"controller: {replicas: 7}\nsettings: {config-leader-election: {buckets: 10}}", nil,
+			"controller: {replicas: 7}\nsettings: {config-leader-election: {buckets: 10}}\nspark: {jobNamespaces: [spark-operator]}", nil,
 		},
 		"of a time to live behind its gate": {
 			Charts[0], "controller: {defaultTimeToLiveSeconds: 60, featureGates: [{name: DefaultTimeToLive, enabled: true}]}",
@@ -141,7 +141,8 @@ func TestConversion(t *testing.T) {
 		"of a selector beside the default namespace": {
 			Charts[0], "spark: {jobNamespaceSelector: a=b}", "spark: {jobNamespaces: [default], jobNamespaceSelector: a=b}", nil,
 		},
-		"of an empty file": {Charts[0], "", "{}", nil},
+		"of an empty file":               {Charts[0], "", "{}", nil},
+		"of what helm get values prints": {Charts[0], "null", "{}", nil},
 		"of numbers and switches that are strings": {
 			Charts[0], "controller: {replicas: '1', maxTrackedExecutorPerApp: '2000', uiService: {enable: 'true'}}\nprometheus: {metrics: {enable: 'true', port: '7000'}}",
 			"controller: {replicas: 1}\nsettings: {config-kubeflow: {max-tracked-executors: 2000, ui-service: enabled}, " +
@@ -163,25 +164,47 @@ func TestConversion(t *testing.T) {
 			"spark: {jobNamespaces: [a, b]}", []string{"workloadResources.namespaces.create: create the namespaces first"},
 		},
 		"of namespaces that are not all that is watched": {
-			Charts[1], "workloadResources: {namespaces: {overrideWatchedNamespaces: false, data: [a]}}", "spark: {jobNamespaces: ['', a]}", nil,
+			Charts[1], "workloadResources: {namespaces: {overrideWatchedNamespaces: false, data: [a]}}",
+			"spark: {jobNamespaces: ['', a]}\nsettings: {config-scope: {watched-namespaces: default}}", nil,
+		},
+		"of no namespaces": {Charts[1], "", "spark: {jobNamespaces: [spark-operator]}", nil},
+		"of no namespaces, which are not watched": {
+			Charts[1], "workloadResources: {namespaces: {overrideWatchedNamespaces: false}}",
+			"spark: {jobNamespaces: ['', spark-operator]}\nsettings: {config-scope: {watched-namespaces: default}}", nil,
+		},
+		"of a property that wins over the namespaces": {
+			Charts[1], `{workloadResources: {namespaces: {data: [a]}}, operatorConfiguration: {"spark-operator.properties": "spark.kubernetes.operator.watchedNamespaces=*"}}`,
+			"spark: {jobNamespaces: ['', a]}\nsettings: {config-scope: {watched-namespaces: '*'}}", nil,
+		},
+		"of a dynamic property that wins over the file's": {
+			Charts[1], `{workloadResources: {namespaces: {data: [a]}}, operatorConfiguration: {"spark-operator.properties": "spark.kubernetes.operator.watchedNamespaces=*", ` +
+				`dynamicConfig: {create: true, data: {spark.kubernetes.operator.watchedNamespaces: b}}}}`,
+			"spark: {jobNamespaces: ['', a]}\nsettings: {config-scope: {watched-namespaces: b}}",
+			[]string{"operatorConfiguration.dynamicConfig: none"},
+		},
+		"of a property beside roles in namespaces": {
+			Charts[1], `{operatorRbac: {clusterRoleBinding: {create: false}, roleBinding: {create: true}}, workloadResources: {namespaces: {data: [a]}}, ` +
+				`operatorConfiguration: {"spark-operator.properties": "spark.kubernetes.operator.watchedNamespaces=b"}}`,
+			"controller: {rbac: {scope: Namespaces}}\nspark: {jobNamespaces: [a]}",
+			[]string{"operatorConfiguration.spark-operator.properties: spark.kubernetes.operator.watchedNamespaces is left out"},
 		},
 		"of roles in namespaces": {
 			Charts[1], "operatorRbac: {clusterRole: {create: false}, clusterRoleBinding: {create: false}, role: {create: true}, roleBinding: {create: true}}",
-			"controller: {rbac: {scope: Namespaces}}", nil,
+			"controller: {rbac: {scope: Namespaces}}\nspark: {jobNamespaces: [spark-operator]}", nil,
 		},
 		"of properties": {
 			Charts[1], `operatorConfiguration: {"spark-operator.properties": "# ours\nspark.kubernetes.operator.watchedNamespaces=a,b\n` +
 				`spark.kubernetes.operator.leaderElection.leaseDurationSeconds=20\nspark.kubernetes.operator.reconciler.parallelism=5\n"}`,
-			"settings: {config-scope: {watched-namespaces: 'a,b'}, config-leader-election: {lease-duration: 20s}}",
+			"settings: {config-scope: {watched-namespaces: 'a,b'}, config-leader-election: {lease-duration: 20s}}\nspark: {jobNamespaces: ['', spark-operator]}",
 			[]string{"operatorConfiguration.spark-operator.properties: spark.kubernetes.operator.reconciler.parallelism has no counterpart"},
 		},
 		"of metrics that are always served": {
 			Charts[1], "operatorDeployment: {operatorPod: {operatorContainer: {metrics: {port: 19090}}}}",
-			"settings: {config-observability: {metrics-protocol: prometheus, metrics-endpoint: ':19090'}}", nil,
+			"settings: {config-observability: {metrics-protocol: prometheus, metrics-endpoint: ':19090'}}\nspark: {jobNamespaces: [spark-operator]}", nil,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, notes, err := test.chart.Convert([]byte(test.given))
+			got, notes, err := test.chart.Convert([]byte(test.given), "spark-operator")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -209,5 +232,15 @@ func TestConversion(t *testing.T) {
 				t.Errorf("notes are %q, want %q", notes, test.notes)
 			}
 		})
+	}
+}
+
+func TestConversionNeedsTheNamespaceThatTheFileMeans(t *testing.T) {
+	const listed = "workloadResources: {namespaces: {data: [a]}}"
+	if _, _, err := Charts[1].Convert(nil, ""); err == nil || !strings.Contains(err.Error(), "-namespace") {
+		t.Errorf("the error is %v", err)
+	}
+	if _, _, err := Charts[1].Convert([]byte(listed), ""); err != nil {
+		t.Error(err)
 	}
 }
