@@ -66,9 +66,12 @@ func Install(ctx context.Context, repository string, o controlplane.Options, pat
 	return i, nil
 }
 
+// buildFlags are those of .ko.yaml.
+var buildFlags = []string{"-trimpath", "-tags=grpcnotrace"}
+
 // Build builds commands of the repository as ko does, into a folder.
 func Build(ctx context.Context, repository, folder string, commands ...string) error {
-	arguments := []string{"build", "-trimpath", "-o", folder + "/"}
+	arguments := append([]string{"build", "-o", folder + "/"}, buildFlags...)
 	for _, command := range commands {
 		arguments = append(arguments, "./"+command)
 	}
