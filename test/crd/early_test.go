@@ -27,7 +27,7 @@ func TestEarlyManifestsAreTakenAsTheyAre(t *testing.T) {
 driver:
   cores: 0.1
   %[1]s: [{name: a, path: /a}]
-  %[3]s: [{name: b, path: /b, secretType: HDFSDelegationToken}]
+  %[3]s: [{name: b, path: /b, type: HDFSDelegationToken}]
   %[4]s: {A: b}
 executor:
   cores: 1

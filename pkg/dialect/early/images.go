@@ -3,8 +3,8 @@ package early
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
-	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/finding"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
@@ -13,44 +13,54 @@ import (
 // AnnotationSparkVersion is the version of Spark in the image of an application: this API has no field for it.
 const AnnotationSparkVersion = "firesteel.dev/spark-version"
 
-const imageKey = "spark.kubernetes.container.image"
+const (
+	imageKey    = "spark.kubernetes.container.image"
+	imageTooOld = "ImageTooOld"
+)
 
-// setImages replaces images as the settings say, and refuses those whose driver cannot start.
+// setImages takes the images of roles from properties, replaces images as the settings say, and refuses those whose driver cannot start.
 func (t *translation) setImages(s Settings) {
-	refused := map[string]bool{}
-	defer delete(t.app.Spec.SparkConf, imageKey) // each role has it
-	for _, role := range []struct {
-		name string
-		pods *v1beta2.SparkPodSpec
-	}{{"driver", &t.app.Spec.Driver.SparkPodSpec}, {"executor", &t.app.Spec.Executor.SparkPodSpec}} {
-		field := "spec." + role.name + ".image"
-		t.takeImage(field, "spark.kubernetes."+role.name+".container.image", role.pods)
-		given := role.pods.Image
-		image, replaced := s.replaced(given)
-		shown := cmp.Or(t.spellings[field], field)
-		if replaced {
-			role.pods.Image = image
-			t.warnings.Warn(shown, given, fmt.Sprintf("is replaced by %q, as image-replacements of the ConfigMap %s says", image, settingsMap),
-				"write the image that shall run")
-		}
-		if dialect.IsImageTooOld(image) && !refused[image] {
-			refused[image] = true
-			t.refuse("ImageTooOld", shown, image, "has a Spark before 2.4, whose driver no supported way of submitting can start",
-				fmt.Sprintf("write an image of Spark 3.5 or newer, or map this one in image-replacements of the ConfigMap %s", settingsMap))
-		}
+	spec := &t.app.Spec
+	t.takeImage("spec.driver.image", "spark.kubernetes.driver.container.image", &spec.Driver.Image)
+	t.takeImage("spec.executor.image", "spark.kubernetes.executor.container.image", &spec.Executor.Image)
+	t.checkImage(s, "spec.driver.image", &spec.Driver.Image)
+	t.checkImage(s, "spec.executor.image", &spec.Executor.Image)
+	t.spellings["spec.image"] = "spec.driver.image" // this API has no field for both roles
+	shared, set := spec.SparkConf[imageKey]
+	if !set {
+		return
+	}
+	t.spellings["spec.image"] = t.propertyPath(imageKey)
+	if spec.Driver.Image == "" || spec.Executor.Image == "" {
+		t.checkImage(s, "spec.image", &shared)
+		spec.SparkConf[imageKey] = shared
 	}
 }
 
-// takeImage sets the image that a property gives to a role whose field is empty.
-func (t *translation) takeImage(field, key string, pods *v1beta2.SparkPodSpec) {
-	for _, key := range []string{key, imageKey} {
-		if image := t.app.Spec.SparkConf[key]; pods.Image == "" && image != "" {
-			pods.Image = image
-			t.spellings[field] = t.propertyPath(key)
-		}
+// takeImage moves the image that a property gives a role into the role's field, if that is empty.
+func (t *translation) takeImage(field, key string, into *string) {
+	image := t.app.Spec.SparkConf[key]
+	if *into == "" && image != "" {
+		*into = image
+		t.spellings[field] = t.propertyPath(key)
 	}
-	if t.app.Spec.SparkConf[key] == pods.Image {
+	if image != "" && *into == image {
 		delete(t.app.Spec.SparkConf, key)
+	}
+}
+
+// checkImage replaces an image as the settings say, and refuses it if its driver cannot start.
+func (t *translation) checkImage(s Settings, field string, image *string) {
+	shown, given := t.spellings.path(field), *image
+	var replaced bool
+	if *image, replaced = s.replaced(given); replaced {
+		t.warnings.Warn(shown, given, fmt.Sprintf("is replaced by %q, as image-replacements of the ConfigMap %s says", *image, settingsMap),
+			"write the image that shall run")
+	}
+	known := slices.ContainsFunc(t.refused, func(f finding.Finding) bool { return f.Reason == imageTooOld && f.Value == *image })
+	if dialect.IsImageTooOld(*image) && !known {
+		t.refuse(imageTooOld, shown, *image, "has a Spark before 2.4, whose driver no supported way of submitting can start",
+			fmt.Sprintf("write an image of Spark 3.5 or newer, or map this one in image-replacements of the ConfigMap %s", settingsMap))
 	}
 }
 
@@ -59,7 +69,7 @@ func (t *translation) setVersion(s Settings) {
 	const field = "spec.sparkVersion"
 	annotation := finding.Entry("metadata.annotations", AnnotationSparkVersion)
 	t.spellings[field] = annotation
-	given, image := t.app.Annotations[AnnotationSparkVersion], t.app.Spec.Driver.Image
+	given, image := t.app.Annotations[AnnotationSparkVersion], cmp.Or(t.app.Spec.Driver.Image, t.app.Spec.SparkConf[imageKey])
 	t.app.Spec.SparkVersion = cmp.Or(given, dialect.ImageVersion(image))
 	if t.app.Spec.SparkVersion != "" || s.SparkVersion == "" {
 		return // if there is no version at all, a warning of the translated application says so

@@ -65,9 +65,11 @@ func matches(pattern, text string) bool {
 	return err == nil && matched
 }
 
-// ofKubeflow returns the settings for the translated application, which has no UI of its own: this API makes its Service.
+// ofKubeflow returns the settings for the translated application, which has no UI of its own: this API makes its Service. An image for both
+// roles is named by a property: this API has no field for it.
 func (s Settings) ofKubeflow() settings.Defaults {
 	defaults := s.Defaults
+	defaults.DiscouragedProperties = slices.DeleteFunc(slices.Clone(defaults.DiscouragedProperties), func(key string) bool { return key == imageKey })
 	defaults.UIService, defaults.UIServiceType, defaults.Ingress = false, "", settings.Ingress{}
 	return defaults
 }

@@ -2,6 +2,7 @@ package early
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -33,6 +34,9 @@ func (s spellings) of(found finding.List) finding.List {
 	}
 	return given
 }
+
+// path returns the path that the user wrote for a path of the translated application.
+func (s spellings) path(translated string) string { return cmp.Or(s[translated], translated) }
 
 // spelling is one way to write the value of a field.
 type spelling[T any] struct {
@@ -91,9 +95,17 @@ func configMaps(s spellings, role string, first, older, newest []v1alpha1.NamePa
 
 func secrets(s spellings, role string, first, newest []v1alpha1.SecretInfo) []v1alpha1.SecretInfo {
 	prefix := "spec." + role + "."
-	return written(s, prefix+"secrets", noList[v1alpha1.SecretInfo],
+	found := slices.Clone(written(s, prefix+"secrets", noList[v1alpha1.SecretInfo],
 		spelling[[]v1alpha1.SecretInfo]{prefix + role + "Secrets", first},
-		spelling[[]v1alpha1.SecretInfo]{prefix + "secrets", newest})
+		spelling[[]v1alpha1.SecretInfo]{prefix + "secrets", newest}))
+	given := s.path(prefix + "secrets")
+	for i := range found {
+		if secret := &found[i]; secret.FirstType != "" {
+			s[fmt.Sprintf("%ssecrets[%d].secretType", prefix, i)] = fmt.Sprintf("%s[%d].type", given, i)
+			secret.Type, secret.FirstType = secret.FirstType, ""
+		}
+	}
+	return found
 }
 
 func envVars(s spellings, role string, first, newest map[string]string) map[string]string {

@@ -2,6 +2,7 @@ package early
 
 import (
 	"fmt"
+	"math"
 	"regexp"
 	"strconv"
 	"strings"
@@ -91,6 +92,7 @@ func translateAnew(app *v1alpha1.SparkApplication, s Settings) *translation {
 	t.setProperties(spec)
 	t.setCores("driver", &t.app.Spec.Driver.SparkPodSpec, spec.Driver.Cores)
 	t.setCores("executor", &t.app.Spec.Executor.SparkPodSpec, spec.Executor.Cores)
+	t.refuseTwoTypes(app.Spec)
 	t.setInstances(spec)
 	t.setImages(s)
 	t.setVersion(s)
@@ -119,29 +121,70 @@ func secretInfos(given []v1alpha1.SecretInfo) []v1beta2.SecretInfo {
 	return translated
 }
 
+// refuseTwoTypes refuses a secret whose type has two spellings with different values.
+func (t *translation) refuseTwoTypes(given v1alpha1.SparkApplicationSpec) {
+	for _, list := range []struct {
+		field   string
+		secrets []v1alpha1.SecretInfo
+	}{
+		{"spec.driver.driverSecrets", given.Driver.DriverSecrets},
+		{"spec.driver.secrets", given.Driver.Secrets},
+		{"spec.executor.executorSecrets", given.Executor.ExecutorSecrets},
+		{"spec.executor.secrets", given.Executor.Secrets},
+	} {
+		for i, secret := range list.secrets {
+			if secret.Type != "" && secret.FirstType != "" && secret.Type != secret.FirstType && len(t.refused) < finding.Max {
+				t.refuse("TwoSpellings", fmt.Sprintf("%s[%d].type", list.field, i), secret.FirstType,
+					fmt.Sprintf("and secretType %.64q are two spellings of one field and have different values", secret.Type), "leave one of them out")
+			}
+		}
+	}
+}
+
 // coresFormat matches numbers and the CPU quantities that the early operator's Spark took. There are at most nine digits on each side.
 var coresFormat = regexp.MustCompile(`^(\d{1,9})(\.\d{1,9})?$|^(\d{1,9})m$`)
 
 // setCores sets the cores of a role. A part of a core is what the Pod requests, and tasks get whole cores.
 func (t *translation) setCores(role string, pods *v1beta2.SparkPodSpec, given *v1alpha1.Cores) {
-	text := strings.TrimSpace(string(ptr.Deref(given, "")))
+	field, text := "spec."+role+".cores", strings.TrimSpace(string(ptr.Deref(given, "")))
+	if part := t.takeCores(role); part != "" && text == "" {
+		t.spellings[field] = finding.Entry(confField, coresKey(role))
+		field, text = t.spellings[field], part
+	}
 	if text == "" {
 		return
 	}
-	field := "spec." + role + ".cores"
 	cores, ok := parseCores(text)
 	if !ok {
 		t.refuse("InvalidCores", field, text, "is no number of cores", "write one such as 1, 0.1 or 100m")
 		return
 	}
-	whole := float64(int64(cores))
-	if whole < cores {
-		whole++
+	whole := math.Ceil(cores)
+	if whole > cores {
 		pods.CoreRequest = text
 		t.spellings["spec."+role+".coreRequest"] = field
 	}
 	pods.Cores = ptr.To(v1beta2.Cores(whole))
 }
+
+// takeCores takes a part of a core out of the property of a role, where Spark of 2017 took one, too. It returns nothing if the property has
+// none, or if another property has what the Pod requests.
+func (t *translation) takeCores(role string) string {
+	key := coresKey(role)
+	text := strings.TrimSpace(t.app.Spec.SparkConf[key])
+	cores, ok := parseCores(text)
+	if !ok || strings.Trim(text, "0123456789") == "" {
+		return ""
+	}
+	if _, set := t.app.Spec.SparkConf["spark.kubernetes."+role+".request.cores"]; set {
+		t.app.Spec.SparkConf[key] = strconv.FormatFloat(math.Ceil(cores), 'f', 0, 64)
+		return ""
+	}
+	delete(t.app.Spec.SparkConf, key)
+	return text
+}
+
+func coresKey(role string) string { return "spark." + role + ".cores" }
 
 // parseCores returns a number of cores above zero.
 func parseCores(text string) (cores float64, ok bool) {

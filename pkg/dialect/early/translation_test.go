@@ -251,6 +251,26 @@ func TestCores(t *testing.T) {
 			}
 		}
 	}
+	for property, want := range map[string]struct{ request, cores string }{
+		"0.1": {"0.1", "1"}, "1500m": {"1500m", "2"}, " 2.5 ": {"2.5", "3"}, "2": {"", "2"}, "2000m": {"", "2"},
+	} {
+		app := application(t, `{sparkConf: {spark.driver.cores: "`+property+`", spark.executor.cores: "`+property+`"}}`)
+		plan := planned(t, app, early.NewSettings())
+		for _, role := range []string{"driver", "executor"} {
+			request, cores := plan.Properties["spark.kubernetes."+role+".request.cores"], plan.Properties["spark."+role+".cores"]
+			if request != want.request || cores != want.cores {
+				t.Errorf("the property %q of the %s: requests %q for %q cores, want %q for %q", property, role, request, cores, want.request, want.cores)
+			}
+		}
+	}
+	chosen := planned(t, application(t, `{sparkConf: {spark.driver.cores: "0.5", spark.kubernetes.driver.request.cores: 200m}, executor: {cores: 2}}`), early.NewSettings())
+	if request, cores := chosen.Properties["spark.kubernetes.driver.request.cores"], chosen.Properties["spark.driver.cores"]; request != "200m" || cores != "1" {
+		t.Errorf("beside a request of its own: requests %q for %q cores", request, cores)
+	}
+	both := planned(t, application(t, `{sparkConf: {spark.executor.cores: "0.5"}, executor: {cores: 2}}`), early.NewSettings())
+	if request, cores := both.Properties["spark.kubernetes.executor.request.cores"], both.Properties["spark.executor.cores"]; request != "" || cores != "2" {
+		t.Errorf("beside the field: requests %q for %q cores", request, cores)
+	}
 	for _, written := range []string{`"1k"`, `"-1"`, `0`, `"1e3"`, `NaN`, `"0.0000000001"`, `"99999999999999999999"`, `"1 2"`} {
 		app := application(t, `{executor: {cores: `+written+`}}`)
 		found := early.Invalid(app, early.NewSettings())
@@ -370,6 +390,8 @@ func TestMessagesHaveTheSpellingThatTheUserWrote(t *testing.T) {
 		`{driver: {driverEnvVars: {"": x}}}`:                                "spec.driver.driverEnvVars",
 		`{driver: {envVars: {"": x}}}`:                                      "spec.driver.envVars",
 		`{driver: {driverSecrets: [{name: a, path: /a, secretType: Gcp}]}}`: "spec.driver.driverSecrets[0].secretType",
+		`{driver: {driverSecrets: [{name: a, path: /a, type: Gcp}]}}`:       "spec.driver.driverSecrets[0].type",
+		`{executor: {secrets: [{name: a, path: /a, type: Gcp}]}}`:           "spec.executor.secrets[0].type",
 		`{sparkConf: {spark.kubernetes.driver.memoryOverhead: x}}`:          "spec.sparkConf[spark.kubernetes.driver.memoryOverhead]",
 	} {
 		app := application(t, spec)
@@ -419,5 +441,43 @@ func TestTheUIServiceIsTheEarlyOperators(t *testing.T) {
 		if services != 2 {
 			t.Errorf("there are %d Services, want the driver's and the UI's", services)
 		}
+	}
+}
+
+func TestTypeOfASecretInItsFirstSpelling(t *testing.T) {
+	of := func(secret string) *v1alpha1.SparkApplication {
+		return application(t, `{driver: {driverSecrets: [{name: key, path: /mnt, `+secret+`}]}}`)
+	}
+	first, newest := of("type: GCPServiceAccount"), of("secretType: GCPServiceAccount")
+	if diff := cmp.Diff(planned(t, newest, early.NewSettings()), planned(t, first, early.NewSettings())); diff != "" {
+		t.Errorf("plan (-newest +first):\n%s", diff)
+	}
+	if found := early.Invalid(of("type: Generic, secretType: Generic"), early.NewSettings()); len(found) > 0 {
+		t.Errorf("two spellings with one value: found %q", found)
+	}
+	found := early.Invalid(of("type: Generic, secretType: GCPServiceAccount"), early.NewSettings())
+	if len(found) != 1 || !strings.Contains(found.String(), "spec.driver.driverSecrets[0].type") {
+		t.Errorf("two values: found %q", found)
+	}
+}
+
+func TestImageForBothRolesIsAProperty(t *testing.T) {
+	s := early.NewSettings()
+	s.ImageReplacements = []early.ImageReplacement{{Pattern: "kubespark/*", Image: "spark:3.5.9"}}
+	const none = `driver: {image: ""}, executor: {image: ""}`
+	replaced := application(t, `{`+none+`, sparkConf: {spark.kubernetes.container.image: kubespark/spark}}`)
+	if got := planned(t, replaced, s).Properties["spark.kubernetes.container.image"]; got != "spark:3.5.9" {
+		t.Errorf("the image is %q", got)
+	}
+	if sentences := early.Warnings(replaced, s).Sentences(); len(sentences) != 1 || !strings.Contains(sentences[0], "spec.sparkConf[spark.kubernetes.container.image]") {
+		t.Errorf("the warnings are %q", sentences)
+	}
+	missing := application(t, `{`+none+`}`)
+	plan, err := early.Plan(missing, firesteelv1alpha1.Attempt{Since: submitTime}, s)
+	if err == nil {
+		_, err = submission.Build(plan)
+	}
+	if found := early.Refusals(err, missing, s).String(); !strings.Contains(found, "spec.driver.image is missing") {
+		t.Errorf("without an image it is refused by %q", found)
 	}
 }

@@ -248,6 +248,9 @@ type SecretInfo struct {
 	// is none. Default: Generic.
 	// +optional
 	Type string `json:"secretType,omitempty"`
+	// type is the first spelling of secretType.
+	// +optional
+	FirstType string `json:"type,omitempty"`
 }
 
 // The types of secrets.
