@@ -15,9 +15,9 @@
 // one field takes the value of another; what is random gets a fixed text; maps that Spark walks in arbitrary order are
 // sorted. Two objects of the same form are the same to the server.
 //
-// Each case is compared as a plan, and as an application that a user writes in the API of either operator. Of that the
-// same objects must come, with what that operator adds to them, which [Recording.Apache] and [Recording.Kubeflow] say;
-// and a refusal must name what the manifest holds.
+// Each case is compared as a plan, and as an application that a user writes in the API of each operator. Of that the
+// same objects must come, with what that operator adds to them, which [Recording.Apache], [Recording.Kubeflow] and
+// [Recording.Early] say; and a refusal must name what the manifest holds.
 //
 // Executors are made by the driver, of properties and of a template that Firesteel gives it. For each field that the
 // Kubeflow operator's API has for them ([ExecutorCases]) Spark's own builder makes one of what Firesteel gives, in one JVM

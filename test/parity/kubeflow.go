@@ -136,35 +136,48 @@ func (r *Recording) Kubeflow(c Case) *Recording {
 	if r.RefusedBy != "" {
 		return r
 	}
-	fields := maps.Clone(r.Fields)
-	fields[propertiesOf+appNameKey] = appName
-	if _, set := c.Conf["spark.executor.instances"]; !set && !strings.EqualFold(c.Conf["spark.dynamicAllocation.enabled"], "true") {
-		fields[propertiesOf+"spark.executor.instances"] = "1"
-	}
-	fields[driverLabels+"spark-app-name"] = appName
-	_, selects := fields[driverService+"kind"]
-	if selects {
-		fields[driverService+"spec/selector/spark-app-name"] = appName
-	}
+	fields := r.named(c, properties{"sparkoperator.k8s.io/app-name": appName, "sparkoperator.k8s.io/launched-by-spark-operator": "true"}, "1")
 	for _, role := range roles {
-		labels := properties{"sparkoperator.k8s.io/app-name": appName, "sparkoperator.k8s.io/launched-by-spark-operator": "true"}
 		if c.templateOf(role) == "" {
-			labels["sparkoperator.k8s.io/mutated-by-spark-operator"] = "true"
+			label(fields, role, "sparkoperator.k8s.io/mutated-by-spark-operator", "true")
 		} else {
 			key, name := templateContainer(role)
 			fields[propertiesOf+key] = name
 		}
-		for key, value := range labels {
-			fields[propertiesOf+"spark.kubernetes."+role+".label."+key] = value
-			if role == "driver" {
-				fields[driverLabels+key] = value
-			}
-			if role == "driver" && selects {
-				fields[driverService+"spec/selector/"+key] = value
-			}
-		}
 	}
 	return &Recording{Fields: driverFirst(fields)}
+}
+
+// named returns the fields of a recording with the name of an application, the labels of its Pods, and the number of its executors if it
+// has none.
+func (r *Recording) named(c Case, labels properties, executors string) Fields {
+	fields := maps.Clone(r.Fields)
+	fields[propertiesOf+appNameKey] = appName
+	if _, set := c.Conf["spark.executor.instances"]; !set && !strings.EqualFold(c.Conf["spark.dynamicAllocation.enabled"], "true") {
+		fields[propertiesOf+"spark.executor.instances"] = executors
+	}
+	fields[driverLabels+"spark-app-name"] = appName
+	if _, selects := fields[driverService+"kind"]; selects {
+		fields[driverService+"spec/selector/spark-app-name"] = appName
+	}
+	for _, role := range roles {
+		for key, value := range labels {
+			label(fields, role, key, value)
+		}
+	}
+	return fields
+}
+
+// label adds a label of a role's Pods.
+func label(fields Fields, role, key, value string) {
+	fields[propertiesOf+"spark.kubernetes."+role+".label."+key] = value
+	if role != "driver" {
+		return
+	}
+	fields[driverLabels+key] = value
+	if _, selects := fields[driverService+"kind"]; selects {
+		fields[driverService+"spec/selector/"+key] = value
+	}
 }
 
 var containerField = regexp.MustCompile(`^(Pod/spec/containers/)(\d+)(/.*)$`)

@@ -39,8 +39,12 @@ func said(problems finding.List) []string {
 
 // place is where in the manifest the refused field is.
 func (c Comparison) place() string {
-	if c.API == Kubeflow {
+	switch c.API {
+	case Kubeflow:
 		return c.placeInKubeflow()
+	case Early:
+		return c.placeInEarly()
+	default:
+		return c.placeInApache()
 	}
-	return c.placeInApache()
 }

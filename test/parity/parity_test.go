@@ -28,6 +28,9 @@ func TestSubmissionEqualsSparkSubmit(t *testing.T) {
 				if c.InKubeflow() {
 					comparisons = append(comparisons, throughKubeflow(t, c, version, recorded))
 				}
+				if c.InEarly() {
+					comparisons = append(comparisons, throughEarly(t, c, version, recorded))
+				}
 				for _, comparison := range comparisons {
 					for _, wrong := range comparison.Wrong(meant) {
 						t.Errorf("%s: %v", cmp.Or(comparison.API, "submission"), wrong)
@@ -77,6 +80,23 @@ func throughKubeflow(t *testing.T, c Case, version string, recorded *Recording) 
 	return Comparison{
 		Case: c, Version: version, API: Kubeflow, Recorded: recorded.Kubeflow(c),
 		Built: Normal(built), Refusal: refusal, Message: RefusalInKubeflow(refusal, app),
+	}
+}
+
+func throughEarly(t *testing.T, c Case, version string, recorded *Recording) Comparison {
+	t.Helper()
+	manifest, err := c.EarlyManifest(version, c.Namespace())
+	if err != nil {
+		t.Fatal(err)
+	}
+	app, err := DecodeEarly(manifest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	built, refusal := c.BuildEarly(app)
+	return Comparison{
+		Case: c, Version: version, API: Early, Recorded: recorded.Early(c, app),
+		Built: Normal(built), Refusal: refusal, Message: RefusalInEarly(refusal, app),
 	}
 }
 
