@@ -59,17 +59,6 @@ func TestKustomizeGivesAnotherNamespaceItsAccounts(t *testing.T) {
 	}
 }
 
-// The chart makes its Roles of the ClusterRoles in config.
-func TestKustomizeForListedNamespacesIsWhatTheChartRenders(t *testing.T) {
-	built := build(t, "examples/kustomize/listed-namespaces")
-	mustEqual(t, ofConfig(t, with(t, "controller: {rbac: {scope: Namespaces}}\nspark: {jobNamespaces: [team-a, team-b]}")), built.without(byHelm))
-	for _, kind := range []string{"ClusterRole", "ClusterRoleBinding"} {
-		for name := range built.kind(kind) {
-			t.Errorf("there is %s", name)
-		}
-	}
-}
-
 func TestKustomizeSecondInstallationSharesNothingButTheCluster(t *testing.T) {
 	first, second := build(t, "examples/kustomize/eventing"), build(t, "examples/kustomize/second-installation")
 	for name, o := range build(t, "examples/kustomize/webhook") {
