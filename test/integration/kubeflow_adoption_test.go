@@ -70,11 +70,11 @@ func (s *env) leftByKubeflowOperator(recorded, name string) *v1beta2.SparkApplic
 	return nil
 }
 
-// driverByKubeflowOperator makes the driver of the run that a status shows, and has it run.
-func (s *env) driverByKubeflowOperator(app *v1beta2.SparkApplication) *driver {
+// driverByKubeflowOperator makes the driver of the run that a status shows, and has it run. Changes are made to the Pod before.
+func (s *env) driverByKubeflowOperator(app *v1beta2.SparkApplication, changes ...func(*corev1.Pod)) *driver {
 	s.Helper()
 	controls := true
-	_, err := s.Kube.CoreV1().Pods(s.ns).Create(s.Context(), &corev1.Pod{
+	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
 			Name: app.Name + "-driver",
 			Labels: map[string]string{
@@ -87,7 +87,11 @@ func (s *env) driverByKubeflowOperator(app *v1beta2.SparkApplication) *driver {
 			}},
 		},
 		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "spark-kubernetes-driver", Image: "spark:4.0.1"}}},
-	}, metav1.CreateOptions{})
+	}
+	for _, change := range changes {
+		change(pod)
+	}
+	_, err := s.Kube.CoreV1().Pods(s.ns).Create(s.Context(), pod, metav1.CreateOptions{})
 	s.must(err)
 	return s.kubeflowDriver(app.Name).start().ready()
 }
@@ -109,6 +113,15 @@ func TestAdoptionOfApplicationsOfTheKubeflowOperator(t *testing.T) {
 		with := s.leftByKubeflowOperator(recorded, fmt.Sprintf("%s-d", recorded))
 		all[recorded+" with a driver"] = left{with, s.driverByKubeflowOperator(with), fates.withDriver}
 	}
+	unowned := s.leftByKubeflowOperator("running", "running-o")
+	all["running with a driver without an owner"] = left{unowned, s.driverByKubeflowOperator(unowned, func(pod *corev1.Pod) {
+		pod.OwnerReferences, pod.Labels["spark-app-selector"] = nil, unowned.Status.SparkApplicationID
+	}), kubeflowAdoptionCase{"RUNNING", false}}
+	foreign := s.leftByKubeflowOperator("running", "running-f")
+	s.driverByKubeflowOperator(foreign, func(pod *corev1.Pod) {
+		pod.OwnerReferences, pod.Labels["spark-app-selector"] = nil, "spark-of-another"
+	})
+	all["running beside a Pod that only has the driver's name"] = left{foreign, nil, kubeflowAdoptionCase{"FAILED", false}}
 	s.ownController(controller{sink: s.sink.URL()})
 	t.Run("each", func(t *testing.T) {
 		for name, l := range all {
