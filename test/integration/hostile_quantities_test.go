@@ -11,7 +11,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/wait"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
@@ -58,14 +57,6 @@ var hostileKinds = []hostileKind{
 	},
 }
 
-func (k hostileKind) resourceOf() schema.GroupVersionResource {
-	version, err := schema.ParseGroupVersion(k.apiVersion)
-	if err != nil {
-		panic(err)
-	}
-	return version.WithResource(k.resource)
-}
-
 // apply creates an object of the kind with a spec, as kubectl does.
 func (k hostileKind) apply(s *env, name, spec string) {
 	s.Helper()
@@ -75,7 +66,7 @@ func (k hostileKind) apply(s *env, name, spec string) {
 // messageOf returns all messages of an object: of its status and of its Kubernetes Events.
 func (k hostileKind) messageOf(s *env, name string) string {
 	s.Helper()
-	object, err := s.Dynamic.Resource(k.resourceOf()).Namespace(s.ns).Get(s.Context(), name, metav1.GetOptions{})
+	object, err := s.Dynamic.Resource(resourceOf(k.apiVersion, k.resource)).Namespace(s.ns).Get(s.Context(), name, metav1.GetOptions{})
 	s.must(err)
 	reason, _, _ := unstructured.NestedString(object.Object, "status", "reason")
 	texts := []string{reason}
@@ -157,7 +148,7 @@ func TestHostileQuantitiesAffectNoOtherApplication(t *testing.T) {
 			k.untilMessage(bad, name+"-"+strings.ToLower(k.kind), value)
 		}
 		for _, name := range []string{"huge", "long"} { // and it can be deleted
-			_, err := bad.kubectl("", "delete", k.resourceOf().GroupResource().String(), name+"-"+strings.ToLower(k.kind), "--timeout=60s")
+			_, err := bad.kubectl("", "delete", resourceOf(k.apiVersion, k.resource).GroupResource().String(), name+"-"+strings.ToLower(k.kind), "--timeout=60s")
 			bad.must(err)
 		}
 	}

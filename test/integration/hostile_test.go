@@ -90,9 +90,10 @@ func (s *env) timed(do func()) time.Duration {
 	return time.Since(began)
 }
 
-func resourceOf(k hostile.Kind) schema.GroupVersionResource {
-	group, version, _ := strings.Cut(k.APIVersion, "/")
-	return schema.GroupVersionResource{Group: group, Version: version, Resource: k.Resource}
+// resourceOf returns a resource of an API version such as spark.apache.org/v1.
+func resourceOf(apiVersion, resource string) schema.GroupVersionResource {
+	group, version, _ := strings.Cut(apiVersion, "/")
+	return schema.GroupVersionResource{Group: group, Version: version, Resource: resource}
 }
 
 // applied creates an object, and reports whether the API server accepts it.
@@ -100,7 +101,7 @@ func (s *env) applied(m hostile.Manifest) bool {
 	s.Helper()
 	var object unstructured.Unstructured
 	s.must(object.UnmarshalJSON(m.JSON))
-	_, err := s.Dynamic.Resource(resourceOf(m.Kind)).Namespace(s.ns).Create(s.Context(), &object, metav1.CreateOptions{})
+	_, err := s.Dynamic.Resource(resourceOf(m.Kind.APIVersion, m.Kind.Resource)).Namespace(s.ns).Create(s.Context(), &object, metav1.CreateOptions{})
 	s.Logf("%s, %d KiB, %.120q: %.200v", m.Kind, len(m.JSON)>>10, m.What, err)
 	return err == nil
 }
@@ -108,7 +109,7 @@ func (s *env) applied(m hostile.Manifest) bool {
 // deleteAll deletes all objects of a kind, and waits until they are gone.
 func (s *env) deleteAll(k hostile.Kind) {
 	s.Helper()
-	objects := s.Dynamic.Resource(resourceOf(k)).Namespace(s.ns)
+	objects := s.Dynamic.Resource(resourceOf(k.APIVersion, k.Resource)).Namespace(s.ns)
 	s.must(objects.DeleteCollection(s.Context(), metav1.DeleteOptions{}, metav1.ListOptions{}))
 	err := wait.PollUntilContextTimeout(s.Context(), pollInterval, timeout, true, func(ctx context.Context) (bool, error) {
 		left, err := objects.List(ctx, metav1.ListOptions{})
