@@ -55,7 +55,7 @@ func (r *Reconciler) leaveToNewerVersion(ctx context.Context, c *sparkv1.SparkCl
 	return blocked.AwaitNewerVersion(ctx, c, c.Status.Firesteel, r.clock.Now())
 }
 
-// releaseUnmanaged deletes the objects of a deleted cluster whose record nobody writes, unless they are to be orphaned.
+// releaseUnmanaged deletes the objects of a deleted cluster whose record no controller writes, unless they are to be orphaned.
 func (r *Reconciler) releaseUnmanaged(ctx context.Context, c *sparkv1.SparkCluster) error {
 	if accepted, _ := r.releaseProgress(c, nil); accepted {
 		return nil

@@ -92,7 +92,7 @@ func identities() clienttesting.ReactionFunc {
 	}
 }
 
-// plainCluster is one of two workers that nobody looked after.
+// plainCluster is one of two workers that no controller reconciled.
 func plainCluster() *sparkv1.SparkCluster {
 	return &sparkv1.SparkCluster{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "spark", Name: "c", UID: "uid", Generation: 1, CreationTimestamp: metav1.NewTime(began)},

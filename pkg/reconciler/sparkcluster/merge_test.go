@@ -47,7 +47,7 @@ func TestMergeKeepsTheClusterIP(t *testing.T) {
 	}
 }
 
-func TestAServiceWithAnotherClusterIPIsReplaced(t *testing.T) {
+func TestClusterServiceWithAnotherClusterIPIsReplaced(t *testing.T) {
 	for _, test := range []struct {
 		before, after string
 		want          bool

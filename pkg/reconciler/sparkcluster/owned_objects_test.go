@@ -65,7 +65,7 @@ func TestOwnWritesAreKnownBeforeTheCacheHasThem(t *testing.T) {
 }
 
 // The watch also reports objects that lost their label as deleted.
-func TestAnObjectReportedAsDeletedIsReadOnce(t *testing.T) {
+func TestClusterObjectReportedAsDeletedIsReadOnce(t *testing.T) {
 	for name, test := range map[string]struct {
 		// ours makes Firesteel itself delete the object.
 		ours      bool

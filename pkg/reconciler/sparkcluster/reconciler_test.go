@@ -32,7 +32,7 @@ var created = []string{
 	"create statefulsets c-master", "create statefulsets c-worker", "create poddisruptionbudgets c-worker-pdb",
 }
 
-func TestTheRecordIsWrittenBeforeTheObjectsAreCreated(t *testing.T) {
+func TestClusterRecordIsWrittenBeforeTheObjectsAreCreated(t *testing.T) {
 	w := newEnv(t, plainCluster())
 	var known bool
 	w.kube.PrependReactor("create", "*", func(clienttesting.Action) (bool, runtime.Object, error) {
@@ -102,7 +102,7 @@ func TestNothingIsCreatedIfTheRecordIsPruned(t *testing.T) {
 	w.wantWrites("after a minute", "update sparkclusters/status c")
 }
 
-func TestADeletedClusterWithAPrunedRecordIsReleased(t *testing.T) {
+func TestClusterDeletionWithAPrunedRecordIsReleased(t *testing.T) {
 	w := newEnv(t, plainCluster())
 	c := w.runs()
 	c.Status.Firesteel, c.DeletionTimestamp = nil, &metav1.Time{Time: began}
@@ -116,7 +116,7 @@ func TestADeletedClusterWithAPrunedRecordIsReleased(t *testing.T) {
 	}
 }
 
-func TestATemporaryErrorIsRetried(t *testing.T) {
+func TestClusterTemporaryErrorIsRetried(t *testing.T) {
 	w := newEnv(t, plainCluster())
 	w.refuse("create", "statefulsets", errAway)
 	if err := w.r.ReconcileKind(w.ctx, w.now()); !errors.Is(err, errAway) {
@@ -131,7 +131,7 @@ func quotaExceeded() error {
 	return apierrors.NewForbidden(schema.GroupResource{Group: "apps", Resource: "statefulsets"}, "c-worker", errors.New("exceeded quota: small"))
 }
 
-func TestATerminalRefusalEndsTheCluster(t *testing.T) {
+func TestClusterEndsAfterATerminalRefusal(t *testing.T) {
 	w := newEnv(t, plainCluster())
 	w.refuse("create", "statefulsets", quotaExceeded())
 	c := w.reconcile()
@@ -156,7 +156,7 @@ func TestATerminalRefusalEndsTheCluster(t *testing.T) {
 
 // The API server checks quotas before names: if the response of a create was lost, the next create is refused
 // although the object exists.
-func TestARefusedCreateOfAnExistingObject(t *testing.T) {
+func TestClusterRefusedCreateOfAnExistingObject(t *testing.T) {
 	owner := []metav1.OwnerReference{{APIVersion: "spark.apache.org/v1", Kind: "SparkCluster", Name: "c", UID: "uid"}}
 	for name, test := range map[string]struct {
 		existing metav1.ObjectMeta
@@ -200,7 +200,7 @@ func TestARefusedCreateOfAnExistingObject(t *testing.T) {
 	}
 }
 
-func TestAnEditThatIsRefusedIsTriedAgainAfterAWhile(t *testing.T) {
+func TestClusterEditThatIsRefusedIsTriedAgainAfterAWhile(t *testing.T) {
 	w := newEnv(t, plainCluster())
 	w.runs()
 	w.refuse("update", "statefulsets", apierrors.NewInvalid(schema.GroupKind{Group: "apps", Kind: "StatefulSet"}, "c-worker", nil))
@@ -218,7 +218,7 @@ func TestAnEditThatIsRefusedIsTriedAgainAfterAWhile(t *testing.T) {
 	w.wantWrites("a minute later", "update statefulsets c-master", "update statefulsets c-worker")
 }
 
-func TestAnEditUpdatesOnlyTheObjectsThatItChanges(t *testing.T) {
+func TestClusterEditUpdatesOnlyTheObjectsThatItChanges(t *testing.T) {
 	w := newEnv(t, plainCluster())
 	w.runs()
 	w.edit(func(c *sparkv1.SparkCluster) { c.Spec.ClusterTolerations.InstanceConfig.InitWorkers = 3 })
@@ -230,7 +230,7 @@ func TestAnEditUpdatesOnlyTheObjectsThatItChanges(t *testing.T) {
 }
 
 // A client that waits for UpToDate with the generation of an edit must not see the state before the edit.
-func TestAnEditIsNotUpToDateBeforeItIsWritten(t *testing.T) {
+func TestClusterEditIsNotUpToDateBeforeItIsWritten(t *testing.T) {
 	w := newEnv(t, plainCluster())
 	w.runs()
 	away := true
@@ -251,7 +251,7 @@ func TestAnEditIsNotUpToDateBeforeItIsWritten(t *testing.T) {
 }
 
 // A change of a Service between headless and not headless cannot be updated.
-func TestAServiceThatGetsAClusterIPIsReplaced(t *testing.T) {
+func TestClusterServiceThatGetsAClusterIPIsReplaced(t *testing.T) {
 	w := newEnv(t, plainCluster())
 	w.runs()
 	w.edit(func(c *sparkv1.SparkCluster) {
@@ -274,7 +274,7 @@ func TestAServiceThatGetsAClusterIPIsReplaced(t *testing.T) {
 	}
 }
 
-func TestADeletedObjectIsCreatedAgain(t *testing.T) {
+func TestClusterObjectThatIsDeletedIsCreatedAgain(t *testing.T) {
 	w := newEnv(t, plainCluster())
 	w.runs()
 	if err := w.kube.CoreV1().Services("spark").Delete(w.ctx, "c-master-svc", metav1.DeleteOptions{}); err != nil {
@@ -286,7 +286,7 @@ func TestADeletedObjectIsCreatedAgain(t *testing.T) {
 	w.wantWrites("without its Service", "create services c-master-svc")
 }
 
-func TestAChangedLabelIsRestored(t *testing.T) {
+func TestClusterLabelThatIsChangedIsRestored(t *testing.T) {
 	w := newEnv(t, plainCluster())
 	w.runs()
 	set := w.set("c-worker")
@@ -306,7 +306,7 @@ func TestAChangedLabelIsRestored(t *testing.T) {
 }
 
 // A webhook may insist on another label.
-func TestALabelThatAWebhookChangesIsWrittenOnlyOnce(t *testing.T) {
+func TestClusterLabelThatAWebhookChangesIsWrittenOnlyOnce(t *testing.T) {
 	w := newEnv(t, plainCluster())
 	w.kube.PrependReactor("create", "services", func(action clienttesting.Action) (bool, runtime.Object, error) {
 		made := action.(clienttesting.CreateAction).GetObject().(*corev1.Service)
@@ -320,7 +320,7 @@ func TestALabelThatAWebhookChangesIsWrittenOnlyOnce(t *testing.T) {
 	}
 }
 
-func TestTheAutoscalersReplicasStay(t *testing.T) {
+func TestClusterReplicasOfTheAutoscalerStay(t *testing.T) {
 	c := plainCluster()
 	c.Spec.ClusterTolerations.InstanceConfig.MaxWorkers = 5
 	w := newEnv(t, c)
@@ -346,7 +346,7 @@ func TestTheAutoscalersReplicasStay(t *testing.T) {
 	}
 }
 
-func TestTheSpecSetsTheReplicasWithoutAnAutoscaler(t *testing.T) {
+func TestClusterReplicasAreThoseOfTheSpecWithoutAnAutoscaler(t *testing.T) {
 	w := newEnv(t, plainCluster())
 	w.runs()
 	set := w.set("c-worker")
@@ -364,7 +364,7 @@ func TestTheSpecSetsTheReplicasWithoutAnAutoscaler(t *testing.T) {
 }
 
 // Objects of another operator run on unchanged, and do not count as up to date.
-func TestAnAdoptedStatefulSetIsNotUpToDateBeforeAnEdit(t *testing.T) {
+func TestClusterStatefulSetThatIsAdoptedIsNotUpToDateBeforeAnEdit(t *testing.T) {
 	w := newEnv(t, plainCluster())
 	owner := metav1.OwnerReference{APIVersion: "spark.apache.org/v1", Kind: "SparkCluster", Name: "c", UID: "uid"}
 	four := int32(4)
@@ -392,7 +392,7 @@ func TestAnAdoptedStatefulSetIsNotUpToDateBeforeAnEdit(t *testing.T) {
 }
 
 // An autoscaler never scales a StatefulSet with zero Pods.
-func TestAnAutoscaledClusterThatHadNoWorkersGetsSome(t *testing.T) {
+func TestClusterWithAnAutoscalerThatHadNoWorkersGetsSome(t *testing.T) {
 	c := plainCluster()
 	c.Spec.ClusterTolerations.InstanceConfig.InitWorkers = 0
 	w := newEnv(t, c)
@@ -425,7 +425,7 @@ func TestNumbersOfWorkersAreWrittenAtMostEveryTenSeconds(t *testing.T) {
 	w.wantWrites("after ten seconds", "update sparkclusters/status c")
 }
 
-func TestAShortFailureOfTheMasterLeavesTheNumberOfWorkers(t *testing.T) {
+func TestClusterMasterThatFailsShortlyLeavesTheNumberOfWorkers(t *testing.T) {
 	w := newEnv(t, plainCluster())
 	w.runs()
 	w.clock.SetTime(began.Add(workersAfter))
@@ -443,7 +443,7 @@ func TestAShortFailureOfTheMasterLeavesTheNumberOfWorkers(t *testing.T) {
 	}
 }
 
-func TestTheCursorIsWrittenAtRest(t *testing.T) {
+func TestClusterCursorIsWrittenAtRest(t *testing.T) {
 	w := newEnv(t, plainCluster())
 	w.runs()
 	w.relay.progress.Acknowledged = 2
@@ -465,7 +465,7 @@ func TestTheCursorIsWrittenAtRest(t *testing.T) {
 }
 
 // A sink that takes nothing is reported once, and stays reported until it takes something.
-func TestASinkThatTakesNothingIsReported(t *testing.T) {
+func TestClusterSinkThatTakesNothingIsReported(t *testing.T) {
 	w := newEnv(t, plainCluster())
 	w.runs()
 	expect := func(when string, progress events.Progress, reason string, writes ...string) {
@@ -485,7 +485,7 @@ func TestASinkThatTakesNothingIsReported(t *testing.T) {
 	expect("when it takes one", events.Progress{Pending: 1, Acknowledged: 1}, "Pending", write)
 }
 
-func TestADeletedClusterIsReleased(t *testing.T) {
+func TestClusterDeletionReleasesTheCluster(t *testing.T) {
 	w := newEnv(t, plainCluster())
 	c := w.runs()
 	c.DeletionTimestamp = &metav1.Time{Time: began}
@@ -511,7 +511,7 @@ func TestADeletedClusterIsReleased(t *testing.T) {
 
 // A write of another writer, such as the garbage collector that removes its own finalizer, makes the removal of
 // Firesteel's finalizer conflict.
-func TestAConflictingFinalizerRemovalIsRetriedAtOnce(t *testing.T) {
+func TestClusterFinalizerRemovalThatConflictsIsRetriedAtOnce(t *testing.T) {
 	const finalizer = "sparkclusters.spark.apache.org/finalizer"
 	for name, test := range map[string]struct {
 		version   string
@@ -539,7 +539,7 @@ func TestAConflictingFinalizerRemovalIsRetriedAtOnce(t *testing.T) {
 	}
 }
 
-func TestAWaitingDeletionIsReportedWithOneWrite(t *testing.T) {
+func TestClusterDeletionThatWaitsIsReportedWithOneWrite(t *testing.T) {
 	w := newEnv(t, plainCluster())
 	w.reconcile()
 	w.createPod(&corev1.Pod{ObjectMeta: podOf("c-worker", "")})
@@ -667,7 +667,7 @@ func TestDeletionsHavePreconditions(t *testing.T) {
 }
 
 // The garbage collector is about to delete the objects of an earlier cluster of the same name.
-func TestANamesakesObjectIsWaitedFor(t *testing.T) {
+func TestClusterObjectOfANamesakeIsWaitedFor(t *testing.T) {
 	w := newEnv(t, plainCluster())
 	owner := metav1.OwnerReference{APIVersion: "spark.apache.org/v1beta1", Kind: "SparkCluster", Name: "c", UID: "earlier"}
 	err := w.kube.Tracker().Add(&corev1.Service{ObjectMeta: metav1.ObjectMeta{
@@ -760,7 +760,7 @@ func TestOnlyThePodsOfItsStatefulSetsAreTheClusters(t *testing.T) {
 	}
 }
 
-func TestTheReasonOfMissingPodsIsReported(t *testing.T) {
+func TestClusterPodsThatAreMissingAreReportedWithTheReason(t *testing.T) {
 	w := newEnv(t, plainCluster())
 	w.reconcile()
 	const message = `create Pod c-worker-0 in StatefulSet c-worker failed error: pods "c-worker-0" is forbidden: exceeded quota: small`
@@ -796,7 +796,7 @@ func (w *env) lacks(name string, why string) {
 }
 
 // A healthy cluster may still lack Pods that its spec asks for.
-func TestTheReasonOfMissingPodsOfARunningClusterIsReported(t *testing.T) {
+func TestClusterPodsThatAreMissingWhileItRunsAreReportedWithTheReason(t *testing.T) {
 	w := newEnv(t, plainCluster())
 	w.runs()
 	w.edit(func(c *sparkv1.SparkCluster) { c.Spec.ClusterTolerations.InstanceConfig.InitWorkers = 3 })
@@ -832,7 +832,7 @@ func TestTheReasonOfMissingPodsOfARunningClusterIsReported(t *testing.T) {
 	}
 }
 
-func TestAFailedListOfEventsIsRetriedAfterAWhile(t *testing.T) {
+func TestClusterEventsThatCannotBeListedAreListedAfterAWhile(t *testing.T) {
 	w := newEnv(t, plainCluster())
 	w.runs()
 	w.refuse("list", "events", errAway)
@@ -861,7 +861,7 @@ func TestObstaclesOfPodsOfARunningClusterAreReported(t *testing.T) {
 	}
 }
 
-func TestARolloutIsReported(t *testing.T) {
+func TestClusterRolloutIsReported(t *testing.T) {
 	w := newEnv(t, plainCluster())
 	w.runs()
 	set := w.set("c-worker")
@@ -875,7 +875,7 @@ func TestARolloutIsReported(t *testing.T) {
 	}
 }
 
-func TestABlockedClusterIsReportedUntilTheReportArrives(t *testing.T) {
+func TestClusterThatIsBlockedIsReportedUntilTheReportArrives(t *testing.T) {
 	w := newEnv(t, plainCluster())
 	odd := &sparkv1.SparkCluster{ObjectMeta: w.now().ObjectMeta, Undecodable: "containers is no list"}
 	away := true
@@ -895,7 +895,7 @@ func TestABlockedClusterIsReportedUntilTheReportArrives(t *testing.T) {
 	}
 }
 
-func TestAnUndecodableClusterIsBlocked(t *testing.T) {
+func TestClusterThatCannotBeDecodedIsBlocked(t *testing.T) {
 	w := newEnv(t, plainCluster())
 	odd := &sparkv1.SparkCluster{ObjectMeta: w.now().ObjectMeta, Undecodable: "containers is no list in https://user:hunter2@example.org"}
 	for range 2 {
