@@ -123,7 +123,7 @@ func TestEachAPIHasADialectWithAnySettings(t *testing.T) {
 		t.Run(group, func(t *testing.T) {
 			api := applications.All(fake.NewSimpleClientset())[group]
 			if state := api.Dialect(config.Default()).VisibleState(app); state != "" {
-				t.Errorf("an application that nobody has looked at shows %q", state)
+				t.Errorf("an application that no controller has reconciled shows %q", state)
 			}
 			if name := api.CustomResourceDefinition(); name != "sparkapplications."+group {
 				t.Errorf("its definition is %q", name)

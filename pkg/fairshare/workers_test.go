@@ -97,7 +97,7 @@ func TestWorkersForgetNoKey(t *testing.T) {
 			}
 		}
 		if len(want) > 0 {
-			t.Fatalf("seed %d: nobody worked on %v", seed, want)
+			t.Fatalf("seed %d: no worker took %v", seed, want)
 		}
 	}
 }

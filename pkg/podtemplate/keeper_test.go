@@ -186,7 +186,7 @@ func TestForgottenTemplateIsFetchedAgain(t *testing.T) {
 	})
 }
 
-// Whoever still waits for a template that was forgotten to save memory asks again.
+// An application that still waits for a template that was forgotten to save memory asks again.
 func TestForgottenTemplateEndsItsFetch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newTemplateServer(t, func(ctx context.Context) ([]byte, error) {

@@ -20,7 +20,7 @@ type builder struct {
 	s v1alpha1.ScheduledSparkApplication
 }
 
-// hourly is a schedule that nobody has looked at.
+// hourly is a schedule that no controller has reconciled.
 func hourly() *builder {
 	b := &builder{}
 	b.s.Namespace, b.s.Name, b.s.UID, b.s.CreationTimestamp = "team-a", "pi", "uid-of-pi", metav1.NewTime(created)

@@ -354,9 +354,9 @@ func TestExcludedStepsAreLeftOut(t *testing.T) {
 		plan Plan
 		want int
 	}{
-		"the network policy":               {version(pi(policy), "4.2.0"), 2},
-		"two of them, and one of nobody's": {version(pi(policy+", "+driverServiceStep+",com.example.Step"), "4.3.0"), 1},
-		"but not before Spark 4.1":         {version(pi(key+driverServiceStep), "4.0.1"), 2},
+		"the network policy":                     {version(pi(policy), "4.2.0"), 2},
+		"two of them, and one that is not known": {version(pi(policy+", "+driverServiceStep+",com.example.Step"), "4.3.0"), 1},
+		"but not before Spark 4.1":               {version(pi(key+driverServiceStep), "4.0.1"), 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if objects := mustBuild(t, row.plan); len(objects.Owned) != row.want {

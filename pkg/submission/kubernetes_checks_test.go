@@ -33,7 +33,7 @@ func TestValuesThatTheAPIServerWouldRefuseAreRefusedByProperty(t *testing.T) {
 		"a secret without path":    {[]string{secretPrefix + "a="}, secretPrefix + "a", ""},
 		"less than is requested":   {[]string{limitCoresKey + "=0.5"}, limitCoresKey, "0.5"},
 		"less than nothing":        {[]string{requestCoresKey + "=-1"}, requestCoresKey, "-1"},
-		"a device of nobody's":     {[]string{"spark.driver.resource.gpu.amount=1", "spark.driver.resource.gpu.vendor=a b"}, "spark.driver.resource.gpu.vendor", "a b"},
+		"a device of no vendor":    {[]string{"spark.driver.resource.gpu.amount=1", "spark.driver.resource.gpu.vendor=a b"}, "spark.driver.resource.gpu.vendor", "a b"},
 		"a volume's name":          {volume("emptyDir.V_1", "mount.path=/m"), driverVolumePrefix + "emptyDir.V_1.mount.path", "/m"},
 		"a volume's path":          {volume("emptyDir.v", "mount.path="), driverVolumePrefix + "emptyDir.v.mount.path", ""},
 		"a path out of a volume":   {volume("emptyDir.v", "mount.path=/m", "mount.subPath=../x"), driverVolumePrefix + "emptyDir.v.mount.subPath", "../x"},

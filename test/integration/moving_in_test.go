@@ -145,7 +145,7 @@ func (t *team) apply(manifest string) {
 	t.submitted(manifest)
 }
 
-// untilIn waits until an application is in a state, whoever wrote it.
+// untilIn waits until an application is in a state, of any writer.
 func (t *team) untilIn(name string, state v1beta2.ApplicationStateType) *v1beta2.SparkApplication {
 	t.Helper()
 	return until(t.env, t.kubeflowApps(), name, fmt.Sprintf("be %q", state), func(app *v1beta2.SparkApplication) bool {
@@ -556,7 +556,7 @@ func (s *env) leftByApacheOperator() []*adoptedApp {
 	return left
 }
 
-// unchanged checks that nobody wrote applications since they had these versions, and that their drivers live.
+// unchanged checks that no writer changed applications since they had these versions, and that their drivers live.
 func (s *env) unchanged(left []*adoptedApp, versions map[string]string) {
 	s.Helper()
 	for _, l := range left {

@@ -90,10 +90,10 @@ func TestPickDriver(t *testing.T) {
 			leftIn(t, "untrimmed"), pods(driverOf("untrimmed-0").In(corev1.PodFailed), driverOf("untrimmed-1").Going(), driverOf("untrimmed-4")),
 			"untrimmed-4-driver", []string{"untrimmed-0-driver", "untrimmed-1-driver"},
 		},
-		"one that nobody wrote down": {
+		"one that no status shows": {
 			leftIn(t, "scheduled-to-restart"), pods(driverOf("scheduled-to-restart-1")), "scheduled-to-restart-1-driver", nil,
 		},
-		"one that nobody wrote down and that ended": {
+		"one that no status shows and that ended": {
 			leftIn(t, "submitted"), pods(driverOf("submitted-0").In(corev1.PodSucceeded)), "submitted-0-driver", nil,
 		},
 		"not the attempt's before a restart": {
@@ -178,7 +178,7 @@ func TestAdopt(t *testing.T) {
 		made time.Time
 		want time.Time
 	}{
-		"one that nobody wrote down": {
+		"one that no status shows": {
 			leftIn(t, "scheduled-to-restart"), time.Date(2026, 9, 14, 9, 0, 0, 0, time.UTC), time.Date(2026, 9, 14, 9, 0, 0, 0, time.UTC),
 		},
 		"one that another clock is behind of": {
@@ -218,7 +218,7 @@ func TestOwns(t *testing.T) {
 	}{
 		"its own":                          {own(), driverOf("failed-0"), true},
 		"a namesake's":                     {own().With(another), driverOf("failed-0"), false},
-		"nobody's":                         {own(), orphan(), false},
+		"one without an owner":             {own(), orphan(), false},
 		"its own that was orphaned":        {own().With(deleted), orphan(), true},
 		"a namesake's while it is deleted": {own().With(another).With(deleted), driverOf("failed-0"), false},
 	} {

@@ -13,7 +13,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/spec"
 )
 
-// TestGoldenHashes fails if the encoding of a spec changes, by whatever: then applications that nobody edited would warn of an
+// TestGoldenHashes fails if the encoding of a spec changes, by whatever: then applications that were not edited would warn of an
 // edit. Raise spec.HashVersion, and keep the function of the version before for one release.
 func TestGoldenHashes(t *testing.T) {
 	want := map[string][2]string{

@@ -266,7 +266,7 @@ func TestInheritAnIncompleteStatus(t *testing.T) {
 		"no previous summary": {leftIn(t, "scheduled-to-restart").With(func(app *sparkv1.SparkApplication) {
 			app.Status.PreviousAttemptSummary = nil
 		}), "ScheduledToRestart 7 1"},
-		"a state in the past that nobody knows": {leftIn(t, "running-healthy").With(func(app *sparkv1.SparkApplication) {
+		"a state in the past that is not known": {leftIn(t, "running-healthy").With(func(app *sparkv1.SparkApplication) {
 			app.Status.StateTransitionHistory["3"] = sparkv1.ApplicationState{
 				CurrentStateSummary: "Pondering", LastTransitionTime: "2026-09-14T08:30:20Z",
 			}

@@ -75,8 +75,8 @@ func TestRemoteTemplates(t *testing.T) {
 		"the driver's before the executors'": {named(), []string{ofDriver, ofExecutor}},
 		"none where the spec has its own":    {named().Driver(&corev1.PodTemplateSpec{}).Executor(&corev1.PodTemplateSpec{}), nil},
 		"the one that the spec has not":      {named().Driver(&corev1.PodTemplateSpec{}), []string{ofExecutor}},
-		"even where nobody can make it out":  {pi().Conf(driverTemplateKey, "https://[::1/%zz"), []string{"https://[::1/%zz"}},
-		"even by schemes that nobody reads":  {pi().Conf(driverTemplateKey, "HDFS://host/t"), []string{"HDFS://host/t"}},
+		"even if it cannot be parsed":        {pi().Conf(driverTemplateKey, "https://[::1/%zz"), []string{"https://[::1/%zz"}},
+		"even by schemes that are not read":  {pi().Conf(driverTemplateKey, "HDFS://host/t"), []string{"HDFS://host/t"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got []string

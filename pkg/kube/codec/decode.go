@@ -133,7 +133,7 @@ func withRecord[Plain any](data []byte) (object Plain, ok bool) {
 }
 
 // unknownInSpec are the messages about the spec. Fields of the metadata and the status that a type does not know are a
-// newer API server's or a newer Firesteel's, and nobody's error. Neither are those by which a template says that it is a
+// newer API server's or a newer Firesteel's, and no error. Neither are those by which a template says that it is a
 // Pod: files of templates, which spark-submit reads, begin with them.
 func unknownInSpec(errs []error, templates []string) []string {
 	var texts []string

@@ -32,7 +32,7 @@ type Object interface {
 type Client interface {
 	// Create creates the object. The API server is not asked if it would refuse the object for its size.
 	Create(ctx context.Context) (Object, error)
-	// Get reads the object that has the name, whoever created it.
+	// Get reads the object that has the name, of any owner.
 	Get(ctx context.Context) (Object, error)
 	// Update writes another version of the object. It must be of the same Go type.
 	Update(ctx context.Context, changed Object) (Object, error)

@@ -11,7 +11,7 @@ import (
 type phase string
 
 const (
-	phaseWaiting   phase = "Waiting"   // it does not run yet, and nobody suspended it
+	phaseWaiting   phase = "Waiting"   // it does not run yet, and is not suspended
 	phaseRunning   phase = "Running"   // it does its work, or its node is lost
 	phaseSuspended phase = "Suspended" // the user suspended it
 	phaseEnded     phase = "Ended"     // its last attempt has ended

@@ -195,7 +195,7 @@ func user() map[string]string {
 	}
 }
 
-// bucket serves one object as S3 does: to whoever signs the request for it.
+// bucket serves one object as S3 does: to a client that signs the request for it.
 func bucket(t *testing.T, region, path string) *httptest.Server {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
@@ -293,7 +293,7 @@ func TestFetchFromS3InARole(t *testing.T) {
 
 func TestFetchFromABucketIsNotRedirected(t *testing.T) {
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, request *http.Request) {
-		t.Errorf("somebody else was asked, with %q", request.Header.Get("Authorization"))
+		t.Errorf("another server was asked, with %q", request.Header.Get("Authorization"))
 	}))
 	defer elsewhere.Close()
 	endpoint := httptest.NewServer(http.RedirectHandler(elsewhere.URL, http.StatusTemporaryRedirect))

@@ -38,14 +38,14 @@ func TestUnfinished(t *testing.T) {
 		defaults apache.Defaults
 		want     bool
 	}{
-		"what is no application":      {"text", none, true},
-		"what nobody has looked at":   {applicationtest.Pi().Obj(), none, true},
-		"what another operator ran":   {applicationtest.With(applicationtest.Pi(), in("RunningHealthy")), none, true},
-		"what another operator ended": {applicationtest.With(applicationtest.Pi(), in("ResourceReleased")), none, false},
-		"what runs":                   {applicationtest.Pi().In(lifecycle.RunningHealthy, 4, 4).Obj(), none, true},
-		"what is kept":                {applicationtest.Pi().In(lifecycle.TerminatedWithoutReleaseResources, 4, 4).Obj(), none, true},
-		"what has something to tell":  {applicationtest.Pi().In(lifecycle.ResourceReleased, 4, 3).Obj(), none, true},
-		"what is told and over":       {applicationtest.Pi().In(lifecycle.ResourceReleased, 4, 4).Obj(), none, false},
+		"what is no application":            {"text", none, true},
+		"what no controller has reconciled": {applicationtest.Pi().Obj(), none, true},
+		"what another operator ran":         {applicationtest.With(applicationtest.Pi(), in("RunningHealthy")), none, true},
+		"what another operator ended":       {applicationtest.With(applicationtest.Pi(), in("ResourceReleased")), none, false},
+		"what runs":                         {applicationtest.Pi().In(lifecycle.RunningHealthy, 4, 4).Obj(), none, true},
+		"what is kept":                      {applicationtest.Pi().In(lifecycle.TerminatedWithoutReleaseResources, 4, 4).Obj(), none, true},
+		"what has something to tell":        {applicationtest.Pi().In(lifecycle.ResourceReleased, 4, 3).Obj(), none, true},
+		"what is told and over":             {applicationtest.Pi().In(lifecycle.ResourceReleased, 4, 4).Obj(), none, false},
 		"what is over and deleted": {applicationtest.With(applicationtest.Pi().In(lifecycle.ResourceReleased, 4, 4), func(a *sparkv1.SparkApplication) {
 			a.DeletionTimestamp = &metav1.Time{Time: applicationtest.Start}
 		}), none, true},
@@ -90,7 +90,7 @@ func TestDriverBelongsToItsOwnerWhoeverCreatedIt(t *testing.T) {
 		"the Apache operator of a cluster":              {owner("spark.apache.org/v1", "SparkCluster", nil), nil, false},
 		"one whose Pods were orphaned":                  {nil, label, true},
 		"another operator, for whatever the labels say": {owner("sparkoperator.k8s.io/v1beta2", "SparkApplication", &yes), label, false},
-		"nobody": {nil, nil, false},
+		"no owner": {nil, nil, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", OwnerReferences: test.owners, Labels: test.labels}}

@@ -231,7 +231,7 @@ func TestGateTracesReconciles(t *testing.T) {
 		"what succeeds":            {nil, "reconcile Unset"},
 		"what fails":               {errors.New("no luck"), "reconcile Error"},
 		"what is to be done again": {controller.NewRequeueAfter(time.Second), "reconcile Unset"},
-		"what somebody changed":    {conflict, "reconcile Unset"},
+		"what was changed since":   {conflict, "reconcile Unset"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := newGateEnv(t, applicationtest.Pi())
@@ -310,7 +310,7 @@ func TestGateRetriesFailuresAfterTheirBackOff(t *testing.T) {
 func TestGateReturnsOtherResultsUnchanged(t *testing.T) {
 	for name, err := range map[string]error{
 		"a key to look at later": controller.NewRequeueAfter(time.Hour),
-		"a key that is nobody's": controller.NewSkipKey("team-a/pi"),
+		"a key of no replica":    controller.NewSkipKey("team-a/pi"),
 		"what can never work":    controller.NewPermanentError(errors.New("no")),
 	} {
 		t.Run(name, func(t *testing.T) {

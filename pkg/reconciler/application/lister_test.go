@@ -46,7 +46,7 @@ func TestExecutorsEnqueueApplicationsThatCountThem(t *testing.T) {
 		"one that runs and asks for none":                                {applicationtest.Pi().In(lifecycle.RunningHealthy, 4, 4).Obj(), none, false},
 		"one whose driver is not ready":                                  {applicationtest.With(applicationtest.Pi().In(lifecycle.DriverStarted, 4, 4), asking), none, false},
 		"one that has ended":                                             {applicationtest.With(applicationtest.Pi().In(lifecycle.Failed, 4, 4), asking), none, false},
-		"one that nobody has looked at":                                  {applicationtest.With(applicationtest.Pi(), asking), none, false},
+		"one that no controller reconciled":                              {applicationtest.With(applicationtest.Pi(), asking), none, false},
 		"one that runs, where the operator's settings ask for executors": {applicationtest.Pi().In(lifecycle.RunningHealthy, 4, 4).Obj(), byDefault, true},
 		"one that is not known":                                          {&sparkv1.SparkApplication{ObjectMeta: metav1.ObjectMeta{Name: "other"}}, none, false},
 	} {

@@ -42,12 +42,12 @@ func TestOrphanDrivers(t *testing.T) {
 		"one of an earlier launch":                          {fenced, applicationtest.DriverOf("earlier", "any"), true},
 		"one of an earlier launch, between two":             {waiting, applicationtest.DriverOf("earlier", "any"), true},
 		"one that ended and is going":                       {waiting, applicationtest.DriverOf("earlier", "any").Ended().Going(), false},
-		"one that ended and that nobody deletes":            {waiting, applicationtest.DriverOf("earlier", "any").Ended(), true},
+		"one that ended and is not deleted":                 {waiting, applicationtest.DriverOf("earlier", "any").Ended(), true},
 		"one of a launch that left a driver and is over":    {released, applicationtest.DriverOf("this", "another"), true},
 		"the driver that it left":                           {released, applicationtest.DriverOf("this", "ours"), false},
 		"one of a launch that was refused":                  {refused, applicationtest.DriverOf("this", "any"), true},
-		"one that somebody else made":                       {launched, applicationtest.DriverOf("", "theirs"), false},
-		"one that somebody else made, and before any other": {waiting, applicationtest.DriverOf("", "theirs"), false},
+		"one that another owner made":                       {launched, applicationtest.DriverOf("", "theirs"), false},
+		"one that another owner made, and before any other": {waiting, applicationtest.DriverOf("", "theirs"), false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := drivers.IsOrphan(test.driver.Obj(), test.launch); got != test.want {

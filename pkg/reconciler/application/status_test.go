@@ -118,7 +118,7 @@ func TestPrunedApplicationsAreLeftAloneForAWhile(t *testing.T) {
 	}
 }
 
-// A record that is dropped is remembered, with the instant at which somebody last wrote a status without it.
+// A record that is dropped is remembered, with the instant at which another writer last wrote a status without it.
 func TestLostRecordIsNoticed(t *testing.T) {
 	record := func() *applicationtest.Application { return applicationtest.Pi().In(lifecycle.RunningHealthy, 4, 4) }
 	theirs := func(state string) *applicationtest.Application {

@@ -61,7 +61,7 @@ func TestBurstWakesThoseThatYieldOnceItIsOver(t *testing.T) {
 		woken := map[types.UID]int{}
 		yield := func(of types.UID) bool { return b.Yield(of, func() { woken[of]++ }) }
 		if yield("early") {
-			t.Error("yields to nobody")
+			t.Error("yields to no application")
 		}
 		arrive(&b, 0, burstSize)
 		for _, of := range []types.UID{"a", "b", "a"} {

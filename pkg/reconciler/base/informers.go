@@ -89,7 +89,7 @@ func WithRecorder(ctx context.Context) context.Context {
 	return controller.WithEventRecorder(ctx, filteredRecorder{recorder})
 }
 
-// filteredRecorder redacts messages. It drops the Events of the generated reconciler about finalizers: nobody needs them, and each Event is
+// filteredRecorder redacts messages. It drops the Events of the generated reconciler about finalizers: no user needs them, and each Event is
 // a write.
 type filteredRecorder struct{ record.EventRecorder }
 

@@ -46,7 +46,7 @@ func (c *Cluster) remove(runner *step.Runner) error {
 	for _, name := range append(slices.Clone(programs), "image-store") {
 		errs = append(errs, c.processes.Stop(name, grace))
 		if name == "kubelet" {
-			// Nobody starts containers any more, and containerd still lives to see
+			// No kubelet starts containers any more, and containerd still lives to see
 			// them end.
 			errs = append(errs, c.node.KillContainers())
 		}

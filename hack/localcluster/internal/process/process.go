@@ -1,6 +1,6 @@
 // Package process starts background processes that outlive their parent, records
 // them, and later stops exactly those: a record holds the process's start time
-// and the boot it ran in, so a process id that the kernel gave to somebody else
+// and the boot it ran in, so a process id that the kernel gave to another process
 // since is never signalled.
 package process
 

@@ -46,10 +46,10 @@ func TestUnmarshalJSON(t *testing.T) {
 			text:    object(`{"runtimeVersions":{"sparkVersion":"4.1.4"},"mainclass":"Main"}`, `{}`),
 			unknown: []string{`unknown field "spec.mainclass"`},
 		},
-		"a newer Firesteel's status is nobody's mistake": {
+		"a newer Firesteel's status is no mistake": {
 			text: object(plainSpec, `{"firesteel":{"attempt":{"id":0,"since":null},"sequence":1,"acknowledged":0,"newer":1}}`),
 		},
-		"a newer API server's metadata is nobody's mistake": {
+		"a newer API server's metadata is no mistake": {
 			text: strings.Replace(object(plainSpec, `{}`), `"uid":"u"`, `"uid":"u","newer":1`, 1),
 		},
 		"a string for a number": {

@@ -40,7 +40,7 @@ func TestUnmarshalJSON(t *testing.T) {
 			text:    object(`{"mainClass":"Main","volumes":[{"name":"v","emptydir":{}}]}`, `{}`),
 			unknown: []string{`unknown field "spec.volumes[0].emptydir"`},
 		},
-		"a newer Firesteel's status is nobody's mistake": {
+		"a newer Firesteel's status is no mistake": {
 			text: object(plainSpec, `{"driverInfo":{},"newer":1,"firesteel":{"attempt":{"id":0,"since":null},"sequence":1,"acknowledged":0,"newer":1}}`),
 		},
 		"times that are null": {text: object(plainSpec, `{"driverInfo":{},"lastSubmissionAttemptTime":null,"terminationTime":null}`)},

@@ -27,7 +27,7 @@ func TestUnsupportedFields(t *testing.T) {
 			pi().Driver("image: spark:2.3.0").Executor("image: spark:2.2.0"),
 			[]string{`spec.driver.image "spark:2.3.0"`, `spec.executor.image "spark:2.2.0"`},
 		},
-		"a Spark that nobody knows": {pi().Spark("9.0.0"), []string{`spec.sparkVersion "9.0.0" is not known`}},
+		"a Spark that is not known": {pi().Spark("9.0.0"), []string{`spec.sparkVersion "9.0.0" is not known`}},
 		"finalizers, which would hold names": {
 			pi().Driver("template: {metadata: {finalizers: [example.org/a]}}").Executor("template: {metadata: {finalizers: [example.org/b]}}"),
 			[]string{
@@ -76,9 +76,9 @@ func TestUnsupportedFields(t *testing.T) {
 			pi().Driver("labels: {sparkoperator.k8s.io/app-name: mine}"),
 			[]string{`spec.driver.labels[sparkoperator.k8s.io/app-name] "mine" has no effect, it is always "pi"`},
 		},
-		"a property of nobody's": {pi().Conf("fs.defaultFS", "h"), []string{`spec.sparkConf[fs.defaultFS] is dropped`}},
-		"an image by a property": {pi().Conf("spark.kubernetes.container.image", "i"), []string{"newer versions of the Kubeflow operator refuse it"}},
-		"devices without a name": {pi().Driver("gpu: {quantity: 1}"), []string{`spec.driver.gpu "" of 1 has no effect`}},
+		"a property that is not Spark's": {pi().Conf("fs.defaultFS", "h"), []string{`spec.sparkConf[fs.defaultFS] is dropped`}},
+		"an image by a property":         {pi().Conf("spark.kubernetes.container.image", "i"), []string{"newer versions of the Kubeflow operator refuse it"}},
+		"devices without a name":         {pi().Driver("gpu: {quantity: 1}"), []string{`spec.driver.gpu "" of 1 has no effect`}},
 		"secrets of every type that there is": {
 			pi().Driver("secrets: [{name: a, path: /a}, {name: b, path: /b, secretType: Generic}, {name: c, path: /c, secretType: GCPServiceAccount}, " +
 				"{name: d, path: /d, secretType: HadoopDelegationToken}]"), nil,
@@ -103,7 +103,7 @@ func TestUnsupportedFields(t *testing.T) {
 		"a role's scheduler": {
 			pi().Spec("batchScheduler: volcano").Driver("schedulerName: mine"), []string{`spec.driver.schedulerName "mine" has no effect`},
 		},
-		"metrics that nobody sees": {pi().Spec("monitoring: {prometheus: {jmxExporterJar: j}}"), []string{"spec.monitoring exposes nothing"}},
+		"metrics that are not exposed": {pi().Spec("monitoring: {prometheus: {jmxExporterJar: j}}"), []string{"spec.monitoring exposes nothing"}},
 		"what is in front of a UI that has no Ingress": {
 			pi().Spec("sparkUIOptions: {servicePort: 80, ingressAnnotations: {a: b}}"), []string{"spec.sparkUIOptions.ingressAnnotations and ingressTLS have no effect"},
 		},
@@ -150,7 +150,7 @@ func TestUnsupportedFieldsNameWhatIsRefusedOfExecutors(t *testing.T) {
 		"a value beside Exists":         {tolerate("{key: a, operator: Exists, value: b}"), `tolerations[0].value "b": leave it out`},
 		"a value that is none":          {tolerate("{key: a, value: 'b c'}"), `tolerations[0].value "b c"`},
 		"an effect that there is not":   {tolerate("{key: a, operator: Exists, effect: Sometimes}"), `tolerations[0].effect "Sometimes": write NoSchedule`},
-		"seconds of what evicts nobody": {tolerate("{key: a, operator: Exists, effect: NoSchedule, tolerationSeconds: 5}"), `tolerations[0].tolerationSeconds "5"`},
+		"seconds of what evicts no Pod": {tolerate("{key: a, operator: Exists, effect: NoSchedule, tolerationSeconds: 5}"), `tolerations[0].tolerationSeconds "5"`},
 		"a template's toleration":       {pi().Executor("template: {spec: {tolerations: [{value: a}]}}"), `spec.executor.template.spec.tolerations[0].operator`},
 		"a device":                      {pi().Executor("gpu: {name: nvidia.com/gpu, quantity: 1}"), ""},
 		"a device without vendor":       {pi().Executor("gpu: {name: gpu, quantity: 1}"), `spec.executor.gpu.name "gpu": write the name of a resource with its vendor`},

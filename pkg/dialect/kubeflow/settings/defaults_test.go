@@ -25,7 +25,7 @@ func TestDeniedProperties(t *testing.T) {
 		"any that begins as settings deny it":   {narrow, "spark.kubernetes.driver.volumes.hostPath.a.mount.path", true, false},
 		"one that does not":                     {narrow, "spark.kubernetes.executor.volumes.hostPath.a.mount.path", false, false},
 		"anything where settings deny nothing":  {none, "spark.master", false, false},
-		"a property that is nobody's business":  {settings.NewDefaults(), "spark.executor.instances", false, false},
+		"a property that is neither":            {settings.NewDefaults(), "spark.executor.instances", false, false},
 		"a property that begins as another one": {settings.NewDefaults(), "spark.masterly", false, false},
 	} {
 		t.Run(name, func(t *testing.T) {

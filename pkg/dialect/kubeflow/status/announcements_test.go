@@ -68,7 +68,7 @@ func TestEventsHaveUpstreamsReasons(t *testing.T) {
 			func(l *life) { l.Go().DriverRuns().DriverVanishes() },
 			"SparkApplicationSubmitted SparkDriverNotFound SparkApplicationFailed",
 		},
-		"a driver that nobody knows anything of": {
+		"a driver of which nothing is known": {
 			func(l *life) { l.Go().DriverRuns().DriverUnknown().DriverRuns().DriverUnknown().DriverVanishes() },
 			"SparkApplicationSubmitted SparkDriverUnknown SparkDriverUnknown SparkApplicationFailed",
 		},

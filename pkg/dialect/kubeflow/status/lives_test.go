@@ -282,7 +282,7 @@ func TestStatesComeInUpstreamsOrder(t *testing.T) {
 			func(l *life) { l.Go().DriverRuns().DriverVanishes() },
 			states{"", "SUBMITTED", "RUNNING", "FAILING", "FAILED"},
 		},
-		"a driver that nobody knows anything of for a while": {
+		"a driver of which nothing is known for a while": {
 			func(l *life) { l.Go().DriverRuns().DriverUnknown().DriverRuns().DriverUnknown().DriverVanishes() },
 			states{"", "SUBMITTED", "RUNNING", "UNKNOWN", "RUNNING", "UNKNOWN", "FAILING", "FAILED"},
 		},

@@ -61,7 +61,7 @@ func TestEachStateOfTheLifecycleHasOneOfUpstream(t *testing.T) {
 		}
 	}
 	if status.State(nil) != "" || status.State(&v1alpha1.Record{}) != "" {
-		t.Error("what nobody has looked at is new")
+		t.Error("what no controller has reconciled is new")
 	}
 }
 

@@ -58,7 +58,7 @@ func TestALogIsReadOnceAndWithinBounds(t *testing.T) {
 	}
 }
 
-// Whoever may not read logs, or cannot, tells the end without.
+// Without the right to read logs, or if they cannot be read, the end is reported without them.
 func TestALogThatCannotBeReadIsEmpty(t *testing.T) {
 	logs := logsFrom(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) })
 	if got := logs.await(t, "driver"); got != "" {
@@ -66,7 +66,7 @@ func TestALogThatCannotBeReadIsEmpty(t *testing.T) {
 	}
 }
 
-// While a node does not answer, nobody waits for it, and so many logs are asked for and no more.
+// While a node does not answer, no reconcile waits for it, and so many logs are asked for and no more.
 func TestReadersOfLogsAreBounded(t *testing.T) {
 	release := make(chan struct{})
 	logs := logsFrom(t, func(http.ResponseWriter, *http.Request) { <-release })

@@ -87,7 +87,7 @@ func TestCounterCountsExecutorsOfTheApplication(t *testing.T) {
 		"another namespace's":                           {anExecutor("a").Of("team-b", "pi-0").OwnedBy("Pod", "other").Ready(), 0},
 		"one that a StatefulSet made":                   {anExecutor("a").OwnedBy("StatefulSet", "set").Ready(), 1},
 		"one that a Deployment made":                    {anExecutor("a").OwnedBy("ReplicaSet", "set").Ready(), 1},
-		"one that nobody owns":                          {anExecutor("a").Alone().Ready(), 1},
+		"one without an owner":                          {anExecutor("a").Alone().Ready(), 1},
 		"one that an earlier attempt's StatefulSet has": {anExecutor("a").OwnedBy("StatefulSet", "set").Created(start.Add(-time.Second)).Ready(), 0},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -120,9 +120,9 @@ func TestCounterFollowsCreatedAndDeletedExecutors(t *testing.T) {
 		{anExecutor("c").Ready().Obj(), nil, true, 0},
 		{anExecutor("c").Ready().Obj(), nil, false, 0},
 		{pending, ready, true, 1},
-		{ready, anExecutor("a").Ready().Of("team-a", "pi-1").Obj(), true, 0}, // somebody labelled it anew
+		{ready, anExecutor("a").Ready().Of("team-a", "pi-1").Obj(), true, 0}, // its labels were changed
 		{anExecutor("a").Ready().Of("team-a", "pi-1").Obj(), ready, true, 1},
-		{pending, nil, true, 0}, // as it last was, which nobody was told of
+		{pending, nil, true, 0}, // as it last was, which was not reported
 		{nil, anExecutor("d").OwnedBy("StatefulSet", "set").Ready().Obj(), true, 1},
 		{anExecutor("d").OwnedBy("StatefulSet", "set").Ready().Obj(), nil, true, 0},
 	} {

@@ -74,7 +74,7 @@ func TestExecutorsHaveTheLaunchID(t *testing.T) {
 	t.Errorf("no config map of the driver has the property %s=%s", property, launch.ID)
 }
 
-// No driver that Firesteel makes is taken for one whose labels somebody changed.
+// No driver that Firesteel makes is taken for one whose labels were changed.
 func TestTheLabelsOfALaunchAreAsExpected(t *testing.T) {
 	mine := map[string]string{names.LabelApplication: "mine", names.LabelLaunched: "mine"}
 	theirs := &v1beta2.SparkApplication{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "pi", UID: "uid-of-pi", Labels: mine}}

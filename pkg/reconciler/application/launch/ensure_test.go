@@ -83,7 +83,7 @@ func TestEnsure(t *testing.T) {
 		"replaces what goes with a driver of this launch that could not be completed": {
 			existing: ofLaunch("this").OwnedBy("Pod", "wanted-driver").UIDOfOwner("old"), asks: "create get delete create",
 		},
-		"waits for what this launch made and somebody deletes": {
+		"waits for what this launch made and another client deletes": {
 			existing: ofLaunch("this").Going(), asks: "create get", going: true,
 		},
 		"replaces what an earlier launch left": {
@@ -257,7 +257,7 @@ func TestReasonOfARefusal(t *testing.T) {
 		"an invalid object":                {status(422, metav1.StatusReasonInvalid, "no"), "Invalid"},
 		"a webhook that gives a reason":    {status(400, "not on my cluster!", "denied"), "not on my cluster!"},
 		"a webhook that gives none":        {status(400, "", `admission webhook "w" denied the request`), "Refused"},
-		"a namesake that is somebody's":    {errors.New("it exists already and belongs to Pod p"), "NameTaken"},
+		"a namesake that has an owner":     {errors.New("it exists already and belongs to Pod p"), "NameTaken"},
 		"an answer of the API, wrapped up": {fmt.Errorf("create: %w", status(422, metav1.StatusReasonInvalid, "no")), "Invalid"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -316,7 +316,7 @@ func TestEnsureKeepsConfigMapsThatAreUnchanged(t *testing.T) {
 		"another incarnation's": {
 			settingsOf("earlier").With(func(c *corev1.ConfigMap) { c.OwnerReferences[0].UID = "another" }), replaced,
 		},
-		"one that nobody owns": {
+		"one without an owner": {
 			settingsOf("earlier").With(func(c *corev1.ConfigMap) { c.OwnerReferences = nil }), replaced,
 		},
 	} {

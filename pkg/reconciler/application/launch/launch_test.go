@@ -43,7 +43,7 @@ func TestLaunched(t *testing.T) {
 	}
 	for name, test := range map[string]struct {
 		existing []runtime.Object
-		answer   error // to whoever looks for a Service
+		answer   error // to a read of a Service
 		want     types.UID
 		fails    bool
 	}{
@@ -62,7 +62,7 @@ func TestLaunched(t *testing.T) {
 		"not where one may not be looked at": {
 			[]runtime.Object{driver("this")}, apierrors.NewForbidden(corev1.Resource("services"), "pi-0-driver-svc", nil), "", false,
 		},
-		"which is unknown where nobody answers": {
+		"which is unknown if there is no answer": {
 			[]runtime.Object{driver("this")}, apierrors.NewServiceUnavailable("later"), "", true,
 		},
 	} {
@@ -171,7 +171,7 @@ func TestADriverRunsWithoutAnOptionalObjectThatIsRefused(t *testing.T) {
 func TestRefusedLaunchOwnsItsExistingDriver(t *testing.T) {
 	for name, test := range map[string]struct {
 		existing []runtime.Object
-		answer   error // to whoever looks for the driver
+		answer   error // to a read of the driver
 		launched types.UID
 		refused  bool
 	}{

@@ -150,10 +150,10 @@ func TestNameWaitDeletesTheEarlierDriverByForceAfterItsGracePeriod(t *testing.T)
 		"one that its finalizers keep":          {inTheWay(held), &limit, time.Hour, true, false, "DriverPodFinalizers", 0},
 		"one whose deletion was interrupted":    {inTheWay(unremoved), new(int64), 5 * time.Second, true, true, "", 10 * time.Second},
 		"one that may be removed any moment":    {inTheWay(unremoved), &limit, time.Second, true, false, "", 5 * time.Second},
-		"one that nobody forces":                {inTheWay(as), new(int64), time.Hour, true, false, "DriverPodTerminating", 0},
+		"one that is not forced":                {inTheWay(as), new(int64), time.Hour, true, false, "DriverPodTerminating", 0},
 		"one that does not go":                  {inTheWay(func(p *corev1.Pod) { p.DeletionTimestamp = nil }), &limit, time.Hour, false, false, "", 0},
 		"another application's":                 {inTheWay(func(p *corev1.Pod) { p.Labels[apache.LabelApplication] = "po" }), &limit, time.Hour, false, false, "", 0},
-		"somebody else's":                       {inTheWay(func(p *corev1.Pod) { delete(p.Labels, dialect.LabelLaunch) }), &limit, time.Hour, false, false, "", 0},
+		"another owner's":                       {inTheWay(func(p *corev1.Pod) { delete(p.Labels, dialect.LabelLaunch) }), &limit, time.Hour, false, false, "", 0},
 		"one of another name is not in the way": {inTheWay(func(p *corev1.Pod) { p.Name = "po-driver" }), &limit, time.Hour, false, false, "", 0},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -56,7 +56,7 @@ func TestObsoleteObjectsAreDeletedAtTheEndOfTheirLaunch(t *testing.T) {
 	failed := apierrors.NewInternalError(http.ErrServerClosed)
 	for name, test := range map[string]struct {
 		before, after lifecycle.State
-		launch        string // whose the object is; empty for nobody's, so that there is none
+		launch        string // that the object belongs to; empty if there is no object
 		refusal       error
 		asks          string
 		fails         bool

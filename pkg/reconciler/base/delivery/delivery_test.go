@@ -35,7 +35,7 @@ func TestDeletionWaitsForUndeliveredEvents(t *testing.T) {
 		after    time.Duration // its end
 		want     time.Duration
 	}{
-		"not where nobody ever looked at it":                      {},
+		"not if no controller reconciled it":                      {},
 		"not where all are taken":                                 {recordWith(4, 2), events.Progress{Acknowledged: 4}, 0, 0},
 		"not where the record says that all are taken":            {recordWith(4, 4), events.Progress{}, 0, 0},
 		"while some are pending":                                  {recordWith(4, 2), events.Progress{Acknowledged: 3, Pending: 1}, time.Minute, grace - time.Minute},

@@ -75,11 +75,11 @@ func TestWriteIsForgottenIfTheCacheGoesBack(t *testing.T) {
 		back          bool
 		want          string
 	}{
-		"it goes on":                     {object("1", "16"), object("1", "17"), false, "18"},
-		"it goes back":                   {object("1", "17"), object("1", "12"), true, "12"},
-		"another of its name has come":   {object("2", "17"), object("1", "12"), false, "18"},
-		"it shows the same once more":    {object("1", "17"), object("1", "17"), false, "18"},
-		"nobody can tell what came when": {object("1", "x"), object("1", "12"), false, "18"},
+		"it goes on":                   {object("1", "16"), object("1", "17"), false, "18"},
+		"it goes back":                 {object("1", "17"), object("1", "12"), true, "12"},
+		"another of its name has come": {object("2", "17"), object("1", "12"), false, "18"},
+		"it shows the same once more":  {object("1", "17"), object("1", "17"), false, "18"},
+		"the order is not known":       {object("1", "x"), object("1", "12"), false, "18"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := New[*corev1.ConfigMap]()
