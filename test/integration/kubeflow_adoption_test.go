@@ -114,13 +114,9 @@ func TestAdoptionOfApplicationsOfTheKubeflowOperator(t *testing.T) {
 		all[recorded+" with a driver"] = left{with, s.driverByKubeflowOperator(with), fates.withDriver}
 	}
 	unowned := s.leftByKubeflowOperator("running", "running-o")
-	all["running with a driver without an owner"] = left{unowned, s.driverByKubeflowOperator(unowned, func(pod *corev1.Pod) {
-		pod.OwnerReferences, pod.Labels["spark-app-selector"] = nil, unowned.Status.SparkApplicationID
-	}), kubeflowAdoptionCase{"RUNNING", false}}
+	all["running with a driver without an owner"] = left{unowned, s.driverByKubeflowOperator(unowned, unownedDriver(unowned.Status.SparkApplicationID)), kubeflowAdoptionCase{"RUNNING", false}}
 	foreign := s.leftByKubeflowOperator("running", "running-f")
-	s.driverByKubeflowOperator(foreign, func(pod *corev1.Pod) {
-		pod.OwnerReferences, pod.Labels["spark-app-selector"] = nil, "spark-of-another"
-	})
+	s.driverByKubeflowOperator(foreign, unownedDriver("spark-of-another"))
 	all["running beside a Pod that only has the driver's name"] = left{foreign, nil, kubeflowAdoptionCase{"FAILED", false}}
 	s.ownController(controller{sink: s.sink.URL()})
 	t.Run("each", func(t *testing.T) {
