@@ -18,6 +18,10 @@ type API struct {
 	// FinishesRetained reports whether an application is finished though its driver Pod is retained: the API has no state for what comes
 	// after.
 	FinishesRetained bool
+	// UserDriverLabel is the label of the driver Pods that users start for applications, and UserDriverID its value for an application. They
+	// are empty if Firesteel starts all drivers of the API.
+	UserDriverLabel string
+	UserDriverID    func(app Application) string
 	// LabelApplication is the label of a Pod that names its application.
 	LabelApplication string
 	// DriverSelector and ExecutorSelector select the Pods to watch: Firesteel's own, and those that another operator left.

@@ -30,6 +30,8 @@ type Specs interface {
 	Spec(app Application) spec.Spec
 	// Invalid returns why the application can never run, whatever the settings of its attempts. Policy has the same as Refused.
 	Invalid(app Application) finding.List
+	// UserDriver describes the driver that the user starts for the application; nil if Firesteel starts it.
+	UserDriver(app Application) *UserDriver
 	// Warnings returns what is not done as the application asks. The fields are not supported, contradict each other, or
 	// were edited too late.
 	Warnings(app Application) finding.List

@@ -42,7 +42,7 @@ func (a *API) DriverLabelKeys() (own, common []string) {
 // if they were not changed. driverLabels is the result of the dialect's DriverLabels.
 func (a *API) ChangedLabels(app Application, driverLabels string, launch *v1alpha1.Launch, pod *corev1.Pod) *diagnosis.Explanation {
 	changes, remedy := changedLabels(a.wantedLabels(driverLabels, launch), pod.Labels)
-	if !Owns(app, pod) {
+	if !launch.ByUser && !Owns(app, pod) {
 		changes = append(changes, fmt.Sprintf("the owner reference to %s %s is missing", a.Kind, app.GetName()))
 	}
 	if len(changes) == 0 {
@@ -52,10 +52,14 @@ func (a *API) ChangedLabels(app Application, driverLabels string, launch *v1alph
 	return &explanation
 }
 
-// wantedLabels returns the labels of a launch's driver. An empty value stands for any value.
+// wantedLabels returns the labels of a launch's driver. An empty value stands for any value. A driver that the user started needs only
+// those by which it is watched.
 func (a *API) wantedLabels(driverLabels string, launch *v1alpha1.Launch) map[string]string {
-	wanted := map[string]string{}
-	for _, selector := range []labels.Selector{a.SelectsDrivers(), parsed(driverLabels)} {
+	wanted, selectors := map[string]string{}, []labels.Selector{a.SelectsDrivers()}
+	if !launch.ByUser {
+		selectors = append(selectors, parsed(driverLabels))
+	}
+	for _, selector := range selectors {
 		requirements, _ := selector.Requirements()
 		for _, requirement := range requirements {
 			wanted[requirement.Key()] = ""
@@ -63,6 +67,9 @@ func (a *API) wantedLabels(driverLabels string, launch *v1alpha1.Launch) map[str
 				wanted[requirement.Key()] = requirement.Values().UnsortedList()[0]
 			}
 		}
+	}
+	if launch.ByUser {
+		return wanted
 	}
 	wanted[submission.LabelApplicationID] = launch.ApplicationID
 	if launch.ID != "" {

@@ -21,6 +21,8 @@ type Functions[A Application, S interface{ Common() Settings }] struct {
 	Spec     func(app A) spec.Spec
 	Warnings func(app A, settings S) finding.List
 
+	UserDriver func(app A, settings S) *UserDriver
+
 	Plan            func(app A, attempt v1alpha1.Attempt, settings S) (submission.Plan, error)
 	Ingredients     func(app A, settings S) any
 	AddLaunchLabels func(plan *submission.Plan, launchID string)
@@ -74,6 +76,10 @@ func (d adapter[A, S]) Spec(app Application) spec.Spec { return d.functions.Spec
 
 func (d adapter[A, S]) Warnings(app Application) finding.List {
 	return d.functions.Warnings(app.(A), d.settings)
+}
+
+func (d adapter[A, S]) UserDriver(app Application) *UserDriver {
+	return d.functions.UserDriver(app.(A), d.settings)
 }
 
 func (d adapter[A, S]) Plan(app Application, attempt v1alpha1.Attempt) (submission.Plan, error) {

@@ -29,6 +29,9 @@ func Decide(record *v1alpha1.Record, policy Policy, seen Observation, now time.T
 	}
 	m.recordSpec()
 	m.recordLaunch()
+	if m.followsUser() {
+		m.policy = policy.OfUserDriver()
+	}
 	m.ignoreOtherPods()
 	for m.advance() {
 		m.effect, m.awaits, m.held, m.obstacle, m.requeue, m.over = NoEffect, AwaitsNothing, "", nil, time.Time{}, false

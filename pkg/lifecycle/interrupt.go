@@ -23,9 +23,12 @@ func (m *machine) recordSpec() {
 }
 
 // specEdited reports whether the application is to run again because its spec differs from its attempt's. This holds
-// in every state, even after the end, but not during a deletion.
+// in every state, even after the end, but not during a deletion. A driver that the user started runs to its end first.
 func (m *machine) specEdited(state State) bool {
 	if !m.policy.Interrupts || !m.seen.Deleted.IsZero() || state == Invalidating {
+		return false
+	}
+	if m.followsUser() && !state.Terminated() {
 		return false
 	}
 	return m.policy.Spec.Since(m.record) == spec.Edited
@@ -65,9 +68,10 @@ func (m *machine) resume() bool {
 	return m.begin(next, Resuming, "The application is resumed: it runs from its beginning.")
 }
 
-// invalidate stops the driver that runs the old spec, and starts the new spec as if it were the first.
+// invalidate stops the driver that runs the old spec, and starts the new spec as if it were the first. A driver that the user started has
+// ended, and is left as it is.
 func (m *machine) invalidate() bool {
-	if !m.released(outbox.Current(m.record).Time.Time) || m.recordFull() {
+	if !m.followsUser() && !m.released(outbox.Current(m.record).Time.Time) || m.recordFull() {
 		return false
 	}
 	m.record.Verdict = nil

@@ -153,9 +153,16 @@ func TestEarlyApplications(t *testing.T) {
 	step("without a free node port it runs with a warning", exhaustEarly)
 	step("without a free node port the other kinds run with a warning", exhaustOthers)
 	step("the manifest of the first documentation", documentEarly)
-	step("what would run twice is refused", refuseEarly)
+	step("another mode is refused", refuseEarly)
+	step("the driver that its user starts is followed to its end", followEarly)
+	step("the driver that it names is followed", followInCluster)
+	step("an edit waits for the end of the driver that its user started", editFollowed)
+	step("a deletion stops the driver that its user started", deleteFollowed)
+	s.applyEarly(byUser("left", "submissionByUser: true"))
+	left := s.awaitingUser("left")
 	r.Kill()
-	step("a controller that is killed around the launch starts one driver", crashEarly)
+	s.startAsUser(left, "left-driver").succeed()
+	step("a controller that is killed around the launch starts one driver, and follows one", crashEarly)
 	for _, request := range s.forbidden() {
 		t.Errorf("the controller may not do what it does: %s", request)
 	}
@@ -417,6 +424,7 @@ func crashEarly(s *env) {
 	m.use(t)
 	m.startAgain()
 	t.Cleanup(func() { m.controller.Kill() })
+	m.untilEarly("left", v1alpha1.CompletedState) // its driver ended while no controller ran
 	for _, at := range []trap{{at: 2}, {at: 2, answered: true}, {at: 3}} {
 		m.use(t)
 		at.spring = m.restartController
@@ -432,10 +440,11 @@ func crashEarly(s *env) {
 			t.Errorf("%s had %d drivers", m.name, len(drivers))
 		}
 	}
+	crashFollowed(m, t)
 }
 
 func refuseEarly(s *env) {
-	for name, field := range map[string]string{"by-user": "submissionByUser: true", "client": "mode: client", "in-cluster": "mode: in-cluster-client"} {
+	for name, field := range map[string]string{"client": "mode: client", "in-cluster": "mode: in-cluster-client"} {
 		manifest := strings.Replace(strings.Replace(earlyPi(name), "  mode: cluster\n", "", 1), "spec:\n", "spec:\n  "+field+"\n", 1)
 		s.applyEarly(manifest)
 		failed := s.untilEarly(name, v1alpha1.FailedState)

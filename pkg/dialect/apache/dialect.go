@@ -14,6 +14,8 @@ var New = dialect.Of(dialect.Functions[*sparkv1.SparkApplication, Defaults]{
 	Invalid:  func(app *sparkv1.SparkApplication, _ Defaults) finding.List { return invalid(app) },
 	Spec:     SpecOf,
 	Warnings: Warnings,
+	// Firesteel starts all drivers.
+	UserDriver: func(*sparkv1.SparkApplication, Defaults) *dialect.UserDriver { return nil },
 
 	Plan:        Plan,
 	Ingredients: Ingredients,

@@ -16,6 +16,8 @@ var API = &dialect.API{
 	Finalizer:        "firesteel.dev/finalizer",
 	FinalizerFirst:   false,
 	FinishesRetained: true,
+	UserDriverLabel:  LabelAppID,
+	UserDriverID:     func(app dialect.Application) string { return AppID(app.(*v1alpha1.SparkApplication)) },
 	LabelApplication: LabelApplication,
 	DriverSelector:   "spark-role=driver," + LabelAppID,
 	ExecutorSelector: "spark-role=executor," + LabelAppID,

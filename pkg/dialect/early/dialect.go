@@ -24,6 +24,8 @@ var of = dialect.Of(dialect.Functions[*v1alpha1.SparkApplication, Settings]{
 	Spec:     SpecOf,
 	Warnings: Warnings,
 
+	UserDriver: UserDriver,
+
 	Plan:        Plan,
 	Ingredients: Ingredients,
 	// The labels of this API are the same for all launches.
@@ -59,6 +61,9 @@ var of = dialect.Of(dialect.Functions[*v1alpha1.SparkApplication, Settings]{
 	},
 	DriverLabels: driverLabels,
 	PickDriver: func(app *v1alpha1.SparkApplication, _ *firesteelv1alpha1.Record, pods []corev1.Pod) (*corev1.Pod, []corev1.Pod) {
+		if byUser(app.Spec) {
+			return nil, nil // it is followed by its label, and never deleted for another
+		}
 		return status.PickDriver(kubeflowApplication(app), pods)
 	},
 	Adopt: func(

@@ -23,9 +23,13 @@ import (
 // kubeflowLabels begins the labels of the Kubeflow operator's Pods and objects. With them, these Pods would be taken for that API's.
 const kubeflowLabels = "sparkoperator.k8s.io/"
 
-// SpecOf returns the fields of an application whose edit runs it again. Another spelling is no edit.
+// SpecOf returns the fields of an application whose edit runs it again. Another spelling is no edit. If the user starts the driver, they
+// are those that say which one it is.
 func SpecOf(app *v1alpha1.SparkApplication) spec.Spec {
 	return spec.Of(app, app.Status.ObservedGeneration, func() any {
+		if byUser(app.Spec) {
+			return userDriver(app.Spec)
+		}
 		fields, _ := canonical(app.Spec)
 		return fields
 	})
@@ -37,6 +41,9 @@ func Policy(app *v1alpha1.SparkApplication, s Settings) lifecycle.Policy {
 	t := translate(app, s)
 	policy := fields.Policy(t.app, t.settings)
 	policy.Spec, policy.HasUnknown, policy.Refused = SpecOf(app), false, dialect.Refused(t.invalid())
+	if t.byUser {
+		return policy.OfUserDriver()
+	}
 	return policy
 }
 
@@ -52,7 +59,12 @@ func (t *translation) invalid() finding.List {
 // Warnings returns what an application asks for and Firesteel does not do.
 func Warnings(app *v1alpha1.SparkApplication, s Settings) finding.List {
 	t := translate(app, s)
-	found := slices.Concat(t.warnings, t.spellings.of(fields.UnsupportedFields(t.app, t.settings)))
+	found := slices.Clone(t.warnings)
+	if t.byUser {
+		found = append(found, t.userDriverWarnings(app, s)...)
+	} else {
+		found = append(found, t.spellings.of(fields.UnsupportedFields(t.app, t.settings))...)
+	}
 	found.WarnOfUnknown(app.UnknownFields)
 	return found
 }
@@ -108,7 +120,10 @@ func Complete(app *v1alpha1.SparkApplication, s Settings, objects *submission.Ob
 // leads nowhere then.
 func ObsoleteObjects(app *v1alpha1.SparkApplication, s Settings) []submission.Object {
 	t := translate(app, s)
-	obsolete := append(fields.ObsoleteObjects(t.app, t.settings), dialect.ServiceNamed(app.Namespace, UIServiceName(app)))
+	obsolete := []submission.Object{dialect.ServiceNamed(app.Namespace, UIServiceName(app))}
+	if !t.byUser {
+		obsolete = append(fields.ObsoleteObjects(t.app, t.settings), obsolete...)
+	}
 	if s.UIGateway != nil {
 		obsolete = append(obsolete, dialect.NewRoute("HTTPRoute", uiMetadata(app), nil))
 	}

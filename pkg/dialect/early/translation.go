@@ -35,6 +35,8 @@ type translation struct {
 	spellings spellings
 	// refused is why the application can never run, and warnings is what is not done as it asks: what is found by the translation.
 	refused, warnings finding.List
+	// byUser reports whether the user starts the driver. Then the translated application has only what is observed.
+	byUser bool
 }
 
 // lastTranslation holds the translation of one application. Writes to its status and annotations return other objects with the same spec.
@@ -75,6 +77,10 @@ func identity(app *v1alpha1.SparkApplication) metav1.ObjectMeta {
 func translateAnew(app *v1alpha1.SparkApplication, s Settings) *translation {
 	spec, given := canonical(app.Spec)
 	t := &translation{app: &v1beta2.SparkApplication{ObjectMeta: identity(app)}, settings: s.ofKubeflow(), spellings: given}
+	if byUser(spec) {
+		t.setUserDriver(spec)
+		return t
+	}
 	t.app.Spec = v1beta2.SparkApplicationSpec{
 		Type: v1beta2.SparkApplicationType(spec.Type), Mode: v1beta2.ClusterMode,
 		MainClass: spec.MainClass, MainApplicationFile: spec.MainApplicationFile, Arguments: spec.Arguments,
@@ -213,16 +219,11 @@ func (t *translation) setInstances(spec v1alpha1.SparkApplicationSpec) {
 	t.app.Spec.Executor.Instances = ptr.To[int32](2)
 }
 
-// checkMode refuses applications whose driver is not Firesteel's to launch: it would run the program twice, or elsewhere.
+// checkMode refuses applications whose driver runs outside of the cluster.
 func (t *translation) checkMode(spec v1alpha1.SparkApplicationSpec) {
-	if mode := spec.Mode; mode != "" && mode != v1alpha1.ClusterMode {
-		t.refuse("ClientModeUnsupported", "spec.mode", mode, "is not supported, the driver runs in a Pod that Firesteel creates",
+	if spec.Mode == v1alpha1.ClientMode {
+		t.refuse("ClientModeUnsupported", "spec.mode", spec.Mode, "is not supported, the driver runs in a Pod",
 			fmt.Sprintf("leave it out, or write %s", v1alpha1.ClusterMode))
-	}
-	if spec.SubmissionByUser {
-		t.refuse("SubmissionByUserUnsupported", "spec.submissionByUser", true,
-			"is not supported, and Firesteel does not run the application beside your own spark-submit",
-			"leave it out and let Firesteel run it, or run spark-submit without a SparkApplication")
 	}
 }
 
@@ -235,10 +236,7 @@ func (t *translation) warnOfUnused(spec v1alpha1.SparkApplicationSpec) {
 		t.warnings.Warn("spec.logsLocation", spec.LogsLocation, "has no effect, as in the early operator",
 			"leave it out, or set driver-log-lines in the ConfigMap config-kubeflow")
 	}
-	if spec.Driver.PodName != "" {
-		t.warnings.Warn("spec.driver.podName", spec.Driver.PodName, "has no effect, it is for the mode "+string(v1alpha1.InClusterClientMode),
-			"leave it out, or name the Pod by "+finding.Entry(confField, "spark.kubernetes.driver.pod.name"))
-	}
+	t.warnOfPodName(spec)
 	jars := []struct{ field, uri string }{{"spec.mainApplicationFile", spec.MainApplicationFile}}
 	for i, uri := range spec.Deps.Jars {
 		jars = append(jars, struct{ field, uri string }{fmt.Sprintf("spec.deps.jars[%d]", i), uri})
@@ -251,6 +249,13 @@ func (t *translation) warnOfUnused(spec v1alpha1.SparkApplicationSpec) {
 		}
 	}
 	t.warnings.Add(t.spellings.of(found)...)
+}
+
+func (t *translation) warnOfPodName(spec v1alpha1.SparkApplicationSpec) {
+	if spec.Driver.PodName != "" {
+		t.warnings.Warn("spec.driver.podName", spec.Driver.PodName, "has no effect, it is for the mode "+string(v1alpha1.InClusterClientMode),
+			"leave it out, or name the Pod by "+finding.Entry(confField, "spark.kubernetes.driver.pod.name"))
+	}
 }
 
 func (t *translation) refuse(reason, field string, value any, message, remedy string) {

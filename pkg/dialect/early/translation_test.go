@@ -327,15 +327,17 @@ func TestFilesNeedNoJars(t *testing.T) {
 	}
 }
 
-func TestDriversThatFiresteelDoesNotLaunchAreRefused(t *testing.T) {
-	for spec, want := range map[string]struct{ reason, field string }{
-		`{mode: client}`:            {"ClientModeUnsupported", "spec.mode"},
-		`{mode: in-cluster-client}`: {"ClientModeUnsupported", "spec.mode"},
-		`{mode: in-cluster-client, driver: {podName: mine}}`: {"ClientModeUnsupported", "spec.mode"},
-		`{submissionByUser: true}`:                           {"SubmissionByUserUnsupported", "spec.submissionByUser"},
+func TestModesWithoutADriverPodAreRefused(t *testing.T) {
+	for spec, want := range map[string]string{
+		`{mode: client}`:                                     "spec.mode",
+		`{mode: client, submissionByUser: true}`:             "spec.mode",
+		`{mode: in-cluster-client}`:                          "spec.driver.podName",
+		`{mode: in-cluster-client, submissionByUser: true}`:  "spec.driver.podName",
+		`{mode: in-cluster-client, driver: {podName: "  "}}`: "spec.driver.podName",
 	} {
 		refused := early.Policy(application(t, spec), early.NewSettings()).Refused
-		if refused == nil || refused.Reason != want.reason || !strings.HasPrefix(refused.Message, want.field) || !strings.Contains(refused.Message, "leave it out") {
+		if refused == nil || refused.Reason != "ClientModeUnsupported" || !strings.HasPrefix(refused.Message, "spec.mode") ||
+			!strings.Contains(refused.Message, want) || !strings.Contains(refused.Message, "leave") {
 			t.Errorf("%s is refused by %+v", spec, refused)
 		}
 	}

@@ -18,6 +18,8 @@ var New = dialect.Of(dialect.Functions[*v1beta2.SparkApplication, settings.Defau
 	Invalid:  fields.Invalid,
 	Spec:     fields.SpecOf,
 	Warnings: fields.UnsupportedFields,
+	// Firesteel starts all drivers.
+	UserDriver: func(*v1beta2.SparkApplication, settings.Defaults) *dialect.UserDriver { return nil },
 
 	Plan:            fields.Plan,
 	Ingredients:     fields.Ingredients,

@@ -171,6 +171,12 @@ func (r *Reconciler) advance(ctx context.Context, v *view.Application) error {
 		record, decision = lifecycle.Decide(record, v.Policy, seen, r.clock.Now())
 		seen = decision.Seen
 		var prepared *launch.Prepared
+		if decision.Effect == lifecycle.Launch && v.UserDriver != nil {
+			if err = r.launcher.Follow(ctx, v, record, &seen); err != nil {
+				return err
+			}
+			continue
+		}
 		if decision.Effect == lifecycle.Launch {
 			prepared, err = r.launcher.Prepare(ctx, v, record, &seen)
 			if errors.As(err, new(*launch.TemplateUnavailable)) {
@@ -368,5 +374,7 @@ func (r *Reconciler) viewOf(ctx context.Context, app dialect.Application) *view.
 	policy.Spec.SameSince = r.edits.SameSince(app.GetUID(), app.GetGeneration())
 	policy.Refused = r.redactors.Cause(app, policy.Refused)
 	policy.Timeouts.Deletion = max(settings.Events.DeletionGrace, 1) // 0 means no limit
-	return &view.Application{App: app, Dialect: translator, Policy: policy, Progress: r.relay.Progress(app.GetUID())}
+	return &view.Application{
+		App: app, Dialect: translator, Policy: policy, UserDriver: translator.UserDriver(app), Progress: r.relay.Progress(app.GetUID()),
+	}
 }

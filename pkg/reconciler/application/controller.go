@@ -89,7 +89,7 @@ func NewController(ctx context.Context, cmw configmap.Watcher, process *base.Pro
 	impl.Concurrency = workers
 	generated := impl.Reconciler.(base.Generated)
 	owned := base.NewOwned(generated, kind.Informer.GetStore())
-	base.Must(ctx, kind.Informer.AddIndexers(applicationIndexers))
+	base.Must(ctx, kind.Informer.AddIndexers(applicationIndexers(kind.API.API)))
 	apps := lister{kind.Informer.GetIndexer()}
 	states := applicationmetrics.NewStateCounter(apps.get,
 		func(app dialect.Application) bool { return store.Load().Scope.Serves(app, process.NamespaceLabels) },
@@ -145,7 +145,8 @@ func newReconciler(
 		deleter: deleter,
 		launcher: launch.New(launch.Config{
 			API: kind.API, Kube: kube, Dynamic: dynamicclient.Get(ctx), Drivers: cached, Deleter: deleter, Expectations: expectations,
-			Templates: podtemplate.NewKeeper(ctx, kind.Fetch, impl.EnqueueKey), Redactors: redactors, Clock: realClock,
+			ApplicationOf: apps.byDriverUID,
+			Templates:     podtemplate.NewKeeper(ctx, kind.Fetch, impl.EnqueueKey), Redactors: redactors, Clock: realClock,
 			EnqueueAfter: impl.EnqueueAfter,
 		}),
 		relay:        process.Relay(ctx, owned, impl.EnqueueKey),
@@ -234,17 +235,13 @@ func watchApplications(
 func watchDrivers(ctx context.Context, r *Reconciler, impl *controller.Impl, apps lister) {
 	informer := podinformer.Get(ctx, r.api.DriverSelector).Informer()
 	base.Must(ctx, informer.SetTransform(drivers.Strip(r.api.API)))
-	base.Must(ctx, informer.AddIndexers(drivers.Indexers))
+	base.Must(ctx, informer.AddIndexers(drivers.Indexers(r.api.API)))
 	changed := func(object any) {
 		pod, ok := object.(*drivers.Pod)
 		if !ok {
 			return
 		}
-		app, known := apps.byDriverUID(pod.UID)
-		if !known {
-			app, known = applicationOf(r.api.API, pod)
-		}
-		if known {
+		for _, app := range apps.ofDriver(r.api.API, pod) {
 			r.podEventTimes.record(app)
 			impl.EnqueueKey(app)
 		}

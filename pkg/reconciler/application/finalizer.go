@@ -8,6 +8,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/drivers"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/launch"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/view"
 )
@@ -30,10 +31,12 @@ func (r *Reconciler) needsNoFinalizer(v *view.Application) bool {
 }
 
 // finished reports whether an application is finished, so that it needs no finalizer. If its driver Pod is retained, its deletion releases
-// the Pod, and that is a transition to publish, unless the API's clients know of no such state.
+// the Pod, and that is a transition to publish, unless the API's clients know of no such state. It does not own the driver Pod of a user,
+// which the garbage collector would leave.
 func (r *Reconciler) finished(record *v1alpha1.Record, policy lifecycle.Policy) bool {
 	released := lifecycle.CurrentState(record) == lifecycle.ResourceReleased
-	return lifecycle.Finished(record, policy) && (released || r.api.FinishesRetained)
+	ofUser := drivers.HasDriver(record) && record.Launch.ByUser
+	return lifecycle.Finished(record, policy) && (released || r.api.FinishesRetained && !ofUser)
 }
 
 // addFinalizer adds the finalizer to an application that has none, before a record is written that makes the application

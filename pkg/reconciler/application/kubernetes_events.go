@@ -23,9 +23,9 @@ func emitEvents(ctx context.Context, d dialect.Dialect, before, after dialect.Ap
 }
 
 // emitObstacle emits a Kubernetes Event when it becomes known what keeps a driver or its executors from starting. If no node
-// has room, it emits none: the scheduler emits its own.
+// has room, it emits none: the scheduler emits its own. It emits none for what the user is expected to do, which has no class.
 func emitObstacle(ctx context.Context, before, after dialect.Application, obstacle *lifecycle.Cause) {
-	if obstacle == nil || obstacle.Class == lifecycle.ClassScheduling {
+	if obstacle == nil || obstacle.Class == lifecycle.ClassScheduling || obstacle.Class == "" {
 		return
 	}
 	shown := func(app dialect.Application) bool {

@@ -19,14 +19,26 @@ const (
 	byDriver = "driver"
 	// byApplicationID is the index of applications that have a driver Pod, by their namespace and the Pod's spark.app.id.
 	byApplicationID = "applicationID"
+	// byUserKey is the index of applications by the key of the drivers that their users start.
+	byUserKey = "userKey"
 )
 
-// applicationIndexers find the application of a Pod by its record: the Pod's own labels and owners may be changed.
-var applicationIndexers = cache.Indexers{
-	byDriver: indexLaunch(func(app dialect.Application) string { return string(app.GetRecord().Launch.DriverUID) }),
-	byApplicationID: indexLaunch(func(app dialect.Application) string {
-		return executors.ApplicationID{Namespace: app.GetNamespace(), ID: app.GetRecord().Launch.ApplicationID}.String()
-	}),
+// applicationIndexers find the application of a Pod by its record: the Pod's own labels and owners may be changed. A driver that a user
+// started is in no record at first.
+func applicationIndexers(api *dialect.API) cache.Indexers {
+	return cache.Indexers{
+		byDriver: indexLaunch(func(app dialect.Application) string { return string(app.GetRecord().Launch.DriverUID) }),
+		byApplicationID: indexLaunch(func(app dialect.Application) string {
+			return executors.ApplicationID{Namespace: app.GetNamespace(), ID: app.GetRecord().Launch.ApplicationID}.String()
+		}),
+		byUserKey: func(object any) ([]string, error) {
+			app, ok := object.(dialect.Application)
+			if !ok || api.UserDriverLabel == "" {
+				return nil, nil
+			}
+			return []string{drivers.UserKey(app.GetNamespace(), api.UserDriverID(app))}, nil
+		},
+	}
 }
 
 // indexLaunch indexes the applications that have a driver Pod.
@@ -56,6 +68,22 @@ func (s lister) byDriverUID(pod types.UID) (types.NamespacedName, bool) {
 		return app, true
 	}
 	return types.NamespacedName{}, false
+}
+
+// ofDriver returns the names of the applications that a driver Pod concerns.
+func (s lister) ofDriver(api *dialect.API, pod *drivers.Pod) []types.NamespacedName {
+	if app, recorded := s.byDriverUID(pod.UID); recorded {
+		return []types.NamespacedName{app}
+	}
+	if key, ofUser := pod.UserKey(api); ofUser {
+		if apps := s.by(byUserKey, key); len(apps) > 0 {
+			return apps
+		}
+	}
+	if app, known := applicationOf(api, pod); known {
+		return []types.NamespacedName{app}
+	}
+	return nil
 }
 
 func (s lister) by(index, value string) (names []types.NamespacedName) {

@@ -1,6 +1,7 @@
 package application
 
 import (
+	"fmt"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -8,12 +9,15 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
+	earlyv1alpha1 "github.com/firesteel-dev/firesteel/pkg/apis/early/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/early"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/applicationtest"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/drivers"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/executors"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
@@ -66,7 +70,7 @@ func TestExecutorsEnqueueApplicationsThatCountThem(t *testing.T) {
 
 // The driver Pod's own labels may be changed, so that they do not matter.
 func TestApplicationsOfAnExecutorAreFoundByTheirRecord(t *testing.T) {
-	apps := lister{cache.NewIndexer(cache.MetaNamespaceKeyFunc, applicationIndexers)}
+	apps := lister{cache.NewIndexer(cache.MetaNamespaceKeyFunc, applicationIndexers(apache.API))}
 	for name, launch := range map[string]*v1alpha1.Launch{
 		"pi": {ApplicationID: "pi-0", DriverUID: "driver"}, "released": {ApplicationID: "pi-0", DriverUID: "driver-of-released", Released: true},
 		"other": {ApplicationID: "pi-1", DriverUID: "driver-of-other"}, "launching": {ApplicationID: "pi-0"},
@@ -88,5 +92,41 @@ func TestApplicationsOfAnExecutorAreFoundByTheirRecord(t *testing.T) {
 	}
 	if app, known := apps.byDriverUID("driver-of-released"); known {
 		t.Errorf("the application of a released driver is %v", app)
+	}
+}
+
+func TestApplicationsOfADriverAreFoundByTheLabelThatItsUserSet(t *testing.T) {
+	apps := lister{cache.NewIndexer(cache.MetaNamespaceKeyFunc, applicationIndexers(early.API))}
+	app := func(name string) *earlyv1alpha1.SparkApplication {
+		return &earlyv1alpha1.SparkApplication{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: name, UID: types.UID("uid-of-" + name)}}
+	}
+	follows := app("follows")
+	follows.Status.Firesteel = &v1alpha1.Record{Launch: &v1alpha1.Launch{DriverUID: "recorded", ByUser: true}}
+	for _, app := range []*earlyv1alpha1.SparkApplication{app("waits"), follows} {
+		if err := apps.Add(app); err != nil {
+			t.Fatal(err)
+		}
+	}
+	waits := early.AppID(app("waits"))
+	for name, test := range map[string]struct {
+		uid    types.UID
+		labels map[string]string
+		want   string
+	}{
+		"a new one":                      {"new", map[string]string{early.LabelAppID: waits}, "[team-a/waits]"},
+		"a recorded one":                 {"recorded", map[string]string{early.LabelAppID: waits}, "[team-a/follows]"},
+		"one of a launch":                {"new", map[string]string{early.LabelAppID: waits, early.LabelApplication: "launches", dialect.LabelLaunch: "x"}, "[team-a/launches]"},
+		"one with an ID of nothing":      {"new", map[string]string{early.LabelAppID: "other-1"}, "[]"},
+		"one with an ID and a name only": {"new", map[string]string{early.LabelAppID: "other-1", early.LabelApplication: "named"}, "[team-a/named]"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			pod, err := drivers.Strip(early.API)(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", UID: test.uid, Labels: test.labels}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := fmt.Sprint(apps.ofDriver(early.API, pod.(*drivers.Pod))); got != test.want {
+				t.Errorf("its applications are %s, want %s", got, test.want)
+			}
+		})
 	}
 }

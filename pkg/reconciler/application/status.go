@@ -112,7 +112,7 @@ func (r *Reconciler) facts(v *view.Application, record *v1alpha1.Record, decisio
 	app, progress := v.App, v.Progress
 	facts := dialect.Facts{
 		Now: r.clock.Now(), Policy: v.Policy, Obstacle: decision.Obstacle, Held: decision.Held, HeldBy: decision.HeldBy,
-		Warnings: r.redactors.Texts(app, v.Dialect.Warnings(app).Sentences()),
+		Warnings: append(r.redactors.Texts(app, v.Dialect.Warnings(app).Sentences()), r.launcher.UserWarnings(v, record)...),
 	}
 	if r.executorDetails != nil && record.Launch != nil && record.Launch.DriverUID != "" && r.executorsSynced() {
 		before := app.GetRecord()

@@ -45,13 +45,19 @@ func plainRun(t *testing.T, c *cluster.Cluster, version string) {
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "keys"}, StringData: map[string]string{"key": "hidden"}}
 	_, err := c.Kube.CoreV1().Secrets(c.Namespace).Create(t.Context(), secret, metav1.CreateOptions{})
 	cluster.Must(t, err)
-	// spark-submit creates a NetworkPolicy from Spark 4.2 on, which drivers may not.
-	c.Run(t, "", "kubectl", "--namespace="+c.Namespace, "create", "serviceaccount", "submitter")
-	c.Run(t, "", "kubectl", "--namespace="+c.Namespace, "create", "rolebinding", "submitter", "--clusterrole=edit", "--serviceaccount="+c.Namespace+":submitter")
 	run, err := c.Kube.CoreV1().ConfigMaps(c.Namespace).Get(t.Context(), "run", metav1.GetOptions{})
 	cluster.Must(t, err)
-	_, err = c.Kube.CoreV1().Pods(c.Namespace).Create(t.Context(), submitter(c.Namespace, version, run), metav1.CreateOptions{})
-	cluster.Must(t, err)
+	annotated := map[string]string{}
+	for _, role := range []string{"driver", "executor"} {
+		for key, value := range map[string]string{
+			"sparkConfigMap": "spark", "hadoop-configmap": "hadoop", "secret.keys": "/etc/keys",
+			"ownerReference": fmt.Sprintf(`{"apiVersion":"v1","kind":"ConfigMap","name":%q,"uid":%q}`, run.Name, run.UID),
+		} {
+			annotated["spark.kubernetes."+role+".annotation.sparkoperator.k8s.io/"+key] = value
+		}
+		annotated["spark.kubernetes."+role+".annotations.example.com/plural"] = "x"
+	}
+	submit(t, c, version, annotated, "1000000") // it runs until its owner is deleted
 	for selector, container := range map[string]string{drivers: "spark-kubernetes-driver", executors: "spark-kubernetes-executor"} {
 		pods := c.AwaitPods(t, selector, "one that runs", func(pods []corev1.Pod) bool { return len(pods) > 0 && runs(pods[0], container) })
 		pod := pods[0]
@@ -81,33 +87,30 @@ func plainRun(t *testing.T, c *cluster.Cluster, version string) {
 	}
 }
 
-// submitter runs spark-submit in the cluster, with annotations for driver and executors.
-func submitter(namespace, version string, owner *corev1.ConfigMap) *corev1.Pod {
+// submit runs spark-submit in the cluster for a Pi of so many parts, with more properties.
+func submit(t *testing.T, c *cluster.Cluster, version string, properties map[string]string, parts string) {
+	t.Helper()
+	// spark-submit creates a NetworkPolicy from Spark 4.2 on, which drivers may not.
+	c.Run(t, "", "kubectl", "--namespace="+c.Namespace, "create", "serviceaccount", "submitter")
+	c.Run(t, "", "kubectl", "--namespace="+c.Namespace, "create", "rolebinding", "submitter", "--clusterrole=edit", "--serviceaccount="+c.Namespace+":submitter")
 	arguments := []string{
 		"--master", "k8s://https://kubernetes.default.svc", "--deploy-mode", "cluster", "--name", "plain",
 		"--class", "org.apache.spark.examples.SparkPi",
 	}
 	conf := func(key, value string) { arguments = append(arguments, "--conf", key+"="+value) }
 	for key, value := range map[string]string{
-		"spark.kubernetes.namespace": namespace, "spark.kubernetes.authenticate.driver.serviceAccountName": "spark",
+		"spark.kubernetes.namespace": c.Namespace, "spark.kubernetes.authenticate.driver.serviceAccountName": "spark",
 		"spark.kubernetes.container.image": "apache/spark:" + version, "spark.kubernetes.submission.waitAppCompletion": "false",
 		"spark.executor.instances": "1", "spark.driver.memory": "512m", "spark.executor.memory": "512m",
 		"spark.kubernetes.driver.request.cores": "100m", "spark.kubernetes.executor.request.cores": "100m",
 	} {
 		conf(key, value)
 	}
-	for _, role := range []string{"driver", "executor"} {
-		for key, value := range map[string]string{
-			"sparkConfigMap": "spark", "hadoop-configmap": "hadoop", "secret.keys": "/etc/keys",
-			"ownerReference": fmt.Sprintf(`{"apiVersion":"v1","kind":"ConfigMap","name":%q,"uid":%q}`, owner.Name, owner.UID),
-		} {
-			conf("spark.kubernetes."+role+".annotation.sparkoperator.k8s.io/"+key, value)
-		}
-		conf("spark.kubernetes."+role+".annotations.example.com/plural", "x")
+	for key, value := range properties {
+		conf(key, value)
 	}
-	// It runs until its owner is deleted.
-	arguments = append(arguments, "local:///opt/spark/examples/jars/spark-examples.jar", "1000000")
-	return &corev1.Pod{
+	arguments = append(arguments, "local:///opt/spark/examples/jars/spark-examples.jar", parts)
+	_, err := c.Kube.CoreV1().Pods(c.Namespace).Create(t.Context(), &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Name: "submitter"},
 		Spec: corev1.PodSpec{
 			ServiceAccountName: "submitter", RestartPolicy: corev1.RestartPolicyNever,
@@ -115,5 +118,6 @@ func submitter(namespace, version string, owner *corev1.ConfigMap) *corev1.Pod {
 				Name: "submitter", Image: "apache/spark:" + version, Command: append([]string{"/opt/spark/bin/spark-submit"}, arguments...),
 			}},
 		},
-	}
+	}, metav1.CreateOptions{})
+	cluster.Must(t, err)
 }

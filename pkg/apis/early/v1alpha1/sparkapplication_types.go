@@ -73,7 +73,8 @@ type SparkApplicationSpec struct {
 	// type is the language of the application. It has no effect: Spark goes by the suffix of mainApplicationFile.
 	// +optional
 	Type SparkApplicationType `json:"type,omitempty"`
-	// mode is where the driver runs. Default: cluster. An application with another mode fails.
+	// mode is where the driver runs. Default: cluster. With in-cluster-client, the user creates the driver Pod that driver.podName names, and
+	// Firesteel follows it as with submissionByUser. An application with client fails.
 	// +optional
 	Mode DeployMode `json:"mode,omitempty"`
 	// mainClass is the class that the driver runs, spark-submit's --class. Python and R applications need none.
@@ -120,7 +121,8 @@ type SparkApplicationSpec struct {
 	// so.
 	// +optional
 	LogsLocation string `json:"logsLocation,omitempty"`
-	// submissionByUser means that the user runs spark-submit. Default: false. An application with true fails.
+	// submissionByUser means that the user runs spark-submit. Default: false. With true, Firesteel makes appId and the Service of the UI, starts
+	// nothing, and follows the first driver Pod with that label to its end. Other fields then have no effect, but for spark.ui.port.
 	// +optional
 	SubmissionByUser bool `json:"submissionByUser,omitempty"`
 }
@@ -146,8 +148,8 @@ type Cores string
 
 // DriverSpec is the driver.
 type DriverSpec struct {
-	// podName is the name of the driver Pod that the user creates, with the mode in-cluster-client. In other modes it has no effect, and
-	// the condition Warning says so.
+	// podName is the name of the driver Pod that the user creates, with the mode in-cluster-client, which needs it. In other modes it has no
+	// effect, and the condition Warning says so.
 	// +optional
 	PodName string `json:"podName,omitempty"`
 	// image is the container image of the driver.

@@ -123,6 +123,9 @@ type Launch struct {
 	// uiURL is the URL of an Ingress or a route in front of the Service.
 	// +optional
 	UIURL string `json:"uiURL,omitempty"`
+	// byUser is true if the user started the driver. Firesteel deletes it with the application, and not before.
+	// +optional
+	ByUser bool `json:"byUser,omitempty"`
 	// executorsReady is true once as many executors as the application begins with were ready at once. Their start timeout has
 	// no effect from then on.
 	// +optional

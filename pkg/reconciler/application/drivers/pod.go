@@ -1,6 +1,9 @@
 package drivers
 
 import (
+	"cmp"
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -110,11 +113,39 @@ func clipTrace(trace string) string {
 // Cache reads driver Pods from the cache of the informer.
 type Cache struct{ cache.Indexer }
 
-// byOwner is the index of driver Pods by the UID of the application that owns them.
-const byOwner = "owner"
+const (
+	// byOwner is the index of driver Pods by the UID of the application that owns them.
+	byOwner = "owner"
+	// byUserLabel is the index of driver Pods by their namespace and the label that users give the drivers which they start.
+	byUserLabel = "userLabel"
+)
 
-// Indexers are the indexes that a Cache needs.
-var Indexers = cache.Indexers{byOwner: indexOwner}
+// Indexers returns the indexes that a Cache of an API's driver Pods needs.
+func Indexers(api *dialect.API) cache.Indexers {
+	return cache.Indexers{byOwner: indexOwner, byUserLabel: func(object any) ([]string, error) {
+		pod, ok := object.(*Pod)
+		if !ok {
+			return nil, nil
+		}
+		if key, labelled := pod.UserKey(api); labelled {
+			return []string{key}, nil
+		}
+		return nil, nil
+	}}
+}
+
+// UserKey returns the key by which the application of a driver Pod is found if its user started the Pod. It returns false if a launch
+// created the Pod, or if the API has no such drivers.
+func (p *Pod) UserKey(api *dialect.API) (string, bool) {
+	if _, launched := p.Label(dialect.LabelLaunch); launched || api.UserDriverLabel == "" {
+		return "", false
+	}
+	id, labelled := p.Label(api.UserDriverLabel)
+	return UserKey(p.Namespace, id), labelled
+}
+
+// UserKey returns the key of an application in a namespace whose user starts its drivers with a value of the label.
+func UserKey(namespace, id string) string { return cache.NewObjectName(namespace, id).String() }
 
 func indexOwner(object any) ([]string, error) {
 	pod, ok := object.(*Pod)
@@ -134,8 +165,22 @@ func (d Cache) Get(namespace, name string) *corev1.Pod {
 }
 
 // OwnedBy returns the driver Pods that an application owns.
-func (d Cache) OwnedBy(app types.UID) (pods []*corev1.Pod) {
-	found, err := d.ByIndex(byOwner, string(app))
+func (d Cache) OwnedBy(app types.UID) []*corev1.Pod { return d.by(byOwner, string(app)) }
+
+// OfUser returns the driver Pods that a user may have started for an application: the oldest first, so that all replicas have the same
+// order.
+func (d Cache) OfUser(api *dialect.API, app dialect.Application) []*corev1.Pod {
+	pods := slices.DeleteFunc(d.by(byUserLabel, UserKey(app.GetNamespace(), api.UserDriverID(app))), func(pod *corev1.Pod) bool {
+		return !api.IsOfUser(app, pod)
+	})
+	slices.SortFunc(pods, func(a, b *corev1.Pod) int {
+		return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
+	})
+	return pods
+}
+
+func (d Cache) by(index, value string) (pods []*corev1.Pod) {
+	found, err := d.ByIndex(index, value)
 	if err != nil {
 		return nil // the index exists
 	}

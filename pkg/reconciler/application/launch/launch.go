@@ -78,13 +78,8 @@ func (l *Launcher) Prepare(
 		}
 		// The launch that was begun cannot be completed any more. Its driver may exist, under a name that the edit may have
 		// changed. It must be deleted before anything else happens.
-		begun, err := drivers.FindFenced(ctx, l.Kube, app, fenced)
-		if err != nil {
+		if begun, err := l.deleteBegun(ctx, v, fenced, seen); begun || err != nil {
 			return nil, err
-		}
-		if begun != nil {
-			seen.HasOrphan, seen.OrphanDriver = true, lifecycle.ObserveDriver(begun, "")
-			return nil, l.Deleter.DeleteOrphan(ctx, v.App, v.Policy, begun)
 		}
 	}
 	if seen.LaunchRefused = refused; refused != nil {
@@ -100,6 +95,18 @@ func (l *Launcher) Prepare(
 	record.Launch = fence
 	d.Spec(app).Note(record)
 	return &Prepared{objects: objects, launch: fence, attempt: record.Attempt.ID, first: fenced == nil, at: l.Clock.Now()}, nil
+}
+
+// deleteBegun deletes the driver of a launch that was begun and cannot be completed any more. It reports whether there is such a driver.
+func (l *Launcher) deleteBegun(
+	ctx context.Context, v *view.Application, fenced *v1alpha1.Launch, seen *lifecycle.Observation,
+) (bool, error) {
+	begun, err := drivers.FindFenced(ctx, l.Kube, v.App, fenced)
+	if begun == nil || err != nil {
+		return false, err
+	}
+	seen.HasOrphan, seen.OrphanDriver = true, lifecycle.ObserveDriver(begun, "")
+	return true, l.Deleter.DeleteOrphan(ctx, v.App, v.Policy, begun)
 }
 
 // executorLaunchLabel is the property that labels executors with the launch ID. The webhook of annotated Pods does not select Pods with it.
@@ -241,21 +248,24 @@ func launchID(
 
 // setOwners makes the application the owner of the driver and of the objects before it. The driver owns the objects after it.
 func (l *Launcher) setOwners(app dialect.Application, objects *submission.Objects, id string) {
-	// These labels identify the objects of a launch. They override the user's.
 	for _, object := range slices.Concat(objects.Before, objects.Owned) {
-		labels := object.GetLabels()
-		if labels == nil {
-			labels = map[string]string{}
-		}
-		labels[dialect.LabelLaunch] = id
-		labels[l.API.LabelApplication] = objects.Driver.Labels[l.API.LabelApplication]
-		object.SetLabels(labels)
+		l.setLabels(object, id, objects.Driver.Labels[l.API.LabelApplication])
 	}
 	owner := *metav1.NewControllerRef(app, l.API.GroupVersionKind)
 	for _, object := range objects.Before {
 		object.SetOwnerReferences([]metav1.OwnerReference{owner})
 	}
 	objects.Driver.OwnerReferences = []metav1.OwnerReference{owner}
+}
+
+// setLabels sets the labels that identify an object of a launch. They override the user's.
+func (l *Launcher) setLabels(object submission.Object, id, application string) {
+	labels := object.GetLabels()
+	if labels == nil {
+		labels = map[string]string{}
+	}
+	labels[dialect.LabelLaunch], labels[l.API.LabelApplication] = id, application
+	object.SetLabels(labels)
 }
 
 // Create creates the objects of a fenced attempt. If an earlier object with the same name is not deleted yet, the

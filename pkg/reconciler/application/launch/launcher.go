@@ -28,6 +28,8 @@ type Launcher struct {
 	own *lru.Cache
 	// obsolete are the UIDs of objects that the end of a launch deletes, by the launch ID.
 	obsolete *lru.Cache
+	// added are the objects that this process added to the drivers of users.
+	added *lru.Cache
 }
 
 // Config is what a Launcher needs.
@@ -41,6 +43,8 @@ type Config struct {
 	Templates    *podtemplate.Keeper
 	Redactors    base.Redactors
 	Clock        clock.PassiveClock
+	// ApplicationOf returns the application whose record has a driver Pod, and whether there is one.
+	ApplicationOf func(pod types.UID) (types.NamespacedName, bool)
 	// EnqueueAfter requeues an application.
 	EnqueueAfter func(app any, after time.Duration)
 }
@@ -49,7 +53,7 @@ type Config struct {
 func New(cfg Config) *Launcher {
 	return &Launcher{
 		Config: cfg, waits: newNameWaits(cfg.Clock),
-		fences: lru.New(maxFences), complete: lru.New(maxFences), own: lru.New(maxFences), obsolete: lru.New(maxFences),
+		fences: lru.New(maxFences), complete: lru.New(maxFences), own: lru.New(maxFences), obsolete: lru.New(maxFences), added: lru.New(maxFences),
 	}
 }
 
@@ -60,6 +64,7 @@ func (l *Launcher) Forget(app types.UID) {
 	l.fences.Remove(app)
 	l.complete.Remove(app)
 	l.own.Remove(app)
+	l.added.Remove(app)
 }
 
 // Promoted must be called when this replica becomes the leader of applications. Another replica may have led them since it launched
@@ -67,4 +72,5 @@ func (l *Launcher) Forget(app types.UID) {
 func (l *Launcher) Promoted() {
 	l.own.Clear()
 	l.complete.Clear()
+	l.added.Clear()
 }

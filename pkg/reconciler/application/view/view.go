@@ -17,6 +17,8 @@ type Application struct {
 	Dialect dialect.Dialect
 	// Policy is what the spec asks for. Its texts are redacted.
 	Policy lifecycle.Policy
+	// UserDriver describes the driver that the user starts; nil if Firesteel starts it.
+	UserDriver *dialect.UserDriver
 	// Progress is how far the sink and the handlers were when the reconcile began. A change of it enqueues the application.
 	Progress events.Progress
 }

@@ -9,6 +9,7 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/drivers"
 )
@@ -16,9 +17,15 @@ import (
 // Cached returns a cache with driver Pods.
 func Cached(t *testing.T, pods ...*corev1.Pod) drivers.Cache {
 	t.Helper()
-	cached := drivers.Cache{Indexer: cache.NewIndexer(cache.MetaNamespaceKeyFunc, drivers.Indexers)}
+	return CachedOf(t, apache.API, pods...)
+}
+
+// CachedOf returns a cache with driver Pods of an API.
+func CachedOf(t *testing.T, api *dialect.API, pods ...*corev1.Pod) drivers.Cache {
+	t.Helper()
+	cached := drivers.Cache{Indexer: cache.NewIndexer(cache.MetaNamespaceKeyFunc, drivers.Indexers(api))}
 	for _, pod := range pods {
-		Add(t, cached, pod)
+		add(t, api, cached, pod)
 	}
 	return cached
 }
@@ -26,7 +33,12 @@ func Cached(t *testing.T, pods ...*corev1.Pod) drivers.Cache {
 // Add adds a driver Pod to a cache, or updates it.
 func Add(t *testing.T, cached drivers.Cache, pod *corev1.Pod) {
 	t.Helper()
-	kept, err := drivers.Strip(apache.API)(pod.DeepCopy())
+	add(t, apache.API, cached, pod)
+}
+
+func add(t *testing.T, api *dialect.API, cached drivers.Cache, pod *corev1.Pod) {
+	t.Helper()
+	kept, err := drivers.Strip(api)(pod.DeepCopy())
 	if err == nil {
 		err = cached.Add(kept)
 	}

@@ -1,0 +1,29 @@
+package diagnosis
+
+import (
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// AwaitsUserDriver explains that an application waits for the driver that its user starts. The Pod must have the label, and the name if
+// it is not empty.
+func AwaitsUserDriver(label, value, name string) Explanation {
+	explanation := Explanation{
+		Status: metav1.ConditionUnknown, Reason: "AwaitsUserDriver",
+		Summary: fmt.Sprintf("The application waits for the driver that you start: a Pod with the labels spark-role=driver and %s=%s.", label, value),
+		Remedy:  fmt.Sprintf("With spark-submit, set spark.kubernetes.driver.label.%s=%s, and the same for executor.", label, value),
+	}
+	if name != "" {
+		explanation.Summary = fmt.Sprintf("The application waits for the driver that you start: the Pod %s with the labels spark-role=driver and %s=%s.",
+			name, label, value)
+		explanation.Remedy = ""
+	}
+	return explanation
+}
+
+// OtherUserDrivers explains that driver Pods have the label of an application that follows another driver.
+func OtherUserDrivers(followed, others string) Explanation {
+	return holds("OtherUserDrivers", fmt.Sprintf("Driver Pods beside %s have the label of this application: %s. They are neither followed nor deleted.",
+		followed, others))
+}
