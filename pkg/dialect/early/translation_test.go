@@ -252,7 +252,7 @@ func TestCores(t *testing.T) {
 		}
 	}
 	for property, want := range map[string]struct{ request, cores string }{
-		"0.1": {"0.1", "1"}, "1500m": {"1500m", "2"}, " 2.5 ": {"2.5", "3"}, "2": {"", "2"}, "2000m": {"", "2"},
+		"0.1": {"0.1", "1"}, "1500m": {"1500m", "2"}, "2.5": {"2.5", "3"}, "2": {"", "2"}, "2000m": {"", "2"},
 	} {
 		app := application(t, `{sparkConf: {spark.driver.cores: "`+property+`", spark.executor.cores: "`+property+`"}}`)
 		plan := planned(t, app, early.NewSettings())
