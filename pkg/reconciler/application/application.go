@@ -171,14 +171,8 @@ func (r *Reconciler) advance(ctx context.Context, v *view.Application) error {
 		record, decision = lifecycle.Decide(record, v.Policy, seen, r.clock.Now())
 		seen = decision.Seen
 		var prepared *launch.Prepared
-		if decision.Effect == lifecycle.Launch && v.UserDriver != nil {
-			if err = r.launcher.Follow(ctx, v, record, &seen); err != nil {
-				return err
-			}
-			continue
-		}
 		if decision.Effect == lifecycle.Launch {
-			prepared, err = r.launcher.Prepare(ctx, v, record, &seen)
+			prepared, err = r.prepare(ctx, v, record, &seen)
 			if errors.As(err, new(*launch.TemplateUnavailable)) {
 				logging.FromContext(ctx).Debugw("waiting for a pod template", base.LogKeys(record)...)
 				return nil // the template's arrival enqueues the application
@@ -223,6 +217,17 @@ func (r *Reconciler) advance(ctx context.Context, v *view.Application) error {
 	}
 	r.enqueueAfter(v.App, base.RetryAfter)
 	return nil
+}
+
+// prepare prepares the launch of an attempt. It returns nil if there is nothing to launch, as when the user starts the driver. The
+// observation then has what is decided on next.
+func (r *Reconciler) prepare(
+	ctx context.Context, v *view.Application, record *v1alpha1.Record, seen *lifecycle.Observation,
+) (*launch.Prepared, error) {
+	if v.UserDriver != nil {
+		return nil, r.launcher.Follow(ctx, v, record, seen)
+	}
+	return r.launcher.Prepare(ctx, v, record, seen)
 }
 
 // recordsFirstLaunchLater reports whether the annotation fences the first launch, so that the first status write can report
