@@ -82,11 +82,8 @@ func main() {
 		log.Fatal(err)
 	}
 	scope, handlers, err := readConfigMaps(signalled, cluster)
-	if errors.Is(err, errUnread) {
-		log.Fatal(err)
-	}
 	if err != nil {
-		log.Fatalf("invalid configuration: correct the ConfigMap and start again: %v", err)
+		log.Fatal(err)
 	}
 	masters, err := newMasterReader(cluster)
 	if err != nil {

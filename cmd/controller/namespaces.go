@@ -40,7 +40,7 @@ func readConfigMaps(ctx context.Context, cluster *rest.Config) (*config.Scope, *
 	}
 	configMaps := client.CoreV1().ConfigMaps(system.Namespace())
 	if err := knative.Check(ctx, configMaps); err != nil {
-		return nil, nil, err
+		return nil, nil, invalid(err)
 	}
 	read := map[string]*corev1.ConfigMap{}
 	for _, name := range []string{config.ScopeName, config.HandlersName} {
@@ -50,10 +50,18 @@ func readConfigMaps(ctx context.Context, cluster *rest.Config) (*config.Scope, *
 	}
 	scope, err := config.NewScope(read[config.ScopeName])
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, invalid(err)
 	}
 	handlers, err := config.NewHandlers(read[config.HandlersName])
-	return scope, handlers, err
+	if err != nil {
+		return nil, nil, invalid(err)
+	}
+	return scope, handlers, nil
+}
+
+// invalid says what to do about a setting that cannot be used.
+func invalid(err error) error {
+	return fmt.Errorf("invalid configuration: correct the ConfigMap and start again: %w", err)
 }
 
 // The time for which the controller waits for the API server at its start. If it ended instead, the kubelet would start it later after each
@@ -72,13 +80,10 @@ func readConfigMap(ctx context.Context, configMaps typedcorev1.ConfigMapInterfac
 	case apierrors.IsNotFound(last):
 		return &corev1.ConfigMap{}, nil
 	case last != nil:
-		return nil, fmt.Errorf("%w %s/%s: %w", errUnread, system.Namespace(), name, last)
+		return nil, fmt.Errorf("cannot read the ConfigMap %s/%s: %w", system.Namespace(), name, last)
 	}
 	return read, waited
 }
-
-// errUnread means that it is unknown what a ConfigMap says.
-var errUnread = errors.New("cannot read the ConfigMap")
 
 // listedNamespaces returns the namespaces that informers read; nil if they read all.
 func listedNamespaces(scope *config.Scope, restart func()) *namespaced.Namespaces {

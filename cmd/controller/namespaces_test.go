@@ -30,7 +30,7 @@ func TestConfigMapsAreReadAgainWhileTheAPIServerCannotAnswer(t *testing.T) {
 		"it answers":                   {objects: []runtime.Object{scope}, found: true, reads: 1},
 		"it answers later":             {answers: []error{errors.New("connection reset"), unavailable}, objects: []runtime.Object{scope}, found: true, reads: 3},
 		"there is no such ConfigMap":   {answers: []error{unavailable}, reads: 2},
-		"the controller has no rights": {answers: []error{forbidden}, objects: []runtime.Object{scope}, want: errUnread, reads: 1},
+		"the controller has no rights": {answers: []error{forbidden}, objects: []runtime.Object{scope}, want: forbidden, reads: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			client := fake.NewClientset(test.objects...)

@@ -7,6 +7,7 @@ import (
 	"path"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -136,12 +137,12 @@ func missingOfToleration(found *corev1.Toleration) string {
 	return ""
 }
 
-// lacks returns the names of the fields that are empty.
+// lacks returns the names of the fields that are empty. Each name is followed by its value.
 func lacks(fields ...string) string {
 	var empty []string
-	for i := 0; i < len(fields); i += 2 {
-		if fields[i+1] == "" {
-			empty = append(empty, fields[i])
+	for field := range slices.Chunk(fields, 2) {
+		if name, value := field[0], field[1]; value == "" {
+			empty = append(empty, name)
 		}
 	}
 	return strings.Join(empty, ", ")
