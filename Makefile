@@ -170,6 +170,10 @@ bench-schedules: ## Measure what 10,000 schedules cost at rest, and how long a t
 chaos-schedules: ## Kill controller and handler around INSTANTS (1000) instants of schedules, and count the runs.
 	$(CONTROL_PLANE) FIRESTEEL_INSTANTS=$(or $(INSTANTS),1000) go test -count=1 -v -timeout=30m -run='^TestScheduleMissesAndDoublesNoRun$$' ./test/integration
 
+.PHONY: chaos-quota
+chaos-quota: ## Create APPLICATIONS (500) in a quota for ROOM (10), each of RUNS (30s), with two replicas, of which one is killed.
+	$(CONTROL_PLANE) FIRESTEEL_QUOTA=$(or $(APPLICATIONS),500)/$(or $(ROOM),10)/$(or $(RUNS),30s) go test -count=1 -v -timeout=90m -run='^TestQuotaIsSharedByManyApplications$$' ./test/integration
+
 .PHONY: parity
 parity: ## Record again what real spark-submit creates; fail if the recording or Firesteel differs.
 	$(CONTROL_PLANE) && export KUBEBUILDER_ASSETS && cd test/parity && go run ./record $(if $(RECORD),-write) $(if $(filter missing,$(RECORD)),-missing)

@@ -180,6 +180,11 @@ var settings = map[string]map[string]schema{
 		"ui-service-type":    oneOf("NodePort", "ClusterIP"),
 		"ui-gateway":         either(text(), gateway()),
 	},
+	"config-admission": {
+		"quota":              oneOf("off", "hold", "fail"),
+		"quota-overtake":     trimmedDuration(),
+		"quota-hold-timeout": trimmedDuration(),
+	},
 	"config-handlers": {
 		"restart":   oneOf("in-process", "external"),
 		"ttl":       oneOf("in-process", "external"),

@@ -29,6 +29,8 @@ const (
 	NamespacesName = "config-namespaces"
 	// EarlyName is the config map about applications of spark-operator.k8s.io.
 	EarlyName = "config-early"
+	// AdmissionName is the config map about what may launch.
+	AdmissionName = "config-admission"
 )
 
 // Config is an immutable snapshot of all settings. None of its exported fields is nil.
@@ -42,6 +44,7 @@ type Config struct {
 	// Namespaces is what workload namespaces get.
 	Namespaces *namespaces.Template
 	Early      *Early
+	Admission  *Admission
 
 	// own holds the settings of namespaces with defaults of their own, each a *Config. It is nil in those themselves, and until all
 	// config maps of the installation are read. It is the only part of a snapshot that changes.
@@ -58,6 +61,7 @@ var parsers = map[string]func(*corev1.ConfigMap, *Config) error{
 	ClustersName:   func(m *corev1.ConfigMap, c *Config) (err error) { c.Clusters, err = NewClusters(m); return err },
 	NamespacesName: func(m *corev1.ConfigMap, c *Config) (err error) { c.Namespaces, err = NewNamespaces(m); return err },
 	EarlyName:      func(m *corev1.ConfigMap, c *Config) (err error) { c.Early, err = NewEarly(m); return err },
+	AdmissionName:  func(m *corev1.ConfigMap, c *Config) (err error) { c.Admission, err = NewAdmission(m); return err },
 }
 
 // Names returns the names of all config maps.

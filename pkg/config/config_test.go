@@ -327,6 +327,15 @@ func TestInvalidSettings(t *testing.T) {
 		"a Spark that is not known": {
 			config.EarlyName, "spark-version", "2.2", `config-early: spark-version is "2.2": write a version of Spark such as 3.5.7`,
 		},
+		"a treatment of quotas that is none": {
+			config.AdmissionName, "quota", "wait", `config-admission: quota is "wait": write one of off, hold, fail`,
+		},
+		"a time to overtake without a unit": {
+			config.AdmissionName, "quota-overtake", "10", `config-admission: quota-overtake is "10": write a time with its unit, such as 10m, up to `,
+		},
+		"a hold of less than no time": {
+			config.AdmissionName, "quota-hold-timeout", "-1s", `config-admission: quota-hold-timeout is "-1s": write a time with its unit`,
+		},
 		"a type of Service that is none": {
 			config.EarlyName, "ui-service-type", "LoadBalancer", `config-early: ui-service-type is "LoadBalancer": write one of NodePort, ClusterIP`,
 		},

@@ -81,9 +81,9 @@ func succeeded(record *v1alpha1.Record, facts Facts, words diagnosis.Wording, be
 }
 
 // sameObstacle reports whether the reason is shown already. The scheduler changes its message with each node that is added
-// or removed, and each change would be a write.
+// or removed, and each change would be a write. The text about a place in a queue changes no more than once a minute.
 func sameObstacle(condition metav1.Condition, before *metav1.Condition, facts Facts) bool {
-	return facts.Obstacle != nil && facts.Held == "" && before != nil &&
+	return facts.Obstacle != nil && facts.Obstacle.Reason != diagnosis.ReasonWaitingForQuota && facts.Held == "" && before != nil &&
 		before.Status == condition.Status && before.Reason == condition.Reason && condition.Reason == facts.Obstacle.Reason
 }
 

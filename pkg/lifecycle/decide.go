@@ -293,7 +293,7 @@ func (m *machine) begin(next v1alpha1.Attempt, state State, message string) bool
 	previous := m.record.Attempt
 	next.Since = outbox.RecordTime(m.now)
 	next.TakeUnknown(previous)
-	m.record.Previous, m.record.Attempt, m.record.Launch = &previous, next, nil
+	m.record.Previous, m.record.Attempt, m.record.Launch, m.record.Quota = &previous, next, nil, nil
 	m.policy.Spec.Note(m.record)
 	m.seen = Observation{Deleted: m.seen.Deleted, HasOrphan: m.seen.HasOrphan, OrphanDriver: m.seen.OrphanDriver} // the rest is about the previous attempt
 	return m.enter(state, message)

@@ -56,9 +56,12 @@ var executorMessages = map[State]string{
 	RunningWithBelowThresholdExecutors: "The Spark application is running with less than minimal number of requested executors.",
 }
 
-// reportNoExecutors sets the obstacle if the driver never had an executor and should have had some. Only the driver's
-// log has the reason.
+// reportNoExecutors sets the obstacle if executors are refused, or if the driver never had one and should have had some. Then only the
+// driver's log has the reason.
 func (m *machine) reportNoExecutors() {
+	if m.obstacle = m.seen.ExecutorsRefused; m.obstacle != nil {
+		return
+	}
 	if limit := m.policy.ReportNoExecutorsAfter; limit > 0 && m.seen.NoExecutorSeen {
 		if due := outbox.Current(m.record).Time.Add(limit); m.now.Before(due) {
 			m.requeueAt(due)

@@ -1,6 +1,7 @@
 package submission
 
 import (
+	"maps"
 	"math"
 	"strconv"
 	"strings"
@@ -13,6 +14,13 @@ import (
 const (
 	defaultExecutors      = 2
 	defaultExecutorMemory = 1024 // MiB
+)
+
+// Properties of what executors request beside cores and memory.
+const (
+	executorTemplateContainer = "spark.kubernetes.executor.podTemplateContainerName"
+	executorLimitCoresKey     = "spark.kubernetes.executor.limit.cores"
+	executorResourcePrefix    = "spark.executor.resource."
 )
 
 // Executors are the executors that a plan's driver asks for when it starts. The driver creates them. A scheduler that
@@ -37,6 +45,45 @@ func PlannedExecutors(plan Plan) (Executors, error) {
 		},
 	}
 	return executors, d.conf.err()
+}
+
+// PlannedExecutorPod returns a Pod that requests what each of the executors will request, and their number. It is the template with the
+// resources of Spark's container, and no more.
+func PlannedExecutorPod(plan Plan) (*corev1.Pod, int64, error) {
+	executors, err := PlannedExecutors(plan)
+	if err != nil {
+		return nil, 0, err
+	}
+	d, pod := newDriver(plan), &corev1.Pod{}
+	if template := plan.ExecutorTemplate; template != nil {
+		pod.Spec = *template.Spec.DeepCopy()
+	}
+	container, _ := takeDriverContainer(&pod.Spec, d.conf.text("", executorTemplateContainer))
+	requests, limits := maps.Clone(container.Resources.Requests), maps.Clone(container.Resources.Limits)
+	if requests == nil {
+		requests = corev1.ResourceList{}
+	}
+	if limits == nil {
+		limits = corev1.ResourceList{}
+	}
+	maps.Copy(requests, executors.Requests)
+	limits[corev1.ResourceMemory] = executors.Requests[corev1.ResourceMemory]
+	if d.conf.set(executorLimitCoresKey) {
+		limits[corev1.ResourceCPU] = read(d.conf, executors.Requests[corev1.ResourceCPU], quantities, executorLimitCoresKey)
+	}
+	for _, p := range d.conf.withPrefix(executorResourcePrefix) {
+		name, isAmount := strings.CutSuffix(p.name, ".amount")
+		vendor := d.conf.values[executorResourcePrefix+name+".vendor"]
+		if !isAmount || vendor == "" {
+			continue
+		}
+		if amount := readPlain(d.conf, 0, integers, executorResourcePrefix+p.name); amount > 0 {
+			limits[corev1.ResourceName(vendor+"/"+name)] = *resource.NewQuantity(int64(amount), resource.DecimalSI)
+		}
+	}
+	container.Resources.Requests, container.Resources.Limits = requests, limits
+	pod.Spec.Containers = append(pod.Spec.Containers, *container)
+	return pod, executors.Count, d.conf.err()
 }
 
 func (d *driver) executorCount() int64 {

@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
@@ -79,5 +81,34 @@ func TestPlannedExecutorsNamesWhatIsNoNumber(t *testing.T) {
 		if err == nil {
 			t.Errorf("%s %q is taken", key, value)
 		}
+	}
+}
+
+func TestPlannedExecutorPodRequestsWhatExecutorsWill(t *testing.T) {
+	template := &corev1.PodTemplateSpec{Spec: corev1.PodSpec{PriorityClassName: "urgent", Containers: []corev1.Container{
+		{Name: "sidecar", Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{"cpu": resource.MustParse("100m")}}},
+		{Name: "spark", Resources: corev1.ResourceRequirements{Limits: corev1.ResourceList{"ephemeral-storage": resource.MustParse("1Gi")}}},
+	}}}
+	pod, count, err := submission.PlannedExecutorPod(submission.Plan{SparkVersion: "4.1.1", ExecutorTemplate: template, Properties: map[string]string{
+		"spark.executor.instances": "3", "spark.kubernetes.executor.podTemplateContainerName": "spark",
+		"spark.kubernetes.executor.limit.cores": "2", "spark.executor.resource.gpu.amount": "2", "spark.executor.resource.gpu.vendor": "nvidia.com",
+		"spark.executor.resource.gpu.discoveryScript": "/getGpus.sh",
+	}})
+	if err != nil || count != 3 || pod.Spec.PriorityClassName != "urgent" || len(pod.Spec.Containers) != 2 {
+		t.Fatalf("%d of %+v, %v", count, pod, err)
+	}
+	got := pod.Spec.Containers[1].Resources
+	want := corev1.ResourceRequirements{
+		Requests: corev1.ResourceList{"cpu": resource.MustParse("1"), "memory": resource.MustParse("1408Mi")},
+		Limits: corev1.ResourceList{
+			"cpu": resource.MustParse("2"), "memory": resource.MustParse("1408Mi"), "nvidia.com/gpu": resource.MustParse("2"),
+			"ephemeral-storage": resource.MustParse("1Gi"),
+		},
+	}
+	if !equality.Semantic.DeepEqual(got, want) {
+		t.Errorf("it requests %v", got)
+	}
+	if len(template.Spec.Containers[1].Resources.Limits) != 1 {
+		t.Error("the template was changed")
 	}
 }

@@ -389,7 +389,7 @@ func TestNamespacesScopeHasRolesInThemOnly(t *testing.T) {
 			"{roleRef: {kind: Role, name: spark-driver-namespaced}, metadata: {annotations: {"+resourcePolicy+": keep}}}")
 	}
 	for _, o := range all {
-		if text := fmt.Sprint(o.Object["rules"]); o.GetKind() == "Role" && (strings.Contains(text, "customresourcedefinitions") || strings.Contains(text, "[namespaces]")) {
+		if text := fmt.Sprint(o.Object["rules"]); o.GetKind() == "Role" && (strings.Contains(text, "customresourcedefinitions") || strings.Contains(text, "[namespaces]") || strings.Contains(text, "priorityclasses")) {
 			t.Errorf("%s has a rule for objects of the cluster: %s", key(o), text)
 		}
 	}

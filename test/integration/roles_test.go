@@ -46,6 +46,8 @@ var unseen = map[string]string{
 	"list namespaces":                              "where the API server cannot stream what exists",
 	"bind clusterroles":                            "the API server asks for it, when a RoleBinding is created",
 	"list configmaps":                              "where the API server cannot stream what exists",
+	"list resourcequotas":                          "where the API server cannot stream what exists",
+	"list priorityclasses":                         "where the API server cannot stream what exists",
 	"list customresourcedefinitions":               "where the API server cannot stream what exists",
 	"watch customresourcedefinitions":              "while a kind is absent, in a control plane of its own",
 }

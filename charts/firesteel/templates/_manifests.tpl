@@ -156,7 +156,7 @@ Cluster: the role of a binding cannot be changed, and the controller's own names
 {{- if eq $kind "ClusterRole" -}}
 {{- $rules := list -}}
 {{- range $object.rules -}}
-{{- if not (or (has "customresourcedefinitions" .resources) (has "namespaces" .resources)) -}}
+{{- if not (or (has "customresourcedefinitions" .resources) (has "namespaces" .resources) (has "priorityclasses" .resources)) -}}
 {{- $rules = append $rules . -}}
 {{- end -}}
 {{- end -}}

@@ -111,6 +111,24 @@ func (c coreV1) ConfigMaps(namespace string) typedcorev1.ConfigMapInterface {
 	return configMaps{configMapsClient{in(namespace)}, collect(c.namespaces, in, &corev1.ConfigMap{})}
 }
 
+type (
+	resourceQuotasClient struct {
+		typedcorev1.ResourceQuotaInterface
+	}
+	resourceQuotas struct {
+		resourceQuotasClient
+		collection[corev1.ResourceQuotaList, *corev1.ResourceQuotaList]
+	}
+)
+
+func (c coreV1) ResourceQuotas(namespace string) typedcorev1.ResourceQuotaInterface {
+	in := c.CoreV1Interface.ResourceQuotas
+	if namespace != metav1.NamespaceAll {
+		return in(namespace)
+	}
+	return resourceQuotas{resourceQuotasClient{in(namespace)}, collect(c.namespaces, in, &corev1.ResourceQuota{})}
+}
+
 type appsV1 struct {
 	typedappsv1.AppsV1Interface
 	namespaces *Namespaces

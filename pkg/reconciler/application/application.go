@@ -30,6 +30,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/blocked"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/delivery"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/edits"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/quotas"
 )
 
 // maxEffects bounds the effects of one reconcile. No application needs more; if one does, it is requeued.
@@ -42,6 +43,7 @@ type Reconciler struct {
 	drivers  drivers.Cache
 	deleter  drivers.Deleter
 	launcher *launch.Launcher
+	quotas   *quotas.Source
 	relay    delivery.Publisher
 	clock    clock.PassiveClock
 	// enqueueAfter requeues an application.
@@ -189,7 +191,7 @@ func (r *Reconciler) advance(ctx context.Context, v *view.Application) error {
 			r.yield(ctx, v, record, decision, "status", until)
 			return nil
 		}
-		first := decision.Effect == lifecycle.Launch && r.recordsFirstLaunchLater(v)
+		first := decision.Effect == lifecycle.Launch && r.recordsFirstLaunchLater(v) && !prepared.Reserves
 		if first {
 			err = r.fence(ctx, v, record, prepared)
 		} else {
@@ -200,6 +202,9 @@ func (r *Reconciler) advance(ctx context.Context, v *view.Application) error {
 		}
 		if decision.Effect == lifecycle.NoEffect {
 			return r.rest(ctx, v, decision)
+		}
+		if prepared != nil && prepared.Reserves {
+			return nil // the reservation enqueues the application when it comes back from the API server
 		}
 		if until, yields := r.releaseYields(v, record, decision); yields {
 			r.yield(ctx, v, record, decision, "release", until)

@@ -29,6 +29,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/launch"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/edits"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/quotas"
 )
 
 // workers is the number of concurrent reconciles. One namespace gets at most three quarters of them.
@@ -96,7 +97,8 @@ func NewController(ctx context.Context, cmw configmap.Watcher, process *base.Pro
 		func(app dialect.Application) string { return currentDialect(app.GetNamespace()).VisibleState(app) }, clock.RealClock{})
 	metrics, err := applicationmetrics.New(otel.GetMeterProvider(), kind.Scope, states)
 	base.Must(ctx, err)
-	*r = newReconciler(ctx, process, kind, impl, owned, apps, currentDialect, metrics)
+	known := &synced{}
+	*r = newReconciler(ctx, process, kind, impl, owned, apps, currentDialect, metrics, known)
 	impl.Reconciler = newGate(r, generated, states, fairshare.NewWorkers(workers, impl.EnqueueKey), otel.Tracer(kind.Scope),
 		yielding{&process.DueRuns, &process.FirstLaunches, r.podEventTimes, r.clock, func(app dialect.Application) bool {
 			return process.Stopping() && r.launcher.Fenced(app) == nil
@@ -104,8 +106,9 @@ func NewController(ctx context.Context, cmw configmap.Watcher, process *base.Pro
 		func(ctx context.Context, app dialect.Application) (bool, error) {
 			return r.reconcileWithoutFinalizer(controller.WithEventRecorder(store.ToContext(ctx), recorder), app)
 		})
-	watchApplications(ctx, r, impl, kind.Informer, states, &process.FirstLaunches, currentDialect)
-	watchDrivers(ctx, r, impl, apps)
+	known.apps = watchApplications(ctx, r, impl, kind.Informer, states, &process.FirstLaunches, currentDialect)
+	known.drivers = watchDrivers(ctx, r, impl, apps)
+	known.executors = r.executorsSynced
 	process.BeforeStop(r.launcher.Settled)
 	process.Listen(base.Listener{
 		SettingsChanged: func(before, after *config.Config) {
@@ -125,10 +128,15 @@ func NewController(ctx context.Context, cmw configmap.Watcher, process *base.Pro
 	return impl
 }
 
+// synced reports whether all handlers of the informers have seen what existed at the start.
+type synced struct{ apps, drivers, executors func() bool }
+
+func (s *synced) all() bool { return s.apps() && s.drivers() && s.executors() }
+
 // newReconciler makes the reconciler of a controller.
 func newReconciler(
 	ctx context.Context, process *base.Process, kind Kind, impl *controller.Impl, owned base.Owned, apps lister,
-	currentDialect dialectOf, metrics *applicationmetrics.Metrics,
+	currentDialect dialectOf, metrics *applicationmetrics.Metrics, known *synced,
 ) Reconciler {
 	kube, realClock := kubeclient.Get(ctx), clock.RealClock{}
 	expectations, podEventTimes := drivers.NewExpectations(realClock), newPodEventTimes(realClock)
@@ -138,6 +146,8 @@ func newReconciler(
 	}
 	cached := drivers.Cache{Indexer: podinformer.Get(ctx, kind.API.DriverSelector).Informer().GetIndexer()}
 	deleter, redactors := drivers.NewDeleter(kube, realClock, impl.EnqueueAfter), base.NewRedactors()
+	tracker := process.Quotas(ctx)
+	source := tracker.AddSource(quotas.Source{Enqueue: impl.EnqueueKey, Pods: podsOf(cached, counter), Synced: known.all})
 	return Reconciler{
 		api:     kind.API,
 		kube:    kube,
@@ -147,8 +157,9 @@ func newReconciler(
 			API: kind.API, Kube: kube, Dynamic: dynamicclient.Get(ctx), Drivers: cached, Deleter: deleter, Expectations: expectations,
 			ApplicationOf: apps.byDriverUID,
 			Templates:     podtemplate.NewKeeper(ctx, kind.Fetch, impl.EnqueueKey), Redactors: redactors, Clock: realClock,
-			EnqueueAfter: impl.EnqueueAfter,
+			Quotas: tracker, EnqueueAfter: impl.EnqueueAfter,
 		}),
+		quotas:       source,
 		relay:        process.Relay(ctx, owned, impl.EnqueueKey),
 		clock:        realClock,
 		enqueueAfter: impl.EnqueueAfter,
@@ -173,7 +184,7 @@ func newReconciler(
 		executorCounter: counter,
 		executorDetails: details,
 		firstLaunches:   &process.FirstLaunches,
-		executorsSynced: executors.Watch(ctx, kind.API.API, impl, executorApplications{apps, currentDialect}, counter, details),
+		executorsSynced: executors.Watch(ctx, kind.API.API, impl, executorApplications{apps, currentDialect}, counter, details, source.PodsChanged),
 		logs:            drivers.NewLogs(kube),
 		redactors:       redactors,
 		onStatusWrite:   kind.OnStatusWrite,
@@ -184,19 +195,21 @@ func newReconciler(
 func watchApplications(
 	ctx context.Context, r *Reconciler, impl *controller.Impl, informer cache.SharedIndexInformer, states *applicationmetrics.StateCounter,
 	firstLaunches *base.Burst, currentDialect dialectOf,
-) {
+) func() bool {
 	base.Must(ctx, informer.SetTransform(r.api.Compact))
-	base.AddHandler(ctx, informer, cache.ResourceEventHandlerDetailedFuncs{
+	return base.AddHandler(ctx, informer, cache.ResourceEventHandlerDetailedFuncs{
 		AddFunc: func(object any, atStart bool) {
 			if app, ok := object.(dialect.Application); ok {
 				r.newApplications.added(app, atStart)
 				r.recordGuard.recordSeen(app)
 				firstLaunches.Set(app.GetUID(), app.GetRecord() == nil)
+				r.quotas.Set(quotaState(app, currentDialect), false)
 			}
 			impl.Enqueue(object)
 		},
 		UpdateFunc: func(before, after any) {
 			was, is := before.(dialect.Application), after.(dialect.Application)
+			r.quotas.Set(quotaState(is, currentDialect), true)
 			if r.recordGuard.RolledBack(was, is) {
 				r.relay.Forget(is.GetUID()) // what the relay has acknowledged is void, too
 				r.expectations.ForgetDriver(is.GetRecord())
@@ -220,6 +233,7 @@ func watchApplications(
 				r.recordGuard.forget(app)
 				r.relabelledDrivers.Forget(base.KeyOf(app))
 				r.launcher.Forget(app.GetUID())
+				r.quotas.Forget(app)
 				r.edits.Forget(app.GetUID())
 				r.deadlines.clear(base.KeyOf(app))
 				states.Observe(base.KeyOf(app))
@@ -229,10 +243,10 @@ func watchApplications(
 				}
 			}
 		},
-	})
+	}).HasSynced
 }
 
-func watchDrivers(ctx context.Context, r *Reconciler, impl *controller.Impl, apps lister) {
+func watchDrivers(ctx context.Context, r *Reconciler, impl *controller.Impl, apps lister) func() bool {
 	informer := podinformer.Get(ctx, r.api.DriverSelector).Informer()
 	base.Must(ctx, informer.SetTransform(drivers.Strip(r.api.API)))
 	base.Must(ctx, informer.AddIndexers(drivers.Indexers(r.api.API)))
@@ -241,12 +255,13 @@ func watchDrivers(ctx context.Context, r *Reconciler, impl *controller.Impl, app
 		if !ok {
 			return
 		}
+		r.quotas.PodsChanged(pod.Namespace)
 		for _, app := range apps.ofDriver(r.api.API, pod) {
 			r.podEventTimes.record(app)
 			impl.EnqueueKey(app)
 		}
 	}
-	base.AddHandler(ctx, informer, cache.ResourceEventHandlerFuncs{
+	return base.AddHandler(ctx, informer, cache.ResourceEventHandlerFuncs{
 		AddFunc: func(object any) {
 			if pod, ok := object.(*drivers.Pod); ok {
 				r.expectations.PodSeen(pod.UID)
@@ -261,7 +276,7 @@ func watchDrivers(ctx context.Context, r *Reconciler, impl *controller.Impl, app
 				changed(pod)
 			}
 		},
-	})
+	}).HasSynced
 }
 
 // awaitsExecutors reports whether executors may have been counted for an application before its launch was in the cache. No

@@ -86,7 +86,7 @@ func newLife(t *testing.T, app *sparkv1.SparkApplication) *life {
 		podEventTimes: newPodEventTimes(l.clock), edits: edits.NewTracker(),
 		recordGuard: newRecordGuard(apache.New(apache.Defaults{}).SameVisibleStatus), metrics: metrics,
 		firstLaunches: &base.Burst{}, executorCounter: executors.NewCounter(), executorsSynced: func() bool { return true }, redactors: base.NewRedactors(),
-		keepFinalizer: func(dialect.Application) bool { return false },
+		keepFinalizer: func(dialect.Application) bool { return false }, quotas: noQuotas(t),
 	}
 	l.r.newApplications.added(app, false)
 	l.r.recordGuard.stores.Store(true)

@@ -61,6 +61,7 @@ func TestDriverWithoutExecutorsMustBeCertain(t *testing.T) {
 			r := &Reconciler{
 				api: api, drivers: driverstest.Cached(t, driver), executorDetails: executors.NewDetails(applicationtest.ClockAt(applicationtest.Start)),
 				expectations: drivers.NewExpectations(applicationtest.ClockAt(applicationtest.Start)), relabelledDrivers: driverstest.NoneRelabelled(t), executorsSynced: func() bool { return !test.unsynced },
+				quotas: noQuotas(t),
 			}
 			for _, e := range test.pods {
 				r.executorDetails.Update(nil, executorPod(t, e))

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/utils/clock"
 	kubeclient "knative.dev/pkg/client/injection/kube/client"
 	"knative.dev/pkg/configmap"
 	"knative.dev/pkg/controller"
@@ -21,6 +22,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/config/knative"
 	"github.com/firesteel-dev/firesteel/pkg/events"
 	"github.com/firesteel-dev/firesteel/pkg/namespaces"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/quotas"
 )
 
 // NewRelay makes the relay that publishes the events of a controller's objects, if they are owned. The relay calls progress when
@@ -44,6 +46,7 @@ type Process struct {
 
 	store      *config.Store
 	namespaces *namespaceLabels
+	quotas     *quotas.Tracker
 	listeners  []Listener
 
 	stopping atomic.Bool
@@ -172,6 +175,19 @@ func (p *Process) Settings(ctx context.Context, watcher configmap.Watcher) *conf
 	}))
 	p.store.WatchConfigs(watcher)
 	return p.store
+}
+
+// Quotas returns the tracker of quotas, which all controllers share. Settings is called before.
+func (p *Process) Quotas(ctx context.Context) *quotas.Tracker {
+	if p.quotas == nil {
+		p.quotas = quotas.New(ctx, kubeclient.Get(ctx), clock.RealClock{}, logging.FromContext(ctx).Named("quotas"))
+		p.quotas.Configure(*p.store.Load().Admission)
+		p.Listen(Listener{
+			SettingsChanged:  func(_, after *config.Config) { p.quotas.Configure(*after.Admission) },
+			NamespaceChanged: func(string) {},
+		})
+	}
+	return p.quotas
 }
 
 func logScopeChange(logger *zap.SugaredLogger, before, after *config.Scope) {

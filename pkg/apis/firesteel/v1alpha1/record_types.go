@@ -28,6 +28,9 @@ type Record struct {
 	// launch is the launch of the attempt. It is written before anything is created, and absent while the attempt waits.
 	// +optional
 	Launch *Launch `json:"launch,omitempty"`
+	// quota is what the attempt asks of the quotas of its namespace. It is absent if the controller compares nothing with them.
+	// +optional
+	Quota *QuotaClaim `json:"quota,omitempty"`
 	// sequence is the number of the last transition. The first has 1.
 	Sequence int64 `json:"sequence"`
 	// acknowledged is the number of the last transition that the event sink accepted. It accepted all before, too.
@@ -136,6 +139,48 @@ type Launch struct {
 	// released is true once the driver is gone, or has ended and its deletion was accepted.
 	// +optional
 	Released bool `json:"released,omitempty"`
+}
+
+// QuotaClaim is what an attempt asks of the quotas of its namespace, and its place among those that wait for room.
+//
+// +kubebuilder:pruning:PreserveUnknownFields
+type QuotaClaim struct {
+	// Unknown are the fields that this version of Firesteel does not know.
+	Unknown UnknownFields `json:"-"`
+	// priority is the value of the driver's priority class.
+	// +optional
+	Priority int32 `json:"priority,omitempty"`
+	// since is when the attempt began to wait.
+	Since metav1.MicroTime `json:"since"`
+	// reserved is when room was reserved for the attempt. It is absent while the attempt waits.
+	// +optional
+	Reserved *metav1.MicroTime `json:"reserved,omitempty"`
+	// pods are the Pods of the attempt: the driver and its executors.
+	Pods []QuotaPods `json:"pods"`
+}
+
+// QuotaPods are Pods that take the same of a quota.
+//
+// +kubebuilder:pruning:PreserveUnknownFields
+type QuotaPods struct {
+	// Unknown are the fields that this version of Firesteel does not know.
+	Unknown UnknownFields `json:"-"`
+	// count is how many there are.
+	Count int64 `json:"count"`
+	// usage is what each takes, by the names that a quota uses: requests.cpu, limits.memory, pods. Unit: thousandths.
+	Usage map[string]int64 `json:"usage"`
+	// priorityClass is the name of their priority class.
+	// +optional
+	PriorityClass string `json:"priorityClass,omitempty"`
+	// bestEffort is true if they request nothing.
+	// +optional
+	BestEffort bool `json:"bestEffort,omitempty"`
+	// terminating is true if they have an active deadline.
+	// +optional
+	Terminating bool `json:"terminating,omitempty"`
+	// crossNamespaceAffinity is true if their affinity names Pods of other namespaces.
+	// +optional
+	CrossNamespaceAffinity bool `json:"crossNamespaceAffinity,omitempty"`
 }
 
 // Transition is one step of the lifecycle. Its event is made from it alone, so that an event that is sent again has the same

@@ -94,6 +94,42 @@ func (l Launch) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the known fields and keeps the others.
+func (q *QuotaClaim) UnmarshalJSON(data []byte) error {
+	type plain QuotaClaim
+	return codec.Split(data, (*plain)(q), &q.Unknown)
+}
+
+// UnmarshalJSONFrom is UnmarshalJSON for the decoder of an object that has this one.
+func (q *QuotaClaim) UnmarshalJSONFrom(from *jsontext.Decoder) error {
+	type plain QuotaClaim
+	return codec.SplitFrom(from, (*plain)(q), &q.Unknown)
+}
+
+// MarshalJSON encodes the known and the unknown fields.
+func (q QuotaClaim) MarshalJSON() ([]byte, error) {
+	type plain QuotaClaim
+	return codec.Join(plain(q), q.Unknown)
+}
+
+// UnmarshalJSON decodes the known fields and keeps the others.
+func (q *QuotaPods) UnmarshalJSON(data []byte) error {
+	type plain QuotaPods
+	return codec.Split(data, (*plain)(q), &q.Unknown)
+}
+
+// UnmarshalJSONFrom is UnmarshalJSON for the decoder of an object that has this one.
+func (q *QuotaPods) UnmarshalJSONFrom(from *jsontext.Decoder) error {
+	type plain QuotaPods
+	return codec.SplitFrom(from, (*plain)(q), &q.Unknown)
+}
+
+// MarshalJSON encodes the known and the unknown fields.
+func (q QuotaPods) MarshalJSON() ([]byte, error) {
+	type plain QuotaPods
+	return codec.Join(plain(q), q.Unknown)
+}
+
+// UnmarshalJSON decodes the known fields and keeps the others.
 func (t *Transition) UnmarshalJSON(data []byte) error {
 	type plain Transition
 	return codec.Split(data, (*plain)(t), &t.Unknown)

@@ -11,13 +11,13 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 )
 
-// Counter counts the ready executors of each driver. The informer's events update it, so the cost of one event does not depend on
-// the number of executors.
+// Counter counts the executors of each driver that have not ended, and those that are ready. The informer's events update it, so the cost
+// of one event does not depend on the number of executors.
 type Counter struct {
 	mutex sync.Mutex
-	// ready holds the group of each executor that is counted.
-	ready  map[types.UID]groupID
-	groups map[groupID]group
+	// counted are the executors that are counted.
+	counted map[types.UID]counted
+	groups  map[groupID]group
 	// allocators holds the owners of an attempt's executors that are not Pods.
 	allocators map[ApplicationID][]types.UID
 }
@@ -35,86 +35,118 @@ type groupID struct {
 	owner types.UID
 }
 
-// group counts the ready executors of one owner.
+// counted is an executor that is counted.
+type counted struct {
+	groupID
+	ready bool
+}
+
+// group counts the executors of one owner.
 type group struct {
 	ofPod bool
 	// since is when the oldest of them was created.
-	since time.Time
-	ready int
+	since       time.Time
+	live, ready int
 }
 
 // NewCounter returns a counter without executors.
 func NewCounter() *Counter {
 	return &Counter{
-		ready: map[types.UID]groupID{}, groups: map[groupID]group{}, allocators: map[ApplicationID][]types.UID{},
+		counted: map[types.UID]counted{}, groups: map[groupID]group{}, allocators: map[ApplicationID][]types.UID{},
 	}
 }
 
 // Update applies an event of the informer. before and after are the Pod before and after the event; either may be nil. It
-// reports whether the number of ready executors changed.
-func (e *Counter) Update(before, after *Pod) (changed bool) {
+// reports whether the number of ready executors changed, and whether the number of all did.
+func (e *Counter) Update(before, after *Pod) (ready, live bool) {
 	e.mutex.Lock()
 	defer e.mutex.Unlock()
-	if before != nil && (after == nil || !after.ready || after.UID != before.UID || after.group() != before.group()) {
-		changed = e.remove(before.UID)
+	var was, is counted
+	if before != nil && (after == nil || after.ended() || after.UID != before.UID || after.group() != before.group()) {
+		was = e.remove(before.UID)
+		ready, live = was.ready, was != counted{}
 	}
-	if after != nil && after.ready {
-		changed = e.add(after) || changed
+	if after != nil && !after.ended() {
+		was = e.counted[after.UID]
+		is = e.add(after)
+		ready, live = ready || was.ready != is.ready, live || was == counted{}
 	}
-	return changed
+	return ready, live
 }
 
-func (e *Counter) add(pod *Pod) bool {
-	if _, known := e.ready[pod.UID]; known {
-		return false
+// add counts a Pod, or whether it is ready if it is counted.
+func (e *Counter) add(pod *Pod) counted {
+	before, known := e.counted[pod.UID]
+	is := counted{pod.group(), pod.ready}
+	if known {
+		is.groupID = before.groupID
 	}
-	id := pod.group()
-	e.ready[pod.UID] = id
-	group, known := e.groups[id]
-	if !known && !pod.ofPod {
-		e.allocators[id.ApplicationID] = append(e.allocators[id.ApplicationID], id.owner)
+	e.counted[pod.UID] = is
+	group, groupKnown := e.groups[is.groupID]
+	if !groupKnown && !pod.ofPod {
+		e.allocators[is.ApplicationID] = append(e.allocators[is.ApplicationID], is.owner)
 	}
-	if !known || pod.CreationTimestamp.Time.Before(group.since) {
+	if !groupKnown || pod.CreationTimestamp.Time.Before(group.since) {
 		group.since = pod.CreationTimestamp.Time
 	}
 	group.ofPod = pod.ofPod
-	group.ready++
-	e.groups[id] = group
-	return true
+	if !known {
+		group.live++
+	}
+	group.ready += number(is.ready) - number(before.ready)
+	e.groups[is.groupID] = group
+	return is
 }
 
-func (e *Counter) remove(pod types.UID) bool {
-	id, known := e.ready[pod]
-	if !known {
-		return false
+func number(yes bool) int {
+	if yes {
+		return 1
 	}
-	delete(e.ready, pod)
-	group := e.groups[id]
-	if group.ready--; group.ready > 0 {
+	return 0
+}
+
+func (e *Counter) remove(pod types.UID) counted {
+	was, known := e.counted[pod]
+	if !known {
+		return counted{}
+	}
+	delete(e.counted, pod)
+	group, id := e.groups[was.groupID], was.groupID
+	group.ready -= number(was.ready)
+	if group.live--; group.live > 0 {
 		e.groups[id] = group
-		return true
+		return was
 	}
 	delete(e.groups, id)
 	if group.ofPod {
-		return true
+		return was
 	}
 	others := slices.DeleteFunc(e.allocators[id.ApplicationID], func(owner types.UID) bool { return owner == id.owner })
 	if e.allocators[id.ApplicationID] = others; len(others) == 0 {
 		delete(e.allocators, id.ApplicationID)
 	}
-	return true
+	return was
 }
 
 // Count returns the number of ready executors of a launch. Executors of an allocator belong to the launch if they are not
 // older than the driver.
 func (e *Counter) Count(namespace string, launch *v1alpha1.Launch, driver *corev1.Pod) int {
+	return e.sum(namespace, launch, driver, func(g group) int { return g.ready })
+}
+
+// CountLive returns the number of executors of a launch that have not ended.
+func (e *Counter) CountLive(namespace string, launch *v1alpha1.Launch, driver *corev1.Pod) int {
+	return e.sum(namespace, launch, driver, func(g group) int { return g.live })
+}
+
+func (e *Counter) sum(namespace string, launch *v1alpha1.Launch, driver *corev1.Pod, number func(group) int) int {
 	e.mutex.Lock()
 	defer e.mutex.Unlock()
 	id := ApplicationID{namespace, launch.ApplicationID}
-	count := e.groups[groupID{id, launch.DriverUID}].ready
+	count := number(e.groups[groupID{id, launch.DriverUID}])
 	for _, owner := range e.allocators[id] {
 		if group := e.groups[groupID{id, owner}]; driver == nil || !group.since.Before(driver.CreationTimestamp.Time) {
-			count += group.ready
+			count += number(group)
 		}
 	}
 	return count

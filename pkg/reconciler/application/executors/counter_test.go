@@ -107,34 +107,51 @@ func TestCounterFollowsCreatedAndDeletedExecutors(t *testing.T) {
 	for i, step := range []struct {
 		before, after *Pod
 		news          bool
-		want          int
+		want, live    int
 	}{
-		{nil, pending, false, 0},
-		{pending, ready, true, 1},
-		{ready, ready, false, 1},
-		{nil, ready, false, 1}, // told once more, after the watch began anew
-		{nil, other, true, 2},
-		{ready, pending, true, 1},
-		{pending, nil, false, 1},
-		{other, anExecutor("c").Ready().Obj(), true, 1}, // of the same name, and another Pod
-		{anExecutor("c").Ready().Obj(), nil, true, 0},
-		{anExecutor("c").Ready().Obj(), nil, false, 0},
-		{pending, ready, true, 1},
-		{ready, anExecutor("a").Ready().Of("team-a", "pi-1").Obj(), true, 0}, // its labels were changed
-		{anExecutor("a").Ready().Of("team-a", "pi-1").Obj(), ready, true, 1},
-		{pending, nil, true, 0}, // as it last was, which was not reported
-		{nil, anExecutor("d").OwnedBy("StatefulSet", "set").Ready().Obj(), true, 1},
-		{anExecutor("d").OwnedBy("StatefulSet", "set").Ready().Obj(), nil, true, 0},
+		{nil, pending, false, 0, 1},
+		{pending, ready, true, 1, 1},
+		{ready, ready, false, 1, 1},
+		{nil, ready, false, 1, 1}, // told once more, after the watch began anew
+		{nil, other, true, 2, 2},
+		{ready, pending, true, 1, 2},
+		{pending, nil, false, 1, 1},
+		{other, anExecutor("c").Ready().Obj(), true, 1, 1}, // of the same name, and another Pod
+		{anExecutor("c").Ready().Obj(), nil, true, 0, 0},
+		{anExecutor("c").Ready().Obj(), nil, false, 0, 0},
+		{pending, ready, true, 1, 1},
+		{ready, anExecutor("a").Ready().Of("team-a", "pi-1").Obj(), true, 0, 0}, // its labels were changed
+		{anExecutor("a").Ready().Of("team-a", "pi-1").Obj(), ready, true, 1, 1},
+		{pending, nil, true, 0, 0}, // as it last was, which was not reported
+		{nil, anExecutor("d").OwnedBy("StatefulSet", "set").Ready().Obj(), true, 1, 1},
+		{anExecutor("d").OwnedBy("StatefulSet", "set").Ready().Obj(), nil, true, 0, 0},
 	} {
-		if news := e.Update(step.before, step.after); news != step.news {
+		if news, _ := e.Update(step.before, step.after); news != step.news {
 			t.Errorf("step %d is news: %t, want %t", i, news, step.news)
 		}
 		if got := e.Count("team-a", firstLaunch, driverCreated(start)); got != step.want {
 			t.Errorf("after step %d there are %d, want %d", i, got, step.want)
 		}
+		if got := e.CountLive("team-a", firstLaunch, driverCreated(start)); got != step.live {
+			t.Errorf("after step %d, %d have not ended, want %d", i, got, step.live)
+		}
 	}
-	if len(e.ready)+len(e.groups)+len(e.allocators) > 0 {
-		t.Errorf("executors that are gone are remembered: %v, %v, %v", e.ready, e.groups, e.allocators)
+	if len(e.counted)+len(e.groups)+len(e.allocators) > 0 {
+		t.Errorf("executors that are gone are remembered: %v, %v, %v", e.counted, e.groups, e.allocators)
+	}
+}
+
+func TestCounterReportsExecutorsThatAreCreatedAndThatEnd(t *testing.T) {
+	e := NewCounter()
+	pending := anExecutor("a").In(corev1.PodPending, corev1.ConditionFalse).Obj()
+	ready, ended := anExecutor("a").Ready().Obj(), anExecutor("a").In(corev1.PodSucceeded, corev1.ConditionFalse).Obj()
+	for i, step := range []struct {
+		before, after *Pod
+		want          bool
+	}{{nil, pending, true}, {pending, ready, false}, {ready, ended, true}, {ended, nil, false}} {
+		if _, got := e.Update(step.before, step.after); got != step.want {
+			t.Errorf("step %d changes how many there are: %t", i, got)
+		}
 	}
 }
 

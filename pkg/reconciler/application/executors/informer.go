@@ -29,15 +29,20 @@ type Queue interface {
 
 // Watch follows the executors of an API. It enqueues an application when the number of its ready executors changed and
 // matters. If details is not nil, it also enqueues an application when the details changed. It does so after
-// CollectInterval, so that one status write shows many changes. Watch returns a function that reports whether all executors
-// that existed at the start are counted.
-func Watch(ctx context.Context, api *dialect.API, queue Queue, apps Applications, counter *Counter, details *Details) func() bool {
+// CollectInterval, so that one status write shows many changes. countChanged is called with a namespace when an executor was created there,
+// or ended. Watch returns a function that reports whether all executors that existed at the start are counted.
+func Watch(
+	ctx context.Context, api *dialect.API, queue Queue, apps Applications, counter *Counter, details *Details, countChanged func(namespace string),
+) func() bool {
 	note := func(before, after *Pod) {
 		before, after = before.executor(), after.executor()
 		if before == nil && after == nil {
 			return
 		}
-		counted := counter.Update(before, after)
+		counted, created := counter.Update(before, after)
+		if created {
+			countChanged(cmp.Or(after, before).Namespace)
+		}
 		listed := details != nil && details.Update(before, after)
 		if !counted && !listed {
 			return

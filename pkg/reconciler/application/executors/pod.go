@@ -59,6 +59,11 @@ func (p *Pod) Application() ApplicationID { return ApplicationID{p.Namespace, p.
 // group returns the ID of the executors of the same owner.
 func (p *Pod) group() groupID { return groupID{p.Application(), p.owner} }
 
+// ended reports whether the Pod has ended. Quotas do not count it then.
+func (p *Pod) ended() bool {
+	return p.details.Phase == corev1.PodSucceeded || p.details.Phase == corev1.PodFailed
+}
+
 // isReady reports whether a Pod runs and is ready, as the Apache operator counts.
 func isReady(pod *corev1.Pod) bool {
 	if pod.Status.Phase != corev1.PodRunning {

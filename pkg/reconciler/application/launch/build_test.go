@@ -41,7 +41,8 @@ func routed() *sparkv1.SparkApplication {
 }
 
 func TestEachObjectOfALaunchHasTheLaunchID(t *testing.T) {
-	objects, launch, err := New(Config{API: applications.Apache(nil)}).build(applicationtest.Viewed(routed()), v1alpha1.Attempt{}, nil)
+	got, err := New(Config{API: applications.Apache(nil)}).build(applicationtest.Viewed(routed()), v1alpha1.Attempt{}, nil)
+	objects, launch := got.objects, got.launch
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +63,8 @@ func TestExecutorsHaveTheLaunchID(t *testing.T) {
 	const property = "spark.kubernetes.executor.label." + dialect.LabelLaunch
 	app := routed()
 	app.Spec.SparkConf = map[string]string{property: "another"}
-	objects, launch, err := New(Config{API: applications.Apache(nil)}).build(applicationtest.Viewed(app), v1alpha1.Attempt{}, nil)
+	got, err := New(Config{API: applications.Apache(nil)}).build(applicationtest.Viewed(app), v1alpha1.Attempt{}, nil)
+	objects, launch := got.objects, got.launch
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +92,8 @@ func TestTheLabelsOfALaunchAreAsExpected(t *testing.T) {
 		"Kubeflow":          {applications.Kubeflow(nil), kubeflow.New(kubeflowsettings.Defaults{}), theirs},
 	} {
 		t.Run(name, func(t *testing.T) {
-			objects, launch, err := New(Config{API: test.api}).build(applicationtest.ViewedIn(test.d, test.app), v1alpha1.Attempt{}, nil)
+			got, err := New(Config{API: test.api}).build(applicationtest.ViewedIn(test.d, test.app), v1alpha1.Attempt{}, nil)
+			objects, launch := got.objects, got.launch
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -119,7 +122,8 @@ func labelsOf(object metav1.Object) labels.Set { return object.GetLabels() }
 
 func TestLaunchIDDependsOnTheRoutes(t *testing.T) {
 	idOf := func(app *sparkv1.SparkApplication) string {
-		_, launch, err := New(Config{API: applications.Apache(nil)}).build(applicationtest.Viewed(app), v1alpha1.Attempt{}, nil)
+		got, err := New(Config{API: applications.Apache(nil)}).build(applicationtest.Viewed(app), v1alpha1.Attempt{}, nil)
+		launch := got.launch
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -136,7 +140,8 @@ func TestLaunchIDDependsOnTheService(t *testing.T) {
 	idOf := func(annotations map[string]string) string {
 		app := routed()
 		app.Annotations = annotations
-		_, launch, err := New(Config{API: applications.Apache(nil)}).build(applicationtest.Viewed(app), v1alpha1.Attempt{}, nil)
+		got, err := New(Config{API: applications.Apache(nil)}).build(applicationtest.Viewed(app), v1alpha1.Attempt{}, nil)
+		launch := got.launch
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -156,7 +161,8 @@ func TestLaunchIDDependsOnTheService(t *testing.T) {
 // which may make them from the canonical encoding.
 func TestLaunchOfAnotherVersionContinues(t *testing.T) {
 	app, l := routed(), New(Config{API: applications.Apache(nil)})
-	_, now, err := l.build(applicationtest.Viewed(app), v1alpha1.Attempt{}, nil)
+	got, err := l.build(applicationtest.Viewed(app), v1alpha1.Attempt{}, nil)
+	now := got.launch
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,7 +185,8 @@ func TestLaunchOfAnotherVersionContinues(t *testing.T) {
 		t.Errorf("the launch is %s, which the previous version, that makes %s of it, would delete", now.ID, previous)
 	}
 	for fenced, want := range map[string]string{previous: previous, next: next, "another": previous} {
-		objects, launch, err := l.build(applicationtest.Viewed(app), v1alpha1.Attempt{}, &v1alpha1.Launch{ID: fenced})
+		got, err := l.build(applicationtest.Viewed(app), v1alpha1.Attempt{}, &v1alpha1.Launch{ID: fenced})
+		objects, launch := got.objects, got.launch
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -40,6 +40,8 @@ type Prepared struct {
 	resumed bool
 	// first reports whether nothing was launched for this attempt before.
 	first bool
+	// Reserves reports whether the record reserves room in quotas with this launch. Nothing is created before that is confirmed.
+	Reserves bool
 	// at is when the launch was prepared. The fence was written or read live after that.
 	at time.Time
 }
@@ -51,7 +53,7 @@ func (l *Launcher) Prepare(
 ) (*Prepared, error) {
 	app, d := v.App, v.Dialect
 	fenced := record.Launch // of this attempt: the next attempt begins without a launch
-	objects, fence, err := l.build(v, record.Attempt, fenced)
+	built, err := l.build(v, record.Attempt, fenced)
 	var absent *TemplateUnavailable
 	if errors.As(err, &absent) && absent.pending {
 		if seen.LaunchHeld = l.Redactors.Cause(app, absent.cause(v)); seen.LaunchHeld == nil {
@@ -60,6 +62,7 @@ func (l *Launcher) Prepare(
 		return nil, nil
 	}
 	refused := l.Redactors.Cause(app, causeOf(err, v))
+	objects, fence := built.objects, built.launch
 	if refused == nil {
 		if held, err := l.waitForNames(ctx, v, objects.Driver, seen); held || err != nil {
 			return nil, err
@@ -67,6 +70,9 @@ func (l *Launcher) Prepare(
 	}
 	if fenced != nil {
 		if refused == nil && fenced.ID == fence.ID {
+			if confirmed, err := l.confirm(ctx, v, record, seen); err != nil || !confirmed {
+				return nil, err
+			}
 			return &Prepared{objects: objects, launch: fenced, attempt: record.Attempt.ID, resumed: true, at: l.Clock.Now()}, nil
 		}
 		// The spec, a default or a template was edited after the fence. A driver that was launched completely stays, as it
@@ -92,9 +98,21 @@ func (l *Launcher) Prepare(
 	if fenced != nil {
 		fence.Unknown = fenced.Unknown
 	}
+	if !l.reserve(ctx, v, record, &built, seen) {
+		return nil, nil
+	}
 	record.Launch = fence
 	d.Spec(app).Note(record)
-	return &Prepared{objects: objects, launch: fence, attempt: record.Attempt.ID, first: fenced == nil, at: l.Clock.Now()}, nil
+	return &Prepared{
+		objects: objects, launch: fence, attempt: record.Attempt.ID, first: fenced == nil, Reserves: record.Quota != nil, at: l.Clock.Now(),
+	}, nil
+}
+
+// built is what an attempt is built to.
+type built struct {
+	objects *submission.Objects
+	launch  *v1alpha1.Launch
+	plan    submission.Plan
 }
 
 // deleteBegun deletes the driver of a launch that was begun and cannot be completed any more. It reports whether there is such a driver.
@@ -165,27 +183,27 @@ func (l *Launcher) completeDriver(ctx context.Context, fenced *v1alpha1.Launch, 
 // launch was fenced for the same objects, they get its launch ID, whichever of the two encodings the ID was made from.
 func (l *Launcher) build(
 	v *view.Application, attempt v1alpha1.Attempt, fenced *v1alpha1.Launch,
-) (*submission.Objects, *v1alpha1.Launch, error) {
+) (built, error) {
 	app, d := v.App, v.Dialect
 	plan, err := d.Plan(app, attempt)
 	if err != nil {
-		return nil, nil, dialect.AllRefusals(d, app, plan, err).Err()
+		return built{}, dialect.AllRefusals(d, app, plan, err).Err()
 	}
 	warnings, err := l.addTemplates(v, attempt, &plan)
 	if err != nil {
-		return nil, nil, err
+		return built{}, err
 	}
 	dialect.SetServiceAccount(&plan, d.Settings().DriverServiceAccount)
 	// The ID is made as the previous version of Firesteel makes it. So each version continues what the other has begun, in
 	// an upgrade, in a rollback and side by side. The next version may write the other ID, which this version reads.
 	id, err := launchID(json.Marshal, app, attempt, plan, d.Ingredients(app))
 	if err != nil {
-		return nil, nil, err
+		return built{}, err
 	}
 	if fenced != nil && fenced.ID != id {
 		canonical, err := launchID(spec.Encode, app, attempt, plan, d.Ingredients(app))
 		if err != nil {
-			return nil, nil, err
+			return built{}, err
 		}
 		if fenced.ID == canonical {
 			id = canonical
@@ -196,18 +214,18 @@ func (l *Launcher) build(
 	d.AddLaunchLabels(&plan, id)
 	objects, err := dialect.Build(d, app, plan)
 	if err != nil {
-		return nil, nil, d.Refusals(app, err).Err()
+		return built{}, d.Refusals(app, err).Err()
 	}
 	if err := checkCount(objects); err != nil {
-		return nil, nil, err
+		return built{}, err
 	}
 	warnings = append(warnings, dialect.WarnOfUnnamedAccount(objects.Driver, l.API.Fields)...)
 	warnings = append(warnings, d.Refusals(app, dialect.LostWithoutService(plan, objects).Err())...)
 	l.setOwners(app, objects, id)
-	return objects, &v1alpha1.Launch{
+	return built{objects, &v1alpha1.Launch{
 		ID: id, ApplicationID: plan.Names.AppID, DriverPod: objects.Driver.Name,
 		Warnings: l.Redactors.Texts(app, warnings.Sentences()),
-	}, nil
+	}, plan}, nil
 }
 
 const (
@@ -304,10 +322,20 @@ func (l *Launcher) Create(
 		logging.FromContext(ctx).Debugw("created objects", "attempt", prepared.attempt, "launch", prepared.launch.ID,
 			"objects", len(result.objects), "pod", driver.Name, "uid", driver.UID)
 		l.Templates.Forget(app.GetUID())
+		if l.Quotas != nil {
+			l.Quotas.Launched(app.GetUID())
+		}
 		return true, nil
 	case errors.As(err, &refused) && l.accountMayFollow(app, refused):
 		l.EnqueueAfter(app, base.RetryAfter)
 		return false, nil
+	case errors.As(err, &refused) && refused.reason() == apierror.QuotaExceeded && l.holds(ctx):
+		l.Quotas.Refused(app)
+		if err := l.deleteIncompleteDriver(ctx, app, driver); err != nil {
+			return false, err
+		}
+		seen.Launched, seen.LaunchWarnings = "", nil
+		return true, nil
 	case errors.As(err, &refused):
 		l.waits.forget(app.GetUID())
 		if driver == nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/drivers"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/quotas"
 )
 
 // Launcher launches the attempts of an API's applications. It works in two steps: Prepare builds the objects and writes the fence into
@@ -42,7 +43,9 @@ type Config struct {
 	Expectations *drivers.Expectations
 	Templates    *podtemplate.Keeper
 	Redactors    base.Redactors
-	Clock        clock.PassiveClock
+	// Quotas are nil if nothing is compared with quotas.
+	Quotas *quotas.Tracker
+	Clock  clock.PassiveClock
 	// ApplicationOf returns the application whose record has a driver Pod, and whether there is one.
 	ApplicationOf func(pod types.UID) (types.NamespacedName, bool)
 	// EnqueueAfter requeues an application.

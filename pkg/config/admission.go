@@ -1,0 +1,62 @@
+package config
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
+)
+
+// QuotaMode is what becomes of an application that does not fit into the quotas of its namespace.
+type QuotaMode string
+
+// The modes.
+const (
+	// QuotaOff compares nothing with the quotas: the API server refuses what does not fit.
+	QuotaOff QuotaMode = "off"
+	// QuotaHold holds the launch until there is room.
+	QuotaHold QuotaMode = "hold"
+	// QuotaFail fails the attempt at once.
+	QuotaFail QuotaMode = "fail"
+)
+
+// Admission holds the settings of config-admission.
+type Admission struct {
+	Quota QuotaMode
+	// QuotaOvertake is how long the head of the queue may be passed by smaller applications.
+	QuotaOvertake time.Duration
+	// QuotaHoldTimeout is how long a launch is held at most; zero means without a limit.
+	QuotaHoldTimeout time.Duration
+}
+
+// NewAdmission reads config-admission.
+func NewAdmission(configMap *corev1.ConfigMap) (*Admission, error) {
+	admission := Admission{Quota: QuotaOff, QuotaOvertake: 10 * time.Minute}
+	err := Keys{
+		"quota": func(key, value string) error {
+			admission.Quota = QuotaMode(strings.TrimSpace(value))
+			return OneOf(string(QuotaOff), string(QuotaHold), string(QuotaFail))(key, string(admission.Quota))
+		},
+		"quota-overtake":     overtake(&admission.QuotaOvertake),
+		"quota-hold-timeout": timeLimit(&admission.QuotaHoldTimeout),
+	}.Read(AdmissionName, configMap)
+	if err != nil {
+		return nil, err
+	}
+	return &admission, nil
+}
+
+// overtake reads how long the head of the queue may be passed.
+func overtake(into *time.Duration) func(key, value string) error {
+	return func(key, value string) error {
+		limit, ok := dialect.ParseBound(value)
+		if !ok {
+			return InvalidValue(key, value, fmt.Sprintf("write a time with its unit, such as 10m, up to %s, or 0s to let none pass", dialect.MaxBound))
+		}
+		*into = limit
+		return nil
+	}
+}

@@ -1,0 +1,84 @@
+package diagnosis
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/firesteel-dev/firesteel/pkg/quota"
+)
+
+// Reasons about quotas.
+const (
+	// ReasonWaitingForQuota is that of an application whose launch waits for room in the quotas of its namespace.
+	ReasonWaitingForQuota = "WaitingForQuota"
+	// ReasonQuotaWouldBeExceeded is that of an attempt that failed since it did not fit into the quotas.
+	ReasonQuotaWouldBeExceeded = "QuotaWouldBeExceeded"
+	// ReasonQuotaHoldTimedOut is that of an attempt that waited for room for too long.
+	ReasonQuotaHoldTimedOut = "QuotaHoldTimedOut"
+	// ReasonExecutorsExceedQuota is that of a running application whose executors a quota refuses.
+	ReasonExecutorsExceedQuota = "ExecutorsExceedQuota"
+)
+
+// WaitingForQuota explains why the launch of an application is held.
+func WaitingForQuota(namespace string, verdict quota.Verdict) Explanation {
+	e := Explanation{Status: metav1.ConditionUnknown, Reason: ReasonWaitingForQuota}
+	place := ""
+	if verdict.Place > 0 {
+		place = fmt.Sprintf(" Place %d of %d in the queue.", verdict.Place, verdict.Queue)
+	}
+	switch {
+	case verdict.TooLarge:
+		e.Summary = fmt.Sprintf("It asks for more than a quota ever has: %s.", lacking(namespace, verdict.Lacks))
+		e.Remedy = "Raise the quota, or have the application ask for less."
+	case len(verdict.Lacks) > 0:
+		e.Summary = fmt.Sprintf("The launch waits for room: %s.%s", lacking(namespace, verdict.Lacks), place)
+	case verdict.Place > 0:
+		e.Summary = "The launch waits for one that has waited longer than quota-overtake." + place
+	default:
+		e.Summary = "The launch waits, since the API server refused one of its objects for a quota of its namespace."
+	}
+	return e
+}
+
+// lacking names the quotas that do not suffice.
+func lacking(namespace string, lacks []quota.Lack) string {
+	var parts []string
+	for _, lack := range lacks {
+		parts = append(parts, fmt.Sprintf("ResourceQuota %s/%s lacks %s", namespace, lack.Quota, lack))
+	}
+	return strings.Join(parts, "; ")
+}
+
+// QuotaFails explains why an application fails that does not fit into the quotas. It begins as the Kubeflow operator's message.
+func QuotaFails(kind, namespace, name string, verdict quota.Verdict) Explanation {
+	e := Explanation{
+		Status: metav1.ConditionFalse, Reason: ReasonQuotaWouldBeExceeded, Summary: WaitingForQuota(namespace, verdict).Summary,
+		Remedy: "Raise the quota, or have the application ask for less.",
+	}
+	if len(verdict.Lacks) > 0 {
+		lack := verdict.Lacks[0]
+		e.Summary = fmt.Sprintf("failed to validate resource quota %q: %s %s/%s requests %s.",
+			namespace+"/"+lack.Quota, kind, namespace, name, lack.Refusal())
+	}
+	return e
+}
+
+// QuotaHoldTimedOut explains why an attempt failed that waited for room for too long.
+func QuotaHoldTimedOut(waited Explanation, limit time.Duration) Explanation {
+	return Explanation{
+		Status: metav1.ConditionFalse, Reason: ReasonQuotaHoldTimedOut,
+		Summary: fmt.Sprintf("%s It has waited for the %s of quota-hold-timeout.", waited.Summary, limit), Remedy: waited.Remedy,
+	}
+}
+
+// ExecutorsExceedQuota explains why an application has fewer executors than it asks for.
+func ExecutorsExceedQuota(namespace string, lacks []quota.Lack) Explanation {
+	return Explanation{
+		Status: metav1.ConditionUnknown, Reason: ReasonExecutorsExceedQuota,
+		Summary: fmt.Sprintf("The quota refuses executors: %s.", lacking(namespace, lacks)),
+		Remedy:  "Raise the quota, or have the application ask for less.",
+	}
+}

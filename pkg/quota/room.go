@@ -1,0 +1,142 @@
+package quota
+
+import (
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+)
+
+// Application is an application that asks something of the quotas of its namespace.
+type Application struct {
+	UID   types.UID
+	Claim *v1alpha1.QuotaClaim
+	// Order is the place of its reservation among all others: the resourceVersion of the write that made it. Zero is before all others.
+	Order uint64
+	// Driver reports whether its driver Pod exists, Executors how many of its executors do.
+	Driver    bool
+	Executors int64
+	// Over reports whether it creates no more Pods.
+	Over bool
+}
+
+// Namespace is what is known of a namespace.
+type Namespace struct {
+	Quotas []Quota
+	// Waiting are the applications that wait for room, and are neither suspended nor deleted.
+	Waiting []Application
+	// Reserved are those for which room was reserved, until their attempts end.
+	Reserved []Application
+}
+
+// planned returns how many of each of its Pods an application plans.
+func (a Application) planned() []int64 {
+	counts := make([]int64, len(a.Claim.Pods))
+	for i, pods := range a.Claim.Pods {
+		counts[i] = pods.Count
+	}
+	return counts
+}
+
+// existing returns how many of the planned Pods exist.
+func (a Application) existing() []int64 {
+	counts := make([]int64, len(a.Claim.Pods))
+	for i, pods := range a.Claim.Pods {
+		switch {
+		case i > 0:
+			counts[i] = min(a.Executors, pods.Count)
+		case a.Driver:
+			counts[i] = 1
+		}
+	}
+	return counts
+}
+
+// missing returns how many of the planned Pods do not exist yet.
+func (a Application) missing() []int64 {
+	counts, existing := a.planned(), a.existing()
+	for i := range counts {
+		if counts[i] -= existing[i]; a.Over {
+			counts[i] = 0
+		}
+	}
+	return counts
+}
+
+// room is what is free of each quota, in their order. It may be below zero.
+type room []Usage
+
+// room returns what is free: hard less what is used, less what is planned and not used yet. The cache of the quotas may be older than
+// that of the Pods, so no less is used than the known Pods take. counts reports whether a reservation counts.
+func (n Namespace) room(counts func(Application) bool) room {
+	free := make(room, len(n.Quotas))
+	for i, q := range n.Quotas {
+		existing, missing := Usage{}, Usage{}
+		for _, app := range n.Reserved {
+			if !counts(app) {
+				continue
+			}
+			add(existing, q.demand(app.Claim.Pods, app.existing()))
+			add(missing, q.demand(app.Claim.Pods, app.missing()))
+		}
+		free[i] = Usage{}
+		for name, hard := range q.Hard {
+			free[i][name] = hard - max(q.Used[name], existing[name]) - missing[name]
+		}
+	}
+	return free
+}
+
+func add(sum, more Usage) {
+	for name, amount := range more {
+		sum[name] = plus(sum[name], amount)
+	}
+}
+
+// Lack is what of a quota does not suffice.
+type Lack struct {
+	// Quota is the name of the ResourceQuota, Resource a name in it.
+	Quota, Resource string
+	// Requested is what the application asks for, Available what is free, and Hard what there is at all.
+	Requested, Available, Hard int64
+}
+
+// lacks returns what of the quotas does not suffice for a demand, one resource of each quota.
+func (n Namespace) lacks(free room, pods []v1alpha1.QuotaPods, counts []int64) (lacks []Lack) {
+	for i, q := range n.Quotas {
+		demand := q.demand(pods, counts)
+		for _, name := range sorted(demand) {
+			if demand[name] > free[i][name] {
+				lacks = append(lacks, Lack{q.Name, name, demand[name], max(free[i][name], 0), q.Hard[name]})
+				break
+			}
+		}
+	}
+	return lacks
+}
+
+// take takes the planned Pods of an application from the room.
+func (n Namespace) take(free room, app Application) {
+	for i, q := range n.Quotas {
+		for name, amount := range q.demand(app.Claim.Pods, app.planned()) {
+			free[i][name] -= amount
+		}
+	}
+}
+
+// tooLarge returns what an application asks for that the quotas never have.
+func (n Namespace) tooLarge(app Application) []Lack {
+	all := make(room, len(n.Quotas))
+	for i, q := range n.Quotas {
+		all[i] = q.Hard
+	}
+	return n.lacks(all, app.Claim.Pods, app.planned())
+}
+
+// ExecutorsLack returns what of the quotas does not suffice for one more executor of an application that has fewer than it plans.
+func (n Namespace) ExecutorsLack(app Application) []Lack {
+	if missing := app.missing(); len(missing) < 2 || missing[1] == 0 || !app.Driver {
+		return nil
+	}
+	free := n.room(func(Application) bool { return false })
+	return n.lacks(free, app.Claim.Pods, []int64{0, 1})
+}

@@ -1,0 +1,167 @@
+package quota
+
+import (
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	resourcehelper "k8s.io/component-helpers/resource"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+)
+
+// Usage is what Pods take of a quota, by the names that a quota uses, in thousandths.
+type Usage map[string]int64
+
+// countPods is the name of the number of all Pods, also of those that have ended.
+const countPods = "count/pods"
+
+const (
+	// maxNames bounds the resources of a claim. A Pod may name any number of extended ones.
+	maxNames = 32
+	// maxAmount bounds an amount. Sums of a few of them do not overflow.
+	maxAmount = math.MaxInt64 / 1024
+)
+
+// Claim returns what a driver Pod and a number of equal executors take of quotas.
+func Claim(driver *corev1.Pod, executor *corev1.Pod, executors int64) []v1alpha1.QuotaPods {
+	pods := []v1alpha1.QuotaPods{podsOf(driver, 1)}
+	if executors > 0 {
+		pods = append(pods, podsOf(executor, executors))
+	}
+	return pods
+}
+
+func podsOf(pod *corev1.Pod, count int64) v1alpha1.QuotaPods {
+	return v1alpha1.QuotaPods{
+		Count: count, Usage: usageOf(pod), PriorityClass: pod.Spec.PriorityClassName, BestEffort: isBestEffort(pod),
+		Terminating: pod.Spec.ActiveDeadlineSeconds != nil, CrossNamespaceAffinity: namesOtherNamespaces(pod.Spec.Affinity),
+	}
+}
+
+// usageOf returns what a Pod takes while it runs. It mirrors the evaluator of Pods in Kubernetes' quota admission.
+func usageOf(pod *corev1.Pod) Usage {
+	pod = withDefaultRequests(pod)
+	usage := Usage{string(corev1.ResourcePods): 1000, countPods: 1000}
+	for name, quantity := range resourcehelper.PodRequests(pod, resourcehelper.PodResourcesOptions{}) {
+		amount := thousandths(quantity)
+		usage[corev1.DefaultResourceRequestsPrefix+string(name)] = amount
+		if isNative(name) {
+			usage[string(name)] = amount
+		}
+	}
+	for name, quantity := range resourcehelper.PodLimits(pod, resourcehelper.PodResourcesOptions{}) {
+		if isNative(name) && !strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix) {
+			usage["limits."+string(name)] = thousandths(quantity)
+		}
+	}
+	return bounded(usage)
+}
+
+// bounded keeps the first names of too many. Those of Kubernetes' own resources come first.
+func bounded(usage Usage) Usage {
+	names := slices.SortedFunc(maps.Keys(usage), func(a, b string) int {
+		if extended := strings.Contains(a, "/") && a != countPods; extended != (strings.Contains(b, "/") && b != countPods) {
+			return map[bool]int{true: 1, false: -1}[extended]
+		}
+		return strings.Compare(a, b)
+	})
+	for _, name := range names[min(len(names), maxNames):] {
+		delete(usage, name)
+	}
+	return usage
+}
+
+// isNative reports whether a resource is one of Kubernetes' own, which a quota also names without a prefix.
+func isNative(name corev1.ResourceName) bool {
+	switch name {
+	case corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourceEphemeralStorage:
+		return true
+	default:
+		return strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix)
+	}
+}
+
+// withDefaultRequests returns a Pod whose containers request what they are limited to, if they request nothing else. The API server sets
+// that default before it asks the quotas.
+func withDefaultRequests(pod *corev1.Pod) *corev1.Pod {
+	spec := pod.Spec
+	spec.Containers, spec.InitContainers = slices.Clone(spec.Containers), slices.Clone(spec.InitContainers)
+	for _, containers := range [][]corev1.Container{spec.Containers, spec.InitContainers} {
+		for i := range containers {
+			resources := &containers[i].Resources
+			requests := maps.Clone(resources.Limits)
+			if requests == nil {
+				requests = corev1.ResourceList{}
+			}
+			maps.Copy(requests, resources.Requests)
+			resources.Requests = requests
+		}
+	}
+	return &corev1.Pod{Spec: spec}
+}
+
+// isBestEffort reports whether no container of a Pod requests CPU or memory, or limits one.
+func isBestEffort(pod *corev1.Pod) bool {
+	for _, container := range slices.Concat(pod.Spec.Containers, pod.Spec.InitContainers) {
+		for _, list := range []corev1.ResourceList{container.Resources.Requests, container.Resources.Limits} {
+			if !list.Cpu().IsZero() || !list.Memory().IsZero() {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// namesOtherNamespaces reports whether an affinity names Pods of other namespaces.
+func namesOtherNamespaces(affinity *corev1.Affinity) bool {
+	if affinity == nil {
+		return false
+	}
+	var terms []corev1.PodAffinityTerm
+	add := func(required []corev1.PodAffinityTerm, preferred []corev1.WeightedPodAffinityTerm) {
+		terms = append(terms, required...)
+		for _, term := range preferred {
+			terms = append(terms, term.PodAffinityTerm)
+		}
+	}
+	if near := affinity.PodAffinity; near != nil {
+		add(near.RequiredDuringSchedulingIgnoredDuringExecution, near.PreferredDuringSchedulingIgnoredDuringExecution)
+	}
+	if far := affinity.PodAntiAffinity; far != nil {
+		add(far.RequiredDuringSchedulingIgnoredDuringExecution, far.PreferredDuringSchedulingIgnoredDuringExecution)
+	}
+	return slices.ContainsFunc(terms, func(term corev1.PodAffinityTerm) bool {
+		return len(term.Namespaces) > 0 || term.NamespaceSelector != nil
+	})
+}
+
+// thousandths returns a quantity as a bounded number.
+func thousandths(quantity resource.Quantity) int64 {
+	switch {
+	case quantity.CmpInt64(0) <= 0:
+		return 0
+	case quantity.CmpInt64(maxAmount/1000) >= 0:
+		return maxAmount
+	default:
+		return quantity.MilliValue()
+	}
+}
+
+// plus adds bounded amounts.
+func plus(a, b int64) int64 { return min(clamp(a)+clamp(b), maxAmount) }
+
+// times multiplies a bounded amount.
+func times(amount, count int64) int64 {
+	amount, count = clamp(amount), max(count, 0)
+	if amount > 0 && count > maxAmount/amount {
+		return maxAmount
+	}
+	return amount * count
+}
+
+// clamp bounds an amount of a record, which another writer may have edited.
+func clamp(amount int64) int64 { return min(max(amount, 0), maxAmount) }

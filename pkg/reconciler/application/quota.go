@@ -1,0 +1,56 @@
+package application
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	"github.com/firesteel-dev/firesteel/pkg/diagnosis"
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
+	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/drivers"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/executors"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/quotas"
+)
+
+// quotaState returns what the tracker of quotas needs to know of an application.
+func quotaState(app dialect.Application, currentDialect dialectOf) quotas.State {
+	record := app.GetRecord()
+	state := quotas.State{Object: app, Record: record}
+	if record == nil || record.Quota == nil {
+		return state
+	}
+	current := lifecycle.CurrentState(record)
+	waits := current.Initializing() && app.GetDeletionTimestamp() == nil
+	state.Waits = waits && !currentDialect(app.GetNamespace()).Policy(app).Suspend
+	state.Active = current.Initializing() || current.Starting() || current.Running() || current == lifecycle.Unknown
+	return state
+}
+
+// podsOf returns a function that tells which Pods of a launch exist, by the caches.
+func podsOf(cached drivers.Cache, counter *executors.Counter) func(app types.NamespacedName, launch v1alpha1.Launch) quotas.Pods {
+	return func(app types.NamespacedName, launch v1alpha1.Launch) quotas.Pods {
+		driver := cached.Get(app.Namespace, launch.DriverPod)
+		switch {
+		case launch.Released:
+			return quotas.Pods{Over: true}
+		case driver == nil, driver.UID != launch.DriverUID && driver.Labels[dialect.LabelLaunch] != launch.ID:
+			return quotas.Pods{}
+		}
+		launch.DriverUID = driver.UID
+		ended := driver.Status.Phase == corev1.PodSucceeded || driver.Status.Phase == corev1.PodFailed
+		return quotas.Pods{
+			Driver: !ended, Over: ended || driver.DeletionTimestamp != nil,
+			Executors: int64(counter.CountLive(app.Namespace, &launch, driver)),
+		}
+	}
+}
+
+// executorsRefused returns which quota refuses executors of an application; nil if none is known to.
+func (r *Reconciler) executorsRefused(app dialect.Application) *lifecycle.Cause {
+	lacks := r.quotas.ExecutorsLack(app)
+	if len(lacks) == 0 {
+		return nil
+	}
+	return diagnosis.ExecutorsExceedQuota(app.GetNamespace(), lacks).Cause(lifecycle.ClassScheduling)
+}

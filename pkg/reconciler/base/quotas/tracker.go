@@ -1,0 +1,306 @@
+package quotas
+
+import (
+	"context"
+	"math"
+	"strconv"
+	"sync"
+	"time"
+
+	"go.uber.org/zap"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/utils/clock"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	"github.com/firesteel-dev/firesteel/pkg/config"
+	"github.com/firesteel-dev/firesteel/pkg/quota"
+)
+
+// Tracker knows the quotas of all namespaces and the applications that ask something of them. It is safe for concurrent use.
+type Tracker struct {
+	ctx     context.Context
+	kube    kubernetes.Interface
+	clock   clock.WithDelayedExecution
+	logger  *zap.SugaredLogger
+	watches *watches
+
+	mutex    sync.Mutex
+	settings config.Admission
+	sources  []*Source
+	quotas   map[string]map[string]quota.Quota
+	apps     map[string]map[types.UID]*application
+	refusals map[types.UID]refusal
+	reports  map[types.UID]report
+	// due are the namespaces that are about to be looked at, wakes when others are.
+	due   map[string]bool
+	wakes map[string]time.Time
+}
+
+// New returns a tracker that watches nothing yet.
+func New(ctx context.Context, kube kubernetes.Interface, clock clock.WithDelayedExecution, logger *zap.SugaredLogger) *Tracker {
+	return &Tracker{
+		ctx: ctx, kube: kube, clock: clock, logger: logger, settings: config.Admission{Quota: config.QuotaOff},
+		quotas: map[string]map[string]quota.Quota{}, apps: map[string]map[types.UID]*application{}, refusals: map[types.UID]refusal{},
+		reports: map[types.UID]report{}, due: map[string]bool{}, wakes: map[string]time.Time{}, watches: &watches{},
+	}
+}
+
+// Source is where the applications of an API come from.
+type Source struct {
+	tracker *Tracker
+	// Enqueue requeues an application.
+	Enqueue func(types.NamespacedName)
+	// Pods returns which Pods of an application's launch exist.
+	Pods func(app types.NamespacedName, launch v1alpha1.Launch) Pods
+	// Synced reports whether all applications and Pods that existed at the start are known.
+	Synced func() bool
+}
+
+// Pods are the Pods of a launch that exist.
+type Pods struct {
+	Driver    bool
+	Executors int64
+	// Over reports whether the driver has ended.
+	Over bool
+}
+
+// AddSource adds the applications of an API. It is called before any controller starts.
+func (t *Tracker) AddSource(source Source) *Source {
+	source.tracker = t
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	t.sources = append(t.sources, &source)
+	return &source
+}
+
+// State is what the tracker needs to know of an application.
+type State struct {
+	Object metav1.Object
+	Record *v1alpha1.Record
+	// Waits reports whether the attempt waits for its launch, and is neither suspended nor deleted. Active reports whether it may have or
+	// create Pods.
+	Waits, Active bool
+}
+
+// application is an application that asks something of the quotas.
+type application struct {
+	source   *Source
+	key      types.NamespacedName
+	claim    *v1alpha1.QuotaClaim
+	launch   *v1alpha1.Launch
+	waits    bool
+	reserved bool
+	// order is the resourceVersion of the write that reserved room; zero if that is not known exactly.
+	order uint64
+	// shortSince is since when the quotas have had no room for its missing executors, short whether that lasts.
+	shortSince time.Time
+	short      bool
+}
+
+// maxPods bounds the kinds of Pods of a claim in a record, which another writer may have edited.
+const maxPods = 2
+
+// Set takes over the state of an application. exact reports whether the application was known before: then its resourceVersion is that of
+// the write that made the difference.
+func (s *Source) Set(state State, exact bool) {
+	t := s.tracker
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	namespace, uid := state.Object.GetNamespace(), state.Object.GetUID()
+	before := t.apps[namespace][uid]
+	if state.Record == nil || state.Record.Quota == nil || len(state.Record.Quota.Pods) > maxPods || !state.Waits && !state.Active {
+		if before != nil {
+			t.remove(namespace, uid)
+		}
+		return
+	}
+	record := state.Record
+	after := &application{
+		source: s, key: types.NamespacedName{Namespace: namespace, Name: state.Object.GetName()}, claim: record.Quota, launch: record.Launch,
+		waits: state.Waits && record.Launch == nil, reserved: state.Active && record.Launch != nil && record.Quota.Reserved != nil,
+	}
+	if !after.waits && !after.reserved {
+		if before != nil {
+			t.remove(namespace, uid)
+		}
+		return
+	}
+	renewed := true
+	if before != nil {
+		after.order, after.shortSince, after.short = before.order, before.shortSince, before.short
+		renewed = !before.reserved || !before.claim.Reserved.Equal(after.claim.Reserved)
+	}
+	if after.reserved && renewed {
+		if after.order = 0; exact {
+			after.order = versionOf(state.Object)
+		}
+		if record.Launch.DriverUID == "" {
+			s.Enqueue(after.key) // the reservation came back: it can be confirmed
+		}
+	}
+	if t.apps[namespace] == nil {
+		t.apps[namespace] = map[types.UID]*application{}
+	}
+	t.apps[namespace][uid] = after
+	t.wakeSoon(namespace)
+}
+
+// versionOf returns the resourceVersion of an object as a number. Zero stands for one that is none.
+func versionOf(object metav1.Object) uint64 {
+	version, err := strconv.ParseUint(object.GetResourceVersion(), 10, 64)
+	if err != nil {
+		return 0
+	}
+	return version
+}
+
+// Forget forgets a deleted application.
+func (s *Source) Forget(object metav1.Object) {
+	t := s.tracker
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	delete(t.refusals, object.GetUID())
+	delete(t.reports, object.GetUID())
+	if t.apps[object.GetNamespace()][object.GetUID()] != nil {
+		t.remove(object.GetNamespace(), object.GetUID())
+	}
+}
+
+// PodsChanged must be called when the driver or an executor of a namespace was created, ended or was deleted.
+func (s *Source) PodsChanged(namespace string) {
+	t := s.tracker
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	t.wakeSoon(namespace)
+}
+
+func (t *Tracker) remove(namespace string, uid types.UID) {
+	delete(t.apps[namespace], uid)
+	if len(t.apps[namespace]) == 0 {
+		delete(t.apps, namespace)
+		return
+	}
+	t.wakeSoon(namespace)
+}
+
+// Ready reports whether everything is known that a decision needs.
+func (t *Tracker) Ready() bool {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	for _, source := range t.sources {
+		if !source.Synced() {
+			return false
+		}
+	}
+	return t.watches.synced()
+}
+
+// Limits reports whether a namespace has quotas that are compared with what an application asks for.
+func (t *Tracker) Limits(namespace string) bool {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	return len(t.quotas[namespace]) > 0
+}
+
+// Decide returns whether an application that does not hold room may reserve it.
+func (t *Tracker) Decide(app metav1.Object, claim *v1alpha1.QuotaClaim) quota.Verdict {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	return t.namespace(app.GetNamespace()).Decide(quota.Application{UID: app.GetUID(), Claim: claim}, t.clock.Now(), t.settings.QuotaOvertake)
+}
+
+// Confirm returns whether an application may launch for which room was reserved. It returns false if the reservation has not come back
+// from the API server: then the application is enqueued when it does.
+func (t *Tracker) Confirm(app metav1.Object, claim *v1alpha1.QuotaClaim) (verdict quota.Verdict, known bool) {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	own := t.apps[app.GetNamespace()][app.GetUID()]
+	if own == nil || !own.reserved || !own.claim.Reserved.Equal(claim.Reserved) {
+		return quota.Verdict{}, false
+	}
+	reserved := quota.Application{UID: app.GetUID(), Claim: claim, Order: own.order}
+	if own.order == 0 {
+		reserved.Order = math.MaxUint64
+	}
+	return t.namespace(app.GetNamespace()).Confirm(reserved), true
+}
+
+// ExecutorsLack returns which quota refuses executors of an application. It is nil if none has refused them for a while.
+func (s *Source) ExecutorsLack(app metav1.Object) []quota.Lack {
+	t := s.tracker
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	own := t.apps[app.GetNamespace()][app.GetUID()]
+	if own == nil || !own.short {
+		return nil
+	}
+	return t.namespace(app.GetNamespace()).ExecutorsLack(own.of(app.GetUID()))
+}
+
+// namespace returns what is known of a namespace.
+func (t *Tracker) namespace(name string) quota.Namespace {
+	var n quota.Namespace
+	for _, q := range t.quotas[name] {
+		n.Quotas = append(n.Quotas, q)
+	}
+	for uid, app := range t.apps[name] {
+		if app.waits {
+			n.Waiting = append(n.Waiting, app.of(uid))
+		} else {
+			n.Reserved = append(n.Reserved, app.of(uid))
+		}
+	}
+	return n
+}
+
+// of returns an application with its Pods.
+func (a *application) of(uid types.UID) quota.Application {
+	app := quota.Application{UID: uid, Claim: a.claim, Order: a.order}
+	if a.reserved {
+		pods := a.source.Pods(a.key, *a.launch)
+		app.Driver, app.Executors, app.Over = pods.Driver, pods.Executors, pods.Over
+	}
+	return app
+}
+
+// refusal is how often the API server refused a Pod of an application for a quota, and until when the launch waits.
+type refusal struct {
+	count int
+	until time.Time
+}
+
+const (
+	firstRefusal = time.Second
+	maxRefusal   = time.Minute
+)
+
+// Refused records that the API server refused an object of a launch for a quota. The launch waits: what is known of the quotas is old, or
+// another quota than one of Pods is full.
+func (t *Tracker) Refused(app metav1.Object) {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	known := t.refusals[app.GetUID()]
+	known.until = t.clock.Now().Add(min(firstRefusal<<min(known.count, 16), maxRefusal))
+	known.count++
+	t.refusals[app.GetUID()] = known
+}
+
+// RefusedUntil returns until when a launch waits after such a refusal; zero if it does not.
+func (t *Tracker) RefusedUntil(app types.UID) time.Time {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	if known, ok := t.refusals[app]; ok && t.clock.Now().Before(known.until) {
+		return known.until
+	}
+	return time.Time{}
+}
+
+// Launched forgets the refusals of an application whose launch is complete.
+func (t *Tracker) Launched(app types.UID) {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	delete(t.refusals, app)
+	delete(t.reports, app)
+}

@@ -1,0 +1,113 @@
+package quotas
+
+import (
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+)
+
+const (
+	// wakeDelay is how long after a change those are woken for which there is room. Changes come in groups: a quota changes with each Pod.
+	wakeDelay = 20 * time.Millisecond
+	// reportInterval is how often the status of a held application shows another place in the queue.
+	reportInterval = time.Minute
+	// shortAfter is after how long it is reported that the quotas have no room for missing executors. A quota counts a Pod for a moment after
+	// its end.
+	shortAfter = 2 * time.Second
+)
+
+// wakeSoon has the applications of a namespace woken for which there is room. The mutex is held.
+func (t *Tracker) wakeSoon(namespace string) {
+	if t.due[namespace] || len(t.apps[namespace]) == 0 || len(t.quotas[namespace]) == 0 {
+		return
+	}
+	t.due[namespace] = true
+	t.clock.AfterFunc(wakeDelay, func() { t.wake(namespace) })
+}
+
+// wake enqueues the waiting applications for which there is room, those whose place in the queue is to be shown, and those whose executors
+// the quotas refuse, or do not refuse any more.
+func (t *Tracker) wake(namespace string) {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	delete(t.due, namespace)
+	now, n := t.clock.Now(), t.namespace(namespace)
+	ready, places := n.Ready(now, t.settings.QuotaOvertake)
+	apps := t.apps[namespace]
+	for _, uid := range ready {
+		apps[uid].source.Enqueue(apps[uid].key)
+	}
+	var next time.Time
+	for uid, place := range places {
+		shown, known := t.reports[uid]
+		switch due := shown.at.Add(reportInterval); {
+		case !known || shown.place == place:
+		case !now.Before(due):
+			apps[uid].source.Enqueue(apps[uid].key)
+		case next.IsZero() || due.Before(next):
+			next = due
+		}
+	}
+	for _, reserved := range n.Reserved {
+		due := apps[reserved.UID].setShort(len(n.ExecutorsLack(reserved)) > 0, now)
+		if next.IsZero() || !due.IsZero() && due.Before(next) {
+			next = due
+		}
+	}
+	t.wakeAt(namespace, next)
+}
+
+// setShort records whether the quotas have room for the missing executors of an application. It enqueues the application when they have had
+// none for shortAfter, and when they have again. It returns when that has to be looked at again; zero if it has not.
+func (a *application) setShort(short bool, now time.Time) time.Time {
+	switch {
+	case !short:
+		a.shortSince = time.Time{}
+	case a.shortSince.IsZero():
+		a.shortSince = now
+	}
+	due := a.shortSince.Add(shortAfter)
+	if short && now.Before(due) {
+		return due
+	}
+	if a.short != short {
+		a.short = short
+		a.source.Enqueue(a.key)
+	}
+	return time.Time{}
+}
+
+// wakeAt has a namespace looked at at an instant, unless that is zero or an earlier one is set. The mutex is held.
+func (t *Tracker) wakeAt(namespace string, at time.Time) {
+	if earlier, set := t.wakes[namespace]; at.IsZero() || set && !at.Before(earlier) {
+		return
+	}
+	t.wakes[namespace] = at
+	t.clock.AfterFunc(at.Sub(t.clock.Now()), func() {
+		t.mutex.Lock()
+		defer t.mutex.Unlock()
+		if t.wakes[namespace] == at {
+			delete(t.wakes, namespace)
+		}
+		t.wakeSoon(namespace)
+	})
+}
+
+// report is what the status of a held application shows.
+type report struct {
+	text  string
+	place int
+	at    time.Time
+}
+
+// Report returns the text that the status of a held application shows: the given one, or the last one if that is not old. So a status is
+// written no more than once in reportInterval while the queue moves.
+func (t *Tracker) Report(app types.UID, text string, place int) string {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	if shown, known := t.reports[app]; known && t.clock.Since(shown.at) < reportInterval {
+		return shown.text
+	}
+	t.reports[app] = report{text, place, t.clock.Now()}
+	return text
+}

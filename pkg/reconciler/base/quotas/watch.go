@@ -1,0 +1,167 @@
+package quotas
+
+import (
+	"context"
+	"sync"
+
+	"go.uber.org/zap"
+	corev1 "k8s.io/api/core/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	informercorev1 "k8s.io/client-go/informers/core/v1"
+	informerschedulingv1 "k8s.io/client-go/informers/scheduling/v1"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/firesteel-dev/firesteel/pkg/config"
+	"github.com/firesteel-dev/firesteel/pkg/quota"
+)
+
+// watches are the informers that run while the setting is on. The zero value runs none.
+type watches struct {
+	stop            context.CancelFunc
+	quotas, classes *watch
+}
+
+// watch is an informer. It counts as synced if it is forbidden, too: then nothing is known, and the API server refuses what does not fit.
+type watch struct {
+	informer     cache.SharedIndexInformer
+	registration cache.ResourceEventHandlerRegistration
+	mutex        sync.Mutex
+	forbidden    bool
+}
+
+func (w *watch) synced() bool {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	return w.forbidden || w.registration.HasSynced()
+}
+
+// synced reports whether all quotas and priority classes are known.
+func (w *watches) synced() bool {
+	return w.quotas == nil || w.quotas.synced() && w.classes.synced()
+}
+
+// Configure takes over the settings. It starts the informers when the setting is switched on, and stops them when it is switched off. If
+// the settings changed, it enqueues the applications that wait.
+func (t *Tracker) Configure(settings config.Admission) {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	before := t.settings
+	t.settings = settings
+	switch on, was := settings.Quota != config.QuotaOff, before.Quota != config.QuotaOff; {
+	case on && !was:
+		t.start()
+	case was && !on:
+		t.watches.stop()
+		t.watches = &watches{}
+		clear(t.quotas)
+	}
+	if before == settings {
+		return
+	}
+	for _, apps := range t.apps {
+		for _, app := range apps {
+			if app.waits {
+				app.source.Enqueue(app.key)
+			}
+		}
+	}
+}
+
+// start starts the informers. The mutex is held.
+func (t *Tracker) start() {
+	ctx, stop := context.WithCancel(t.ctx)
+	started := &watches{stop: stop}
+	started.classes = t.watch(ctx, "priority classes", informerschedulingv1.NewPriorityClassInformer(t.kube, 0, cache.Indexers{}), cache.ResourceEventHandlerFuncs{})
+	// An informer that was stopped may still deliver an event.
+	current := func(change func(*corev1.ResourceQuota)) func(any) {
+		return func(object any) {
+			if tombstone, ok := object.(cache.DeletedFinalStateUnknown); ok {
+				object = tombstone.Obj
+			}
+			t.mutex.Lock()
+			defer t.mutex.Unlock()
+			if q, ok := object.(*corev1.ResourceQuota); ok && t.watches == started {
+				change(q)
+				t.wakeSoon(q.Namespace)
+			}
+		}
+	}
+	set := current(t.setQuota)
+	started.quotas = t.watch(ctx, "resource quotas", informercorev1.NewResourceQuotaInformer(t.kube, metav1.NamespaceAll, 0, cache.Indexers{}),
+		cache.ResourceEventHandlerFuncs{
+			AddFunc: set, UpdateFunc: func(_, after any) { set(after) }, DeleteFunc: current(t.removeQuota),
+		})
+	t.watches = started
+}
+
+// setQuota and removeQuota take over a quota. The mutex is held.
+func (t *Tracker) setQuota(q *corev1.ResourceQuota) {
+	if t.quotas[q.Namespace] == nil {
+		t.quotas[q.Namespace] = map[string]quota.Quota{}
+	}
+	t.quotas[q.Namespace][q.Name] = quota.Read(q)
+}
+
+func (t *Tracker) removeQuota(q *corev1.ResourceQuota) {
+	delete(t.quotas[q.Namespace], q.Name)
+	if len(t.quotas[q.Namespace]) > 0 {
+		return
+	}
+	delete(t.quotas, q.Namespace)
+	for _, app := range t.apps[q.Namespace] {
+		if app.waits {
+			app.source.Enqueue(app.key) // no quota limits them any more
+		}
+	}
+}
+
+// watch starts an informer.
+func (t *Tracker) watch(ctx context.Context, what string, informer cache.SharedIndexInformer, handler cache.ResourceEventHandlerFuncs) *watch {
+	w := &watch{informer: informer}
+	if err := informer.SetWatchErrorHandlerWithContext(func(ctx context.Context, r *cache.Reflector, err error) {
+		if !apierrors.IsForbidden(err) {
+			cache.DefaultWatchErrorHandler(ctx, r, err)
+			return
+		}
+		w.mutex.Lock()
+		defer w.mutex.Unlock()
+		if !w.forbidden {
+			t.logger.Warnw("quota of config-admission needs the right to list and watch", "what", what, zap.Error(err))
+		}
+		w.forbidden = true
+	}); err != nil {
+		t.logger.Errorw("cannot follow errors of a watch", "what", what, zap.Error(err))
+	}
+	var err error
+	if w.registration, err = informer.AddEventHandler(handler); err != nil {
+		t.logger.Fatalw("The controller cannot be set up", zap.Error(err))
+	}
+	go informer.RunWithContext(ctx)
+	return w
+}
+
+// Priority returns the value of a priority class. If a Pod names none, it is that of the cluster's default class. It is zero for a class
+// that is not known.
+func (t *Tracker) Priority(class string) int32 {
+	t.mutex.Lock()
+	classes := t.watches.classes
+	t.mutex.Unlock()
+	if classes == nil {
+		return 0
+	}
+	if class != "" {
+		found, known, err := classes.informer.GetStore().GetByKey(class)
+		if err == nil && known {
+			return found.(*schedulingv1.PriorityClass).Value
+		}
+		return 0
+	}
+	for _, found := range classes.informer.GetStore().List() {
+		if class, ok := found.(*schedulingv1.PriorityClass); ok && class.GlobalDefault {
+			return class.Value
+		}
+	}
+	return 0
+}

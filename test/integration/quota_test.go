@@ -1,0 +1,268 @@
+package integration
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/diagnosis"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
+	"github.com/firesteel-dev/firesteel/test/harness/kubelet"
+)
+
+// limitedTo sets a quota, and waits until the API server enforces it.
+func (s *env) limitedTo(hard corev1.ResourceList) {
+	s.Helper()
+	quotas := s.Kube.CoreV1().ResourceQuotas(s.ns)
+	limit, err := quotas.Create(s.Context(), &corev1.ResourceQuota{
+		ObjectMeta: metav1.ObjectMeta{Name: "team"}, Spec: corev1.ResourceQuotaSpec{Hard: hard},
+	}, metav1.CreateOptions{})
+	s.must(err)
+	until(s, quotas, limit.Name, "be counted", func(q *corev1.ResourceQuota) bool { return len(q.Status.Used) == len(hard) })
+}
+
+// sparkJob runs drivers as Spark does: each creates its executors when it has started, and deletes them before it ends.
+type sparkJob struct {
+	*env
+	executors int
+	// without is a driver that creates none.
+	without string
+	// runs is how long a driver runs; zero for until the test ends it.
+	runs time.Duration
+
+	mutex   sync.Mutex
+	refused []string
+	// live and most are the drivers that run, now and at most at once.
+	live, most int
+}
+
+func (j *sparkJob) play() {
+	j.kubelet.Play(j.ns, func(driver *corev1.Pod) []kubelet.Step {
+		j.mutex.Lock()
+		defer j.mutex.Unlock()
+		j.live++
+		j.most = max(j.most, j.live)
+		go j.createExecutors(driver)
+		if j.runs == 0 {
+			return []kubelet.Step{{Change: kubelet.Started}, {Change: kubelet.Ready}}
+		}
+		return []kubelet.Step{{Change: kubelet.Started}, {Change: kubelet.Ready}, {After: j.runs, Change: func(status *corev1.PodStatus) {
+			j.deleteExecutors(driver)
+			kubelet.Ended(status, 0)
+			j.mutex.Lock()
+			defer j.mutex.Unlock()
+			j.live--
+		}}}
+	})
+}
+
+func (j *sparkJob) createExecutors(driver *corev1.Pod) {
+	if driver.Name == j.without {
+		return
+	}
+	for i := range j.executors {
+		pod := &corev1.Pod{
+			ObjectMeta: metav1.ObjectMeta{
+				Name: fmt.Sprintf("%s-exec-%d", driver.Name, i), Namespace: driver.Namespace,
+				Labels: map[string]string{
+					"spark-role": "executor", "spark-app-selector": driver.Labels["spark-app-selector"], "spark-exec-id": strconv.Itoa(i),
+					apache.LabelOperator: apache.OperatorName,
+				},
+				OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(driver, corev1.SchemeGroupVersion.WithKind("Pod"))},
+			},
+			Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "spark-kubernetes-executor", Image: "spark", Resources: corev1.ResourceRequirements{
+				Requests: corev1.ResourceList{"cpu": resource.MustParse("1"), "memory": resource.MustParse("1408Mi")},
+				Limits:   corev1.ResourceList{"memory": resource.MustParse("1408Mi")},
+			}}}},
+		}
+		if _, err := j.Kube.CoreV1().Pods(j.ns).Create(context.Background(), pod, metav1.CreateOptions{}); err != nil {
+			j.mutex.Lock()
+			j.refused = append(j.refused, err.Error())
+			j.mutex.Unlock()
+		}
+	}
+}
+
+func (j *sparkJob) deleteExecutors(driver *corev1.Pod) {
+	none := int64(0)
+	_ = j.Kube.CoreV1().Pods(j.ns).DeleteCollection(context.Background(), metav1.DeleteOptions{GracePeriodSeconds: &none}, metav1.ListOptions{
+		LabelSelector: "spark-role=executor,spark-app-selector=" + driver.Labels["spark-app-selector"],
+	})
+}
+
+// end has a driver end.
+func (j *sparkJob) end(driver string) {
+	j.Helper()
+	pod, err := j.Kube.CoreV1().Pods(j.ns).Get(j.Context(), driver, metav1.GetOptions{})
+	j.must(err)
+	j.deleteExecutors(pod)
+	j.must(kubelet.SetStatus(j.Context(), j.Kube, pod, func(status *corev1.PodStatus) { kubelet.Ended(status, 0) }))
+}
+
+func (s *env) untilSays(name, reason, part string) {
+	s.Helper()
+	until(s, s.apps(), name, fmt.Sprintf("say %q with reason %s", part, reason), func(app *sparkv1.SparkApplication) bool {
+		for _, condition := range app.Status.Conditions {
+			if condition.Type == "Succeeded" && condition.Reason == reason && strings.Contains(condition.Message, part) {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+func TestQuotaHoldsLaunches(t *testing.T) {
+	alone(t)
+	s := newEnv(t)
+	s.configured("config-admission", "quota", "hold")
+	s.sharesController()
+	s.limitedTo(corev1.ResourceList{"pods": resource.MustParse("4")})
+	job := &sparkJob{env: s, executors: 2, without: "small-0-driver"}
+	job.play()
+
+	s.create(App("first"))
+	s.untilState("first", "RunningHealthy")
+	s.create(App("large").Conf("spark.executor.instances", "7"))
+	s.untilSays("large", diagnosis.ReasonWaitingForQuota, "ResourceQuota "+s.ns+"/team lacks pods (8 requested, 4 available of 4)")
+	s.create(App("second"))
+	s.untilSays("second", diagnosis.ReasonWaitingForQuota, "lacks pods (3 requested, 1 available of 4). Place 1 of 1 in the queue.")
+	s.create(App("small").Conf("spark.dynamicAllocation.enabled", "true"))
+	s.untilState("small", "RunningHealthy")
+	if state := stateOf(s.get("second")); state != "Submitted" {
+		t.Errorf("the one that waits is in state %s", state)
+	}
+
+	job.end("first-0-driver")
+	until(s, s.apps(), "first", "be released", func(app *sparkv1.SparkApplication) bool { return stateOf(app) == "ResourceReleased" })
+	s.untilState("second", "RunningHealthy")
+
+	team, err := s.Kube.CoreV1().ResourceQuotas(s.ns).Get(t.Context(), "team", metav1.GetOptions{})
+	s.must(err)
+	team.Spec.Hard["pods"] = resource.MustParse("12")
+	_, err = s.Kube.CoreV1().ResourceQuotas(s.ns).Update(t.Context(), team, metav1.UpdateOptions{})
+	s.must(err)
+	s.untilState("large", "RunningHealthy")
+	if len(job.refused) > 0 {
+		t.Errorf("the quota refused executors: %v", job.refused)
+	}
+}
+
+func TestQuotaFailsApplications(t *testing.T) {
+	alone(t)
+	s := newEnv(t)
+	s.configured("config-admission", "quota", "fail")
+	s.sharesController()
+	s.limitedTo(corev1.ResourceList{"requests.cpu": resource.MustParse("2")})
+	s.create(App("pi"))
+	app := until(s, s.apps(), "pi", "fail", func(app *sparkv1.SparkApplication) bool { return stateOf(app) == "ResourceReleased" })
+	want := fmt.Sprintf("failed to validate resource quota %q: SparkApplication %s/pi requests too many cores (3.000 cores requested, 2.000 available).",
+		s.ns+"/team", s.ns)
+	for _, condition := range app.Status.Conditions {
+		if condition.Type == "Succeeded" && (condition.Reason != diagnosis.ReasonQuotaWouldBeExceeded || !strings.HasPrefix(condition.Message, want)) {
+			t.Errorf("it says %s: %s", condition.Reason, condition.Message)
+		}
+	}
+	pods, err := s.Kube.CoreV1().Pods(s.ns).List(t.Context(), metav1.ListOptions{})
+	s.must(err)
+	if len(pods.Items) > 0 {
+		t.Errorf("it has %d Pods", len(pods.Items))
+	}
+}
+
+func TestQuotaThatRefusesExecutorsIsNamed(t *testing.T) {
+	alone(t)
+	s := newEnv(t)
+	s.configured("config-admission", "quota", "hold")
+	s.sharesController()
+	s.limitedTo(corev1.ResourceList{"pods": resource.MustParse("3")})
+	job := &sparkJob{env: s}
+	job.play()
+	s.create(App("pi"))
+	s.untilState("pi", "RunningHealthy")
+	team, err := s.Kube.CoreV1().ResourceQuotas(s.ns).Get(t.Context(), "team", metav1.GetOptions{})
+	s.must(err)
+	team.Spec.Hard["pods"] = resource.MustParse("1")
+	_, err = s.Kube.CoreV1().ResourceQuotas(s.ns).Update(t.Context(), team, metav1.UpdateOptions{})
+	s.must(err)
+	s.untilSays("pi", diagnosis.ReasonExecutorsExceedQuota, "The quota refuses executors: ResourceQuota "+s.ns+"/team lacks pods (1 requested, 0 available of 1).")
+}
+
+// quotaStory is how many applications share a quota for how many, and how long each runs. FIRESTEEL_QUOTA=500/10/30s sets others.
+func quotaStory(t *testing.T) (applications, room int, runs time.Duration) {
+	t.Helper()
+	applications, room, runs = 36, 6, time.Second
+	if given := strings.Split(os.Getenv("FIRESTEEL_QUOTA"), "/"); len(given) == 3 {
+		var errs [3]error
+		applications, errs[0] = strconv.Atoi(given[0])
+		room, errs[1] = strconv.Atoi(given[1])
+		runs, errs[2] = time.ParseDuration(given[2])
+		for _, err := range errs {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return applications, room, runs
+}
+
+// Many applications are created at once in a namespace with room for few, and one of two replicas is killed on the way. All run, and never
+// more than there is room for. The test takes some 30 s: the other replica waits for the lease of the one that was killed.
+func TestQuotaIsSharedByManyApplications(t *testing.T) {
+	alone(t)
+	applications, room, runs := quotaStory(t)
+	s := newEnv(t)
+	s.configured("config-admission", "quota", "hold")
+	s.configured("config-leader-election", "buckets", "4")
+	dying, heir := s.replica(".02-of-04", ".03-of-04"), s.replica(".00-of-04", ".01-of-04")
+	s.untilLed(4, 2)
+	s.limitedTo(corev1.ResourceList{
+		"pods": *resource.NewQuantity(int64(3*room), resource.DecimalSI), "requests.cpu": *resource.NewQuantity(int64(3*room), resource.DecimalSI),
+	})
+	job := &sparkJob{env: s, executors: 2, runs: runs}
+	job.play()
+	began := time.Now()
+	for i := range applications {
+		s.create(App(fmt.Sprintf("pi-%d", i)))
+	}
+	finished := 0
+	killed := false
+	deadline := began.Add(timeout + 2*time.Duration(applications/room)*runs)
+	s.must(wait.PollUntilContextTimeout(t.Context(), 10*pollInterval, time.Until(deadline), true, func(ctx context.Context) (bool, error) {
+		apps, err := s.apps().List(ctx, metav1.ListOptions{ResourceVersion: "0"})
+		if err != nil {
+			return false, err
+		}
+		finished = 0
+		for i := range apps.Items {
+			if stateOf(&apps.Items[i]) == "ResourceReleased" {
+				finished++
+			}
+		}
+		if !killed && finished >= applications/3 {
+			killed = true
+			dying.Kill()
+			heir.proxy.refuse()
+		}
+		return finished == applications, nil
+	}))
+	took := time.Since(began)
+	job.mutex.Lock()
+	defer job.mutex.Unlock()
+	if len(job.refused) > 0 || job.most > room {
+		t.Errorf("up to %d drivers ran at once, in a quota for %d; executors were refused %d times, first: %.300s",
+			job.most, room, len(job.refused), strings.Join(job.refused, "\n"))
+	}
+	t.Logf("%d applications of %s in a quota for %d took %s: the quota was used to %.0f %%", applications, runs, room, took,
+		100*float64(applications)*runs.Seconds()/float64(room)/took.Seconds())
+}
