@@ -180,7 +180,7 @@ func anEarly(k key, random *rand.Rand) object {
 		},
 	}
 	if random.IntN(8) == 0 {
-		app.Spec.SubmissionByUser = true // it fails before a launch
+		app.Spec.Mode = earlyv1alpha1.ClientMode // it fails before a launch
 	}
 	return app
 }
