@@ -39,14 +39,16 @@ func readConfigMaps(ctx context.Context, cluster *rest.Config) (*config.Scope, *
 		return nil, nil, err
 	}
 	configMaps := client.CoreV1().ConfigMaps(system.Namespace())
-	if err := knative.Check(ctx, configMaps); err != nil {
-		return nil, nil, invalid(err)
-	}
+	ctx, cancel := context.WithTimeout(ctx, startLimit)
+	defer cancel()
 	read := map[string]*corev1.ConfigMap{}
 	for _, name := range []string{config.ScopeName, config.HandlersName} {
 		if read[name], err = readConfigMap(ctx, configMaps, name); err != nil {
 			return nil, nil, err
 		}
+	}
+	if err := knative.Check(ctx, configMaps); err != nil {
+		return nil, nil, invalid(err)
 	}
 	scope, err := config.NewScope(read[config.ScopeName])
 	if err != nil {
@@ -64,15 +66,15 @@ func invalid(err error) error {
 	return fmt.Errorf("invalid configuration: correct the ConfigMap and start again: %w", err)
 }
 
-// The time for which the controller waits for the API server at its start. If it ended instead, the kubelet would start it later after each
-// try.
-const startPeriod, startLimit = 250 * time.Millisecond, time.Minute
+// The time for which the controller waits for the API server at its start. If it ended at once instead, the kubelet would start it later
+// after each try. It answers no probe meanwhile, and the kubelet ends it after a minute without an answer.
+const startPeriod, startLimit = 250 * time.Millisecond, 40 * time.Second
 
 // readConfigMap returns a ConfigMap, an empty one if it does not exist. It tries again while the API server cannot answer.
 func readConfigMap(ctx context.Context, configMaps typedcorev1.ConfigMapInterface, name string) (*corev1.ConfigMap, error) {
 	var read *corev1.ConfigMap
 	var last error
-	waited := wait.PollUntilContextTimeout(ctx, startPeriod, startLimit, true, func(ctx context.Context) (bool, error) {
+	waited := wait.PollUntilContextCancel(ctx, startPeriod, true, func(ctx context.Context) (bool, error) {
 		read, last = configMaps.Get(ctx, name, metav1.GetOptions{})
 		return last == nil || apierrors.IsNotFound(last) || apierror.IsTerminal(last), nil
 	})

@@ -12,7 +12,7 @@ func AwaitsUserDriver(label, value, name string) Explanation {
 	explanation := Explanation{
 		Status: metav1.ConditionUnknown, Reason: "AwaitsUserDriver",
 		Summary: fmt.Sprintf("The application waits for the driver that you start: a Pod with the labels spark-role=driver and %s=%s.", label, value),
-		Remedy:  fmt.Sprintf("With spark-submit, set spark.kubernetes.driver.label.%s=%s, and the same for executor.", label, value),
+		Remedy:  fmt.Sprintf("With spark-submit, set spark.kubernetes.driver.label.%[1]s=%[2]s and spark.kubernetes.executor.label.%[1]s=%[2]s.", label, value),
 	}
 	if name != "" {
 		explanation.Summary = fmt.Sprintf("The application waits for the driver that you start: the Pod %s with the labels spark-role=driver and %s=%s.",

@@ -27,23 +27,31 @@ func (r *Reconciler) reconcileWithoutFinalizer(ctx context.Context, app dialect.
 // understood.
 func (r *Reconciler) needsNoFinalizer(v *view.Application) bool {
 	record := v.App.GetRecord()
-	return record != nil && (!lifecycle.Understands(record, v.Policy) || r.finished(record, v.Policy))
+	return record != nil && (!lifecycle.Understands(record, v.Policy) || r.finished(v, record))
 }
 
 // finished reports whether an application is finished, so that it needs no finalizer. If its driver Pod is retained, its deletion releases
-// the Pod, and that is a transition to publish, unless the API's clients know of no such state. It does not own the driver Pod of a user,
-// which the garbage collector would leave.
-func (r *Reconciler) finished(record *v1alpha1.Record, policy lifecycle.Policy) bool {
+// the Pod, and that is a transition to publish, unless the API's clients know of no such state, and the garbage collector deletes the Pod.
+func (r *Reconciler) finished(v *view.Application, record *v1alpha1.Record) bool {
 	released := lifecycle.CurrentState(record) == lifecycle.ResourceReleased
-	ofUser := drivers.HasDriver(record) && record.Launch.ByUser
-	return lifecycle.Finished(record, policy) && (released || r.api.FinishesRetained && !ofUser)
+	return lifecycle.Finished(record, v.Policy) && (released || r.api.FinishesRetained && r.ownsDriver(v.App, record))
+}
+
+// ownsDriver reports whether the driver Pod of the record, if there is one, goes with the application. It does not if a user or another
+// operator created it without an owner.
+func (r *Reconciler) ownsDriver(app dialect.Application, record *v1alpha1.Record) bool {
+	if !drivers.HasDriver(record) {
+		return true
+	}
+	pod := r.drivers.Get(app.GetNamespace(), record.Launch.DriverPod)
+	return pod == nil && !record.Launch.ByUser || pod != nil && (pod.UID != record.Launch.DriverUID || dialect.Owns(app, pod))
 }
 
 // addFinalizer adds the finalizer to an application that has none, before a record is written that makes the application
 // unfinished. There are three cases: the first launch of a new application has to wait, an edit runs a finished application
 // again, or another writer removed the finalizer.
 func (r *Reconciler) addFinalizer(ctx context.Context, v *view.Application, record *v1alpha1.Record) error {
-	if r.api.HasFinalizer(v.App) || v.Deleted() || r.finished(record, v.Policy) {
+	if r.api.HasFinalizer(v.App) || v.Deleted() || r.finished(v, record) {
 		return nil
 	}
 	stored, err := r.api.AddFinalizer(ctx, v.App, nil)
@@ -66,7 +74,7 @@ func (r *Reconciler) removeFinalizer(ctx context.Context, v *view.Application) e
 		return nil
 	}
 	record := v.Record()
-	if !r.finished(record, v.Policy) || !lifecycle.AtRest(record, v.Policy, r.clock.Now()) || record.Acknowledged < record.Sequence || len(r.orphanDrivers(app, record)) > 0 {
+	if !r.finished(v, record) || !lifecycle.AtRest(record, v.Policy, r.clock.Now()) || record.Acknowledged < record.Sequence || len(r.orphanDrivers(app, record)) > 0 {
 		return nil
 	}
 	if r.keepFinalizer(app) {

@@ -72,7 +72,7 @@ func (r *Reconciler) lateCreates(app dialect.Application, record *v1alpha1.Recor
 func (r *Reconciler) deleteLateOrphan(ctx context.Context, v *view.Application) error {
 	app := v.App
 	record := app.GetRecord()
-	if record == nil || record.Launch == nil || record.Launch.ID == "" ||
+	if record == nil || record.Launch == nil || record.Launch.ID == "" || record.Launch.ByUser || // no replica creates a user's driver
 		record.Launch.DriverUID != "" && r.launcher.CreatesOverAt(app, record).IsZero() {
 		return nil
 	}

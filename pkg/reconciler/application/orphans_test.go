@@ -163,6 +163,7 @@ func TestLateDriverIsDeletedBeforeItsApplication(t *testing.T) {
 		"the launch's own":             {v1alpha1.Launch{ID: "this", Released: true}, applicationtest.DriverOf("this", "late"), true, true, 0, false},
 		"an earlier launch's is not":   {v1alpha1.Launch{ID: "this", Released: true}, applicationtest.DriverOf("earlier", "late"), false, true, 0, false},
 		"nor is one asked for":         {v1alpha1.Launch{ID: "this", DriverUID: "ours", Released: true}, applicationtest.DriverOf("this", "ours"), false, false, 0, false},
+		"nor is a user's driver":       {v1alpha1.Launch{ID: "this", DriverUID: "theirs", ByUser: true}, applicationtest.DriverOf("", "another"), false, false, time.Minute, true},
 		"nor of another operator's":    {v1alpha1.Launch{Released: true}, applicationtest.DriverOf("", "theirs"), false, false, 0, false},
 		"one that is going is awaited": {v1alpha1.Launch{ID: "this", Released: true}, applicationtest.DriverOf("this", "late").Going(), true, true, 0, false},
 		"and left if it does not go":   {v1alpha1.Launch{ID: "this", Released: true}, applicationtest.DriverOf("this", "late").Going(), false, true, 5 * time.Minute, false},

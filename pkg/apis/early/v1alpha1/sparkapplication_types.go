@@ -122,7 +122,8 @@ type SparkApplicationSpec struct {
 	// +optional
 	LogsLocation string `json:"logsLocation,omitempty"`
 	// submissionByUser means that the user runs spark-submit. Default: false. With true, Firesteel makes appId and the Service of the UI, starts
-	// nothing, and follows the first driver Pod with that label to its end. Other fields then have no effect, but for spark.ui.port.
+	// nothing, and follows the first driver Pod whose label spark-operator.k8s.io/appId is that ID. Other fields then have no effect, but for
+	// spark.ui.port.
 	// +optional
 	SubmissionByUser bool `json:"submissionByUser,omitempty"`
 }

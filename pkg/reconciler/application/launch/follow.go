@@ -30,20 +30,24 @@ func (l *Launcher) Follow(ctx context.Context, v *view.Application, record *v1al
 		}
 		record.Launch = nil
 	}
-	l.own.Add(app.GetUID(), record.Attempt.ID) // no replica creates a driver of this attempt
+	l.own.Add(app.GetUID(), record.Attempt.ID) // this process creates no driver of this attempt
 	id, err := launchID(json.Marshal, app, record.Attempt, submission.Plan{}, v.UserDriver.Objects)
 	if err != nil {
 		return err
 	}
+	driver := l.userDriver(v, record.Attempt)
 	added, err := l.addObjects(ctx, v, id)
-	if errors.Is(err, errNameNotFree) {
-		seen.RetryLaunchAt = l.Clock.Now().Add(base.RetryAfter)
+	var notFree *nameNotFreeError
+	switch {
+	case errors.As(err, &notFree) && driver == nil:
+		l.waits.explain(l.waits.stopped(app.GetUID(), *notFree), seen)
 		return nil
-	}
-	if err != nil {
+	case errors.As(err, &notFree):
+		added = withoutObject(notFree.wanted, err)
+	case err != nil:
 		return err
 	}
-	driver := l.userDriver(v, record.Attempt)
+	l.waits.forget(app.GetUID())
 	if driver == nil {
 		seen.LaunchHeld = diagnosis.AwaitsUserDriver(l.API.UserDriverLabel, l.API.UserDriverID(app), v.UserDriver.PodName).Cause("")
 		return nil
@@ -66,6 +70,11 @@ type added struct {
 	refused []string
 }
 
+// withoutObject says that a driver that runs already goes on without an object.
+func withoutObject(object submission.Object, reason error) *added {
+	return &added{refused: []string{fmt.Sprintf("The application runs without its %s: %v.", describe(object), reason)}}
+}
+
 // addObjects creates the objects that Firesteel adds to the driver of a user. What this process created is not created again. What the API
 // server refused is tried again.
 func (l *Launcher) addObjects(ctx context.Context, v *view.Application, id string) (*added, error) {
@@ -82,8 +91,7 @@ func (l *Launcher) addObjects(ctx context.Context, v *view.Application, id strin
 		created, err := l.ensure(ctx, app, object)
 		switch {
 		case isRefused(err):
-			sentence := fmt.Sprintf("The application runs without its %s: %v.", describe(object), refusalOf(err))
-			result.refused = append(result.refused, l.Redactors.Texts(app, []string{sentence})...)
+			result.refused = append(result.refused, l.Redactors.Texts(app, withoutObject(object, refusalOf(err)).refused)...)
 		case err != nil:
 			return nil, err
 		default:
@@ -99,18 +107,18 @@ func (l *Launcher) userDriver(v *view.Application, attempt v1alpha1.Attempt) *co
 	for _, pod := range l.Drivers.OfUser(l.API.API, v.App) {
 		named := v.UserDriver.PodName == "" || v.UserDriver.PodName == pod.Name
 		other, recorded := l.ApplicationOf(pod.UID)
-		if named && !ofEarlierAttempt(pod, attempt) && (!recorded || other == base.KeyOf(v.App)) {
+		if named && !ofEarlierAttempt(v, pod, attempt) && (!recorded || other == base.KeyOf(v.App)) {
 			return pod
 		}
 	}
 	return nil
 }
 
-// ofEarlierAttempt reports whether a driver Pod is older than an attempt that is not the first. The age of a Pod is in whole seconds: of
-// those of the same second, the ones that have ended are older.
-func ofEarlierAttempt(pod *corev1.Pod, attempt v1alpha1.Attempt) bool {
-	created, began := pod.CreationTimestamp.Unix(), attempt.Since.Unix()
-	return attempt.ID > 0 && (created < began || created == began && lifecycle.PodEnded(pod))
+// ofEarlierAttempt reports whether a driver Pod is that of an earlier attempt: it is older than the attempt, and its driver has ended. No
+// attempt begins before that. One that runs is followed, although an edit that corrects the application may come after it.
+func ofEarlierAttempt(v *view.Application, pod *corev1.Pod, attempt v1alpha1.Attempt) bool {
+	older := pod.CreationTimestamp.Unix() <= attempt.Since.Unix()
+	return attempt.ID > 0 && older && lifecycle.ObserveDriver(pod, v.Policy.MainContainer).End != nil
 }
 
 // maxNamed is how many Pods a warning names.
@@ -132,7 +140,7 @@ func (l *Launcher) UserWarnings(v *view.Application, record *v1alpha1.Record) []
 	}
 	var pods []string
 	for _, pod := range l.Drivers.OfUser(l.API.API, v.App) {
-		if pod.UID != record.Launch.DriverUID && !(ofEarlierAttempt(pod, record.Attempt) && lifecycle.PodEnded(pod)) {
+		if pod.UID != record.Launch.DriverUID && !ofEarlierAttempt(v, pod, record.Attempt) {
 			pods = append(pods, pod.Name)
 		}
 	}

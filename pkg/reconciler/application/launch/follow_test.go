@@ -119,8 +119,9 @@ func TestFollowFindsTheDriverThatTheUserStarted(t *testing.T) {
 		"that it follows already":    {spec: submissionByUser, pods: []*corev1.Pod{userDriver("a", 1)}, recorded: map[types.UID]types.NamespacedName{"uid-of-a": {Namespace: "team-a", Name: "pi"}}, want: "a"},
 		"by its name":                {spec: inCluster, pods: []*corev1.Pod{userDriver("a", 1), userDriver("b", 2)}, want: "b"},
 		"of the present attempt": {
-			spec: submissionByUser, pods: []*corev1.Pod{userDriver("a", 1), userDriver("b", 5, ended), userDriver("c", 5)}, record: attempt(1, 5500*time.Millisecond), want: "c",
+			spec: submissionByUser, pods: []*corev1.Pod{userDriver("a", 1, ended), userDriver("b", 5, ended), userDriver("c", 5)}, record: attempt(1, 5500*time.Millisecond), want: "c",
 		},
+		"that runs since before the edit": {spec: submissionByUser, pods: []*corev1.Pod{userDriver("a", 1)}, record: attempt(1, 5*time.Second), want: "a"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := newFollowEnv(t, test.spec, test.pods...)
