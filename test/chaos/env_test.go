@@ -66,6 +66,9 @@ type env struct {
 // newEnv starts the control plane and the nodes, and gets Firesteel's programs ready.
 func newEnv(ctx context.Context, dir string, seed uint64, rates gateway.Rates, counters *counters) (*env, error) {
 	w := &env{dir: dir, seed: seed, delay: rates.Delay, counters: counters, history: invariants.NewHistory(deletionGrace), lately: &memory{}}
+	if *versionsFlag != "" {
+		w.history.LeaveOutUIAddress()
+	}
 	delays := rng.New(seed, "supervisor")
 	w.supervisor = process.NewSupervisor(dir,
 		func() time.Duration { return delays.Between(0, 500*time.Millisecond) },

@@ -55,7 +55,9 @@ type Application struct {
 	// undone are the digests of events whose transitions a restore of the API server undid. lost reports whether the restore
 	// undid the application.
 	undone map[[sha256.Size]byte]bool
-	lost   bool
+	// withoutUI is that of the history.
+	withoutUI bool
+	lost      bool
 	// takenAgain are the events among them that the sink has taken since the restore, by sequence: the same transition may be
 	// persisted again, as the first one of a launch whose fence is in the backup.
 	takenAgain map[int64][sha256.Size]byte
@@ -201,6 +203,9 @@ func (a *Application) sawRecord(record *v1alpha1.Record) {
 	a.record = record.DeepCopy()
 	for _, t := range record.Transitions {
 		t.DriverStatus = nil
+		if a.withoutUI {
+			t.UIAddress = ""
+		}
 		a.sawTransition(t)
 	}
 	for sequence := int64(1); sequence <= record.Sequence; sequence++ {
