@@ -11,8 +11,10 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
@@ -30,6 +32,14 @@ func (s *env) limitedTo(hard corev1.ResourceList) {
 	}, metav1.CreateOptions{})
 	s.must(err)
 	until(s, quotas, limit.Name, "be counted", func(q *corev1.ResourceQuota) bool { return len(q.Status.Used) == len(hard) })
+}
+
+// podsLimitedTo changes the quota.
+func (s *env) podsLimitedTo(number string) {
+	s.Helper()
+	_, err := s.Kube.CoreV1().ResourceQuotas(s.ns).Patch(s.Context(), "team", types.MergePatchType,
+		[]byte(`{"spec": {"hard": {"pods": "`+number+`"}}}`), metav1.PatchOptions{})
+	s.must(err)
 }
 
 // sparkJob runs drivers as Spark does: each creates its executors when it has started, and deletes them before it ends.
@@ -86,7 +96,11 @@ func (j *sparkJob) createExecutors(driver *corev1.Pod) {
 				Limits:   corev1.ResourceList{"memory": resource.MustParse("1408Mi")},
 			}}}},
 		}
-		if _, err := j.Kube.CoreV1().Pods(j.ns).Create(context.Background(), pod, metav1.CreateOptions{}); err != nil {
+		err := kubelet.RetryWrite(context.Background(), func() error {
+			_, err := j.Kube.CoreV1().Pods(j.ns).Create(context.Background(), pod, metav1.CreateOptions{})
+			return err
+		})
+		if apierrors.IsForbidden(err) {
 			j.mutex.Lock()
 			j.refused = append(j.refused, err.Error())
 			j.mutex.Unlock()
@@ -147,11 +161,7 @@ func TestQuotaHoldsLaunches(t *testing.T) {
 	until(s, s.apps(), "first", "be released", func(app *sparkv1.SparkApplication) bool { return stateOf(app) == "ResourceReleased" })
 	s.untilState("second", "RunningHealthy")
 
-	team, err := s.Kube.CoreV1().ResourceQuotas(s.ns).Get(t.Context(), "team", metav1.GetOptions{})
-	s.must(err)
-	team.Spec.Hard["pods"] = resource.MustParse("12")
-	_, err = s.Kube.CoreV1().ResourceQuotas(s.ns).Update(t.Context(), team, metav1.UpdateOptions{})
-	s.must(err)
+	s.podsLimitedTo("12")
 	s.untilState("large", "RunningHealthy")
 	if len(job.refused) > 0 {
 		t.Errorf("the quota refused executors: %v", job.refused)
@@ -190,18 +200,14 @@ func TestQuotaThatRefusesExecutorsIsNamed(t *testing.T) {
 	job.play()
 	s.create(App("pi"))
 	s.untilState("pi", "RunningHealthy")
-	team, err := s.Kube.CoreV1().ResourceQuotas(s.ns).Get(t.Context(), "team", metav1.GetOptions{})
-	s.must(err)
-	team.Spec.Hard["pods"] = resource.MustParse("1")
-	_, err = s.Kube.CoreV1().ResourceQuotas(s.ns).Update(t.Context(), team, metav1.UpdateOptions{})
-	s.must(err)
+	s.podsLimitedTo("1")
 	s.untilSays("pi", diagnosis.ReasonExecutorsExceedQuota, "The quota refuses executors: ResourceQuota "+s.ns+"/team lacks pods (1 requested, 0 available of 1).")
 }
 
 // quotaStory is how many applications share a quota for how many, and how long each runs. FIRESTEEL_QUOTA=500/10/30s sets others.
 func quotaStory(t *testing.T) (applications, room int, runs time.Duration) {
 	t.Helper()
-	applications, room, runs = 36, 6, time.Second
+	applications, room, runs = 18, 6, time.Second
 	if given := strings.Split(os.Getenv("FIRESTEEL_QUOTA"), "/"); len(given) == 3 {
 		var errs [3]error
 		applications, errs[0] = strconv.Atoi(given[0])
