@@ -55,6 +55,14 @@ func Keys() []string {
 	return keys
 }
 
+// AsksFor returns what an annotation asks for, and whether it asks for a change of the Pod. It is the early operator's spelling of the key,
+// without prefix and name, such as configMap. with a dot at its end.
+func AsksFor(key string) (spelling string, ok bool) {
+	rest, ours := withoutPrefix(key)
+	of, _, known := parse(rest)
+	return string(of), ours && known
+}
+
 const (
 	// maxKeys is how many annotations of a Pod are acted on.
 	maxKeys = 256

@@ -302,6 +302,17 @@ func TestMisspeltKeyGivesAWarningBesideAKnownOne(t *testing.T) {
 	}
 }
 
+func TestKeysHaveOneSpellingForWhatTheyAskFor(t *testing.T) {
+	for key, want := range map[string]string{
+		early + "configMap.a": "configMap.", later + "configmap.a.b": "configMap.", later + "spark-configmap": "sparkConfigMap", early + "affinity": "affinity",
+		early + "configMap": "", early + "configMap.": "", early + "team": "", "other.k8s.io/sparkConfigMap": "", "sparkConfigMap": "",
+	} {
+		if got, ok := podannotations.AsksFor(key); ok != (want != "") || ok && got != want {
+			t.Errorf("%s asks for %q (%t), want %q", key, got, ok, want)
+		}
+	}
+}
+
 func TestVolumeWithoutMountHasNoEffect(t *testing.T) {
 	for key, value := range map[string]string{"volumes.d": `{"name":"d","emptyDir":{}}`, "volumemounts.d": `{"name":"d","mountPath":"/d"}`} {
 		given := driver(map[string]string{early + key: value})

@@ -13,7 +13,6 @@ import (
 	firesteelv1alpha1 "github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/fields"
-	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/names"
 	"github.com/firesteel-dev/firesteel/pkg/finding"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/spec"
@@ -79,10 +78,11 @@ func Refusals(err error, app *v1alpha1.SparkApplication, s Settings) finding.Lis
 func Plan(app *v1alpha1.SparkApplication, attempt firesteelv1alpha1.Attempt, s Settings) (submission.Plan, error) {
 	t := translate(app, s)
 	plan, err := fields.Plan(t.app, attempt, t.settings)
-	for _, role := range []names.Role{names.Driver, names.Executor} {
+	for _, role := range roles {
 		prefix := role.KubernetesProperty("label.")
 		maps.DeleteFunc(plan.Properties, func(key, _ string) bool { return strings.HasPrefix(key, prefix+kubeflowLabels) })
 		plan.Properties[prefix+LabelAppID], plan.Properties[prefix+LabelApplication] = AppID(app), app.Name
+		t.setAnnotations(role, plan.Properties)
 	}
 	address, unfit := t.uiAddress(s, plan.Names.AppID)
 	if address != nil {

@@ -104,6 +104,7 @@ func translateAnew(app *v1alpha1.SparkApplication, s Settings) *translation {
 	t.setVersion(s)
 	t.checkMode(spec)
 	t.warnOfUnused(spec)
+	t.warnOfAnnotations()
 	return t
 }
 

@@ -168,7 +168,7 @@ func TestAnotherSpellingIsNoEdit(t *testing.T) {
 	}
 }
 
-// Both APIs submit the same for the same meaning, but for labels.
+// Both APIs submit the same for the same meaning, but for labels and annotations of their own.
 func TestPlansAreThoseOfTheKubeflowDialect(t *testing.T) {
 	theirs := &v1beta2.SparkApplication{}
 	if err := yaml.UnmarshalStrict([]byte(`
@@ -205,8 +205,10 @@ executor:
 	if err != nil {
 		t.Fatal(err)
 	}
-	ownLabels := cmpopts.IgnoreMapEntries(func(key, _ string) bool { return strings.Contains(key, ".label.spark") })
-	if diff := cmp.Diff(want, planned(t, app, s), ownLabels); diff != "" {
+	own := cmpopts.IgnoreMapEntries(func(key, _ string) bool {
+		return strings.Contains(key, ".label.spark") || strings.Contains(key, ".annotation.spark-operator.k8s.io/")
+	})
+	if diff := cmp.Diff(want, planned(t, app, s), own); diff != "" {
 		t.Errorf("plan (-kubeflow +early):\n%s", diff)
 	}
 }
