@@ -97,6 +97,23 @@ func TestOwnDefaultsStandBetweenTheInstallationAndTheApplication(t *testing.T) {
 	}
 }
 
+func TestOwnDefaultsHoldForApplicationsOfTheEarlyAPI(t *testing.T) {
+	s := newOwnStore().installed(data(), data("default-time-to-live", "1h", "spark-defaults.conf", "spark.k 1"))
+	s.OnConfigChanged(named(config.EarlyName, data("spark-version", "3.5.7", "ui-service-type", "ClusterIP")))
+	s.own(config.OwnKubeflowName, data("driver-start-timeout", "5m", "spark-defaults.conf", "spark.k 2"))
+	own, others := s.Load().In("team-a").OfEarly(), s.Load().In("team-b").OfEarly()
+	if len(s.refusals) > 0 {
+		t.Fatalf("refused: %v", s.refusals)
+	}
+	if own.DriverStartTimeout != 5*time.Minute || own.Properties["spark.k"] != "2" || own.TimeToLive != time.Hour ||
+		own.SparkVersion != "3.5.7" || own.UIServiceType != corev1.ServiceTypeClusterIP {
+		t.Errorf("the settings are %+v", own)
+	}
+	if others.DriverStartTimeout == 5*time.Minute || others.Properties["spark.k"] != "1" || others.SparkVersion != "3.5.7" {
+		t.Errorf("the settings of another namespace are %+v", others)
+	}
+}
+
 func TestOwnDefaultsFollowTheInstallation(t *testing.T) {
 	s := newOwnStore()
 	if s.own(config.OwnDefaultsName, data("image", "theirs")) {

@@ -132,9 +132,15 @@ func TestEarlyApplications(t *testing.T) {
 	step("without the CRD the controller is ready", func(s *env) {
 		s.untilAnswered(r.probes+"/readiness", http.StatusOK)
 		s.untilReady(r.Process)
-		if got, err := s.kubectl("", "get", "sparkapplications", "-o", "name"); err != nil || strings.Contains(got, "spark-operator") {
+		s.create(App("apache"))
+		if got, err := s.kubectl("", "get", "sparkapplications", "-o", "name"); err != nil || strings.TrimSpace(got) != "sparkapplication.spark.apache.org/apache" {
 			t.Errorf("kubectl get sparkapplications: %s (%v)", got, err)
 		}
+		d := s.driver("apache", 0).start().ready()
+		s.untilState("apache", "RunningHealthy")
+		d.succeed()
+		s.untilState("apache", "ResourceReleased")
+		untilGone(s, s.Kube.CoreV1().Services(s.ns), "apache-spark-ui")
 	})
 	step("with the CRD an application runs, and kubectl means its kind", func(s *env) {
 		s.applyCRD(crdOfEarlyApplications)
@@ -179,7 +185,8 @@ func (s *env) forbidden() []controlplane.Request {
 func liveEarly(s *env) {
 	before := len(s.requestsAtRest())
 	began := time.Now()
-	s.applyEarly(earlyPi("life"))
+	const owner = "example.com/owner"
+	s.applyEarly(strings.Replace(earlyPi("life"), "metadata:\n", "metadata:\n  annotations: {"+owner+": team-a}\n", 1))
 	d := s.runEarly("life")
 	running := until(s, s.earlyApps(), "life", "show its UI", func(app *v1alpha1.SparkApplication) bool { return app.Status.DriverInfo.WebUIURL != "" })
 	info, want := running.Status.DriverInfo, fmt.Sprintf("%s:%d", host, nodePort)
@@ -207,7 +214,10 @@ func liveEarly(s *env) {
 		s.Errorf("completed it shows %+v", completed.Status)
 	}
 	untilGone(s, s.Kube.CoreV1().Services(s.ns), info.WebUIServiceName)
-	until(s, s.earlyApps(), "life", "hold no finalizer", func(app *v1alpha1.SparkApplication) bool { return len(app.Finalizers) == 0 })
+	released := until(s, s.earlyApps(), "life", "hold no finalizer", func(app *v1alpha1.SparkApplication) bool { return len(app.Finalizers) == 0 })
+	if released.Annotations[owner] != "team-a" {
+		s.Errorf("at the end it has the annotations %q", released.Annotations)
+	}
 	for _, reason := range []string{"SparkApplicationSubmitted", "SparkApplicationCompleted"} {
 		s.untilKubeEvent("life", corev1.EventTypeNormal, reason)
 	}
@@ -453,6 +463,11 @@ func refuseEarly(s *env) {
 		}
 		if drivers := s.driverHistory.driversOf(s.ns, name); len(drivers) > 0 {
 			s.Errorf("%s has drivers", name)
+		}
+		services, err := s.Kube.CoreV1().Services(s.ns).List(s.Context(), metav1.ListOptions{LabelSelector: early.LabelAppID + "=" + early.AppID(failed)})
+		s.must(err)
+		if len(services.Items) > 0 {
+			s.Errorf("%s has the Service %s", name, services.Items[0].Name)
 		}
 	}
 	_, err := s.kubectl(strings.Replace(earlyPi("twice"), "spec:\n", "spec:\n  sparkConigMap: a\n  sparkConfigMap: b\n", 1), "apply", "--filename=-")

@@ -129,6 +129,11 @@ func TestPropertiesOf2017AreTranslatedOrNamed(t *testing.T) {
 			want:  map[string]string{"spark.kubernetes.report.interval": "", "spark.kubernetes.context": ""},
 			told:  []string{"spec.sparkConf[spark.kubernetes.report.interval]", "has no effect"},
 		},
+		"context of the client": {
+			given: map[string]string{"spark.kubernetes.context": "mine"},
+			want:  map[string]string{"spark.kubernetes.context": ""},
+			told:  []string{"spec.sparkConf[spark.kubernetes.context]", "has no effect"},
+		},
 		"service account": {
 			given: map[string]string{"spark.kubernetes.authenticate.driver.serviceAccountName": "spark"},
 			want:  map[string]string{"spark.kubernetes.authenticate.driver.serviceAccountName": "spark"},
@@ -165,6 +170,17 @@ func TestPropertiesOf2017AreTranslatedOrNamed(t *testing.T) {
 				t.Errorf("the user's spec was changed (-given +now):\n%s", diff)
 			}
 		})
+	}
+}
+
+func TestEachPropertyWithoutEffectIsNamed(t *testing.T) {
+	app := application(t, `{sparkConf: {spark.kubernetes.mountDependencies.filesDownloadDir: /a, spark.kubernetes.initContainer.image: "spark:2.3"}}`)
+	s := early.NewSettings()
+	sentences := early.Warnings(app, s).Sentences()
+	wantSentence(t, sentences, "spec.sparkConf[spark.kubernetes.mountDependencies.filesDownloadDir]", "SparkFiles.get")
+	wantSentence(t, sentences, "spec.sparkConf[spark.kubernetes.initContainer.image]", "has no effect")
+	if refused := early.Policy(app, s).Refused; refused != nil || len(sentences) != 2 {
+		t.Errorf("warnings are %q, and it is refused by %+v", sentences, refused)
 	}
 }
 

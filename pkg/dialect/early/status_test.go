@@ -11,7 +11,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/early/v1alpha1"
 	firesteelv1alpha1 "github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
@@ -240,6 +242,32 @@ func TestWithoutAServiceNoUIIsShown(t *testing.T) {
 	early.Project(app, recordIn(lifecycle.DriverStarted), dialect.Facts{Now: submitTime.Time}, early.NewSettings())
 	if info := app.Status.DriverInfo; info != (v1alpha1.DriverInfo{PodName: "pi-driver"}) {
 		t.Errorf("it shows %+v", info)
+	}
+}
+
+func TestALongNameIsShortenedTheSameEverywhere(t *testing.T) {
+	app, s := application(t, `{}`), early.NewSettings()
+	app.Name = strings.Repeat("long-names-", 5) + "sixty"
+	if len(app.Name) != 60 {
+		t.Fatalf("the name has %d characters", len(app.Name))
+	}
+	objects := built(t, app, s)
+	early.Project(app, withUI(recordIn(lifecycle.DriverStarted), lifecycle.UI{Port: 31234}), dialect.Facts{Now: submitTime.Time}, s)
+	id, service := app.Status.AppID, objects.UI.Service
+	if app.Status.DriverInfo.WebUIServiceName != service.Name || strings.Contains(service.Name, app.Name) {
+		t.Errorf("the status shows the Service %s, and its name is %s", app.Status.DriverInfo.WebUIServiceName, service.Name)
+	}
+	executors := executorLabels(planned(t, app, s))
+	for what, got := range map[string]string{
+		"the driver's label": objects.Driver.Labels[early.LabelAppID], "the label of executors": executors[early.LabelAppID],
+		"the Service's label": service.Labels[early.LabelAppID], "the Service's selector": service.Spec.Selector[early.LabelAppID],
+	} {
+		if got != id || len(validation.IsValidLabelValue(got)) > 0 || strings.Contains(got, app.Name) {
+			t.Errorf("%s is %q, and the status shows %q", what, got, id)
+		}
+	}
+	if !labels.SelectorFromSet(service.Spec.Selector).Matches(labels.Set(objects.Driver.Labels)) {
+		t.Errorf("the Service selects %q, and the driver has %q", service.Spec.Selector, objects.Driver.Labels)
 	}
 }
 

@@ -321,6 +321,34 @@ executor: {executorSecrets: [{name: token, path: /mnt/token, secretType: HDFSDel
 	}
 }
 
+func TestEachRoleMayHaveEachTypeOfSecret(t *testing.T) {
+	for kind, want := range map[string]struct{ variable, file string }{
+		"GCPServiceAccount":     {"GOOGLE_APPLICATION_CREDENTIALS", "/mnt/key.json"},
+		"HDFSDelegationToken":   {"HADOOP_TOKEN_FILE_LOCATION", "/mnt/hadoop.token"},
+		"HadoopDelegationToken": {"HADOOP_TOKEN_FILE_LOCATION", "/mnt/hadoop.token"},
+	} {
+		for role, environment := range map[string]string{"driver": "spark.kubernetes.driverEnv.", "executor": "spark.executorEnv."} {
+			app := application(t, `{`+role+`: {`+role+`Secrets: [{name: mine, path: /mnt, secretType: `+kind+`}]}}`)
+			properties := planned(t, app, early.NewSettings()).Properties
+			mounted, file := properties["spark.kubernetes."+role+".secrets.mine"], properties[environment+want.variable]
+			if mounted != "/mnt" || file != want.file {
+				t.Errorf("%s of the %s: mounted at %q, and %s is %q", kind, role, mounted, want.variable, file)
+			}
+		}
+	}
+}
+
+func TestTypeRRunsAScript(t *testing.T) {
+	app := application(t, `{type: R, mainClass: "", mainApplicationFile: "local:///opt/app/main.R", arguments: ["7"]}`)
+	if found := early.Invalid(app, early.NewSettings()); len(found) > 0 {
+		t.Errorf("it is refused: %q", found)
+	}
+	args := strings.Join(built(t, app, early.NewSettings()).Driver.Spec.Containers[0].Args, " ")
+	if !strings.HasSuffix(args, "--class org.apache.spark.deploy.RRunner local:///opt/app/main.R 7") {
+		t.Errorf("the driver runs %s", args)
+	}
+}
+
 func TestFilesNeedNoJars(t *testing.T) {
 	app := application(t, `{deps: {files: ["https://example.com/d.csv"], pyFiles: ["local:///a.py"]}}`)
 	plan := planned(t, app, early.NewSettings())
