@@ -43,6 +43,15 @@ func WaitingForQuota(namespace string, verdict quota.Verdict) Explanation {
 	return e
 }
 
+// QuotasUnknown explains why a launch is held although it may be that no quota limits it.
+func QuotasUnknown() Explanation {
+	return Explanation{
+		Status: metav1.ConditionUnknown, Reason: ReasonWaitingForQuota,
+		Summary: "The launch waits, since the ResourceQuotas cannot be read yet.",
+		Remedy:  "Look for errors of resourcequotas in the log of the controller, or switch quota of config-admission off.",
+	}
+}
+
 // lacking names the quotas that do not suffice.
 func lacking(namespace string, lacks []quota.Lack) string {
 	var parts []string

@@ -210,6 +210,9 @@ func (m *machine) ignoreOtherPods() {
 func (m *machine) launchHeld() bool {
 	if m.policy.Suspend {
 		m.held = HeldSuspended
+		if m.record.Quota != nil {
+			m.record.Quota, m.changed = nil, true // once it is resumed, it begins to wait
+		}
 		return true
 	}
 	verdict := m.record.Verdict

@@ -4,7 +4,7 @@ import "github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 
 // unknownFields returns the unknown fields of a record, in the order in which they are dropped.
 func unknownFields(record *v1alpha1.Record) []*v1alpha1.UnknownFields {
-	fields := make([]*v1alpha1.UnknownFields, 0, 2*len(record.Transitions)+7)
+	fields := make([]*v1alpha1.UnknownFields, 0, 2*len(record.Transitions)+10)
 	for i := range record.Transitions {
 		t := &record.Transitions[i]
 		if t.End != nil {
@@ -23,6 +23,12 @@ func unknownFields(record *v1alpha1.Record) []*v1alpha1.UnknownFields {
 			fields = append(fields, &attempt.Spec.Unknown)
 		}
 		fields = append(fields, &attempt.Unknown)
+	}
+	if record.Quota != nil {
+		for i := range record.Quota.Pods {
+			fields = append(fields, &record.Quota.Pods[i].Unknown)
+		}
+		fields = append(fields, &record.Quota.Unknown)
 	}
 	if record.Launch != nil {
 		fields = append(fields, &record.Launch.Unknown)

@@ -3,10 +3,13 @@ package quota
 import (
 	"cmp"
 	"maps"
+	"reflect"
 	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 )
 
 // Verdict is whether an application may launch, and why not.
@@ -21,6 +24,35 @@ type Verdict struct {
 	Place, Queue int
 }
 
+// Kind is the kind of reason for which an application waits.
+type Kind int
+
+// The kinds of reasons.
+const (
+	// Refused: the API server refused an object of the launch, and known quotas have room.
+	Refused Kind = iota
+	// Lacking: there is no room.
+	Lacking
+	// Passed: an earlier one has waited for too long.
+	Passed
+	// TooLarge: there is never room.
+	TooLarge
+)
+
+// Kind returns why an application waits.
+func (v Verdict) Kind() Kind {
+	switch {
+	case v.TooLarge:
+		return TooLarge
+	case len(v.Lacks) > 0:
+		return Lacking
+	case v.Place > 0:
+		return Passed
+	default:
+		return Refused
+	}
+}
+
 // before orders the queue: the priority of the driver, the start of waiting, the UID.
 func before(a, b Application) int {
 	return cmp.Or(
@@ -33,56 +65,141 @@ func before(a, b Application) int {
 // Decide returns whether an application may reserve room now. It may if it fits beside each earlier one of the queue that fits. If an
 // earlier one does not fit, a smaller one may pass it until that one has waited for overtake. Then none may.
 func (n Namespace) Decide(app Application, now time.Time, overtake time.Duration) Verdict {
-	if lacks := n.tooLarge(app); len(lacks) > 0 {
+	return n.Queue(now, overtake).Decide(app)
+}
+
+// Queue is the queue of a namespace at an instant, with what is decided about each that waits. It is right until the namespace changes, and
+// until Ends.
+type Queue struct {
+	Namespace
+
+	now      time.Time
+	overtake time.Duration
+	apps     map[types.UID]Application
+	verdicts map[types.UID]Verdict
+	order    []types.UID
+	// The state at the end of the queue.
+	last   Application
+	free   room
+	passes bool
+	// ends is when the passing of time changes a verdict; zero if it does not.
+	ends time.Time
+}
+
+// Queue walks the queue of a namespace.
+func (n Namespace) Queue(now time.Time, overtake time.Duration) *Queue {
+	q := &Queue{
+		Namespace: n, now: now, overtake: overtake, apps: map[types.UID]Application{}, verdicts: map[types.UID]Verdict{}, free: n.room(), passes: true,
+	}
+	for _, app := range slices.SortedFunc(slices.Values(n.Waiting), before) {
+		q.append(app)
+	}
+	return q
+}
+
+// Ends returns when the passing of time changes a verdict; zero if it does not.
+func (q *Queue) Ends() time.Time { return q.ends }
+
+// Verdict returns what was decided about one that waits.
+func (q *Queue) Verdict(app types.UID) Verdict { return q.verdicts[app] }
+
+// Ready returns the waiting applications that may reserve room now, in their order.
+func (q *Queue) Ready() (ready []types.UID) {
+	for _, uid := range q.order {
+		if q.verdicts[uid].Fits && q.apps[uid].RefusedUntil.IsZero() {
+			ready = append(ready, uid)
+		}
+	}
+	return ready
+}
+
+// Append adds an application that begins to wait. It returns false if it is not the last one: then the queue has to be walked again.
+func (q *Queue) Append(app Application) bool {
+	if !q.isNew(app) || len(q.order) > 0 && before(q.last, app) >= 0 {
+		return false
+	}
+	q.append(app)
+	return true
+}
+
+func (q *Queue) isNew(app Application) bool {
+	_, known := q.apps[app.UID]
+	reserved := slices.ContainsFunc(q.Reserved, func(other Application) bool { return other.UID == app.UID })
+	return !known && !reserved
+}
+
+// append decides about the next application. Those that never fit are in no queue. One whose launch the API server has just refused takes
+// no room from those behind it.
+func (q *Queue) append(app Application) {
+	verdict := q.decide(app)
+	if q.apps[app.UID], q.verdicts[app.UID] = app, verdict; verdict.TooLarge {
+		return
+	}
+	q.order, q.last = append(q.order, app.UID), app
+	switch overtaken := app.Claim.Since.Add(q.overtake); {
+	case !app.RefusedUntil.IsZero():
+		q.endAt(app.RefusedUntil)
+	case verdict.Fits:
+		q.take(q.free, app)
+	case !q.passes:
+	case q.now.Before(overtaken):
+		q.endAt(overtaken)
+	default:
+		q.passes = false
+	}
+}
+
+func (q *Queue) endAt(at time.Time) {
+	if q.ends.IsZero() || at.Before(q.ends) {
+		q.ends = at
+	}
+}
+
+// decide returns whether an application may reserve room at the end of the queue.
+func (q *Queue) decide(app Application) Verdict {
+	if lacks := q.tooLarge(app); len(lacks) > 0 {
 		return Verdict{Lacks: lacks, TooLarge: true}
 	}
-	n.Waiting = append(slices.DeleteFunc(slices.Clone(n.Waiting), func(other Application) bool { return other.UID == app.UID }), app)
-	var verdict Verdict
-	n.walk(now, overtake, func(next Application, lacks []Lack, passes bool, place int) {
-		if verdict.Queue++; next.UID == app.UID {
-			verdict.Fits, verdict.Lacks, verdict.Place = len(lacks) == 0 && passes, lacks, place
-		}
-	})
-	return verdict
+	lacks := q.lacks(q.free, app.Claim.Pods, app.planned())
+	return Verdict{Fits: len(lacks) == 0 && q.passes, Lacks: lacks, Place: len(q.order) + 1}
 }
 
-// Ready returns the waiting applications that may reserve room now, in their order, and the places of all in the queue.
-func (n Namespace) Ready(now time.Time, overtake time.Duration) (ready []types.UID, places map[types.UID]int) {
-	places = map[types.UID]int{}
-	n.walk(now, overtake, func(app Application, lacks []Lack, passes bool, place int) {
-		places[app.UID] = place
-		if len(lacks) == 0 && passes {
-			ready = append(ready, app.UID)
+// Decide returns whether an application may reserve room now. Neither its own reservation counts against it, nor an earlier claim: an edit
+// may have changed what it asks for.
+func (q *Queue) Decide(app Application) Verdict {
+	known, waits := q.apps[app.UID]
+	switch {
+	case waits && SameClaim(known.Claim, app.Claim):
+		verdict := q.verdicts[app.UID]
+		if !verdict.TooLarge {
+			verdict.Queue = len(q.order)
 		}
-	})
-	return ready, places
-}
-
-// walk visits the queue in its order. lacks is what does not suffice for an application beside those before it, and passes reports whether
-// it may pass those that do not fit. Those that never fit are in no queue.
-func (n Namespace) walk(now time.Time, overtake time.Duration, visit func(app Application, lacks []Lack, passes bool, place int)) {
-	free, passes, place := n.room(func(Application) bool { return true }), true, 0
-	for _, app := range slices.SortedFunc(slices.Values(n.Waiting), before) {
-		if len(n.tooLarge(app)) > 0 {
-			continue
-		}
-		place++
-		lacks := n.lacks(free, app.Claim.Pods, app.planned())
-		visit(app, lacks, passes, place)
-		switch {
-		case len(lacks) == 0 && passes:
-			n.take(free, app)
-		case now.Sub(app.Claim.Since.Time) >= overtake:
-			passes = false
-		}
+		return verdict
+	case q.isNew(app) && (len(q.order) == 0 || before(q.last, app) < 0):
+		verdict := q.decide(app)
+		verdict.Queue = verdict.Place
+		return verdict
 	}
+	n, own := q.Namespace, func(other Application) bool { return other.UID == app.UID }
+	n.Waiting = append(slices.DeleteFunc(slices.Collect(maps.Values(q.apps)), own), app)
+	n.Reserved = slices.DeleteFunc(slices.Clone(n.Reserved), own)
+	return n.Queue(q.now, q.overtake).Decide(app)
+}
+
+// SameClaim reports whether two claims of an application ask for the same at the same place of the queue.
+func SameClaim(a, b *v1alpha1.QuotaClaim) bool {
+	return a.Priority == b.Priority && a.Since.Equal(&b.Since) && slices.EqualFunc(a.Pods, b.Pods, func(a, b v1alpha1.QuotaPods) bool {
+		return reflect.DeepEqual(a, b)
+	})
 }
 
 // Confirm returns whether an application for which room was reserved may launch: it must fit beside all that was reserved before it.
 // Reservations whose order is not known count as earlier.
 func (n Namespace) Confirm(app Application) Verdict {
-	free := n.room(func(other Application) bool { return other.UID != app.UID && (other.Driver || other.Order < app.Order) })
-	lacks := n.lacks(free, app.Claim.Pods, app.planned())
+	n.Reserved = slices.DeleteFunc(slices.Clone(n.Reserved), func(other Application) bool {
+		return other.UID == app.UID || !other.Driver && other.Order >= app.Order
+	})
+	lacks := n.lacks(n.room(), app.Claim.Pods, app.planned())
 	return Verdict{Fits: len(lacks) == 0, Lacks: lacks, TooLarge: len(n.tooLarge(app)) > 0}
 }
 

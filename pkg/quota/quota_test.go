@@ -77,10 +77,16 @@ func TestUsageIsThatOfTheAPIServer(t *testing.T) {
 
 func TestUsageIsBounded(t *testing.T) {
 	many := corev1.ResourceList{"cpu": resource.MustParse("1"), "memory": resource.MustParse("1e30")}
+	many[corev1.ResourceName("a.example.com/"+strings.Repeat("x", maxName))] = resource.MustParse("1")
 	for i := range 100 {
 		many[corev1.ResourceName(fmt.Sprintf("example.com/%d", i))] = resource.MustParse("1")
 	}
 	got := usageOf(&corev1.Pod{Spec: corev1.PodSpec{Containers: []corev1.Container{container(many, nil)}}})
+	for name := range got {
+		if len(name) > maxName {
+			t.Errorf("a name has %d bytes", len(name))
+		}
+	}
 	if len(got) != maxNames || got["cpu"] != 1000 || got["memory"] != maxAmount || got["count/pods"] != 1000 {
 		t.Errorf("it has %d names: %v", len(got), got)
 	}
@@ -153,7 +159,7 @@ func TestQueue(t *testing.T) {
 		"nothing is free":                             {12, []Application{app("a", 0, 0)}, ""},
 	} {
 		n := Namespace{Quotas: []Quota{pods(10, test.used)}, Waiting: test.waiting}
-		ready, _ := n.Ready(start, overtake)
+		ready := n.Queue(start, overtake).Ready()
 		if got := strings.Trim(fmt.Sprint(ready), "[]"); got != test.ready {
 			t.Errorf("%s: %s may launch, want %s", name, got, test.ready)
 		}
@@ -203,7 +209,7 @@ func TestRoomCountsWhatIsReservedAndNotUsedYet(t *testing.T) {
 	} {
 		test.app.Claim = app("a", 2, 0).Claim
 		n := Namespace{Quotas: []Quota{pods(10, test.used)}, Reserved: []Application{test.app}}
-		if got := n.room(func(Application) bool { return true })[0]["pods"]; got != test.free*1000 {
+		if got := n.room()[0]["pods"]; got != test.free*1000 {
 			t.Errorf("%s: %d free, want %d", name, got, test.free*1000)
 		}
 	}
@@ -277,5 +283,93 @@ func TestReservationsNeverExceedTheQuota(t *testing.T) {
 		if total > hard {
 			t.Fatalf("seed %d: %d Pods are launched in a quota for %d", seed, total, hard)
 		}
+	}
+}
+
+func TestLargeAmountsFit(t *testing.T) {
+	memory := func(hard string) Quota {
+		return Read(&corev1.ResourceQuota{
+			Spec: corev1.ResourceQuotaSpec{Hard: list("requests.memory", hard)}, Status: corev1.ResourceQuotaStatus{Used: list("requests.memory", "9Ti")},
+		})
+	}
+	asks := app("a", 0, 0)
+	asks.Claim.Pods[0].Usage = Usage{"requests.memory": 6 << 40 * 1000}
+	for hard, want := range map[string]bool{"16Ti": true, "14Ti": false, "1e30": true} {
+		if verdict := (Namespace{Quotas: []Quota{memory(hard)}}).Decide(asks, start, time.Minute); verdict.Fits != want {
+			t.Errorf("6Ti in a quota of %s: %+v", hard, verdict)
+		}
+	}
+	asks.Claim.Pods[0].Usage["requests.memory"] = maxAmount
+	n := Namespace{Quotas: []Quota{memory("14Ti")}, Reserved: []Application{asks, asks, asks}}
+	if free := n.room()[0]["requests.memory"]; free >= 0 {
+		t.Errorf("a difference overflows: %d", free)
+	}
+	if verdict := (Namespace{Quotas: []Quota{memory("1e30")}, Reserved: n.Reserved}).Decide(app("b", 0, 0), start, time.Minute); !verdict.Fits {
+		t.Errorf("a quota without a limit: %+v", verdict)
+	}
+}
+
+func TestAnEditedReservationDoesNotCountAgainstItself(t *testing.T) {
+	own := app("a", 4, 0)
+	n := Namespace{Quotas: []Quota{pods(6, 0)}, Reserved: []Application{own}}
+	if verdict := n.Decide(app("a", 5, 0), start, time.Minute); !verdict.Fits {
+		t.Errorf("it does not fit: %+v", verdict)
+	}
+	if verdict := n.Decide(app("b", 1, 0), start, time.Minute); verdict.Fits {
+		t.Errorf("another one fits: %+v", verdict)
+	}
+}
+
+func TestOneWhoseLaunchWasRefusedTakesNoRoom(t *testing.T) {
+	refused := app("refused", 2, 2*time.Hour)
+	n := Namespace{Quotas: []Quota{pods(4, 0)}, Waiting: []Application{refused, app("behind", 2, 0)}}
+	if ready := n.Queue(start, time.Hour).Ready(); fmt.Sprint(ready) != "[refused]" {
+		t.Errorf("%s may launch", ready)
+	}
+	n.Waiting[0].RefusedUntil = start.Add(time.Minute)
+	queue := n.Queue(start, time.Hour)
+	if ready := queue.Ready(); fmt.Sprint(ready) != "[behind]" || !queue.Ends().Equal(start.Add(time.Minute)) {
+		t.Errorf("%s may launch until %s", ready, queue.Ends())
+	}
+	n.Waiting[0].Claim.Pods[1].Count = 3
+	n.Quotas[0].Used["pods"] = 1000
+	if ready := n.Queue(start, time.Hour).Ready(); fmt.Sprint(ready) != "[behind]" {
+		t.Errorf("%s may pass it", ready)
+	}
+}
+
+// What is decided with a walked queue is what is decided anew.
+func TestAQueueDecidesAsOneThatIsWalkedAgain(t *testing.T) {
+	for seed := range int64(200) {
+		rng := rand.New(rand.NewSource(seed))
+		n := Namespace{Quotas: []Quota{pods(12, rng.Int63n(4))}}
+		queue := n.Queue(start, 2*time.Minute)
+		for i := range 12 {
+			next := app(fmt.Sprintf("%02d", i), rng.Int63n(14), time.Duration(12-i+rng.Intn(3))*time.Minute/4)
+			if rng.Intn(4) == 0 {
+				next.RefusedUntil = start.Add(time.Minute)
+			}
+			before := queue.Decide(next)
+			n.Waiting = append(n.Waiting, next)
+			if !queue.Append(next) {
+				queue = n.Queue(start, 2*time.Minute)
+			}
+			again := n.Queue(start, 2*time.Minute)
+			if want := again.Decide(next); fmt.Sprint(before) != fmt.Sprint(want) {
+				t.Fatalf("seed %d: %+v, want %+v", seed, before, want)
+			}
+			if fmt.Sprint(queue.Ready(), queue.Ends()) != fmt.Sprint(again.Ready(), again.Ends()) {
+				t.Fatalf("seed %d: %s until %s, want %s until %s", seed, queue.Ready(), queue.Ends(), again.Ready(), again.Ends())
+			}
+		}
+	}
+}
+
+func TestCompleteApplicationsReserveNoMoreExecutors(t *testing.T) {
+	shrunk := app("a", 4, 0)
+	shrunk.Driver, shrunk.Executors, shrunk.Complete = true, 1, true
+	n := Namespace{Quotas: []Quota{pods(2, 2)}, Reserved: []Application{shrunk}}
+	if free := n.room()[0]["pods"]; free != 0 || n.ExecutorsLack(shrunk) != nil {
+		t.Errorf("%d is free, and it lacks %v", free, n.ExecutorsLack(shrunk))
 	}
 }

@@ -1,6 +1,8 @@
 package quota
 
 import (
+	"time"
+
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
@@ -17,6 +19,10 @@ type Application struct {
 	Executors int64
 	// Over reports whether it creates no more Pods.
 	Over bool
+	// Complete reports whether it has had all planned executors, and has as many as it needs since then: dynamic allocation takes them away.
+	Complete bool
+	// RefusedUntil is until when its launch waits since the API server refused it; zero if it does not.
+	RefusedUntil time.Time
 }
 
 // Namespace is what is known of a namespace.
@@ -55,7 +61,7 @@ func (a Application) existing() []int64 {
 func (a Application) missing() []int64 {
 	counts, existing := a.planned(), a.existing()
 	for i := range counts {
-		if counts[i] -= existing[i]; a.Over {
+		if counts[i] -= existing[i]; a.Over || a.Complete && i > 0 {
 			counts[i] = 0
 		}
 	}
@@ -66,15 +72,12 @@ func (a Application) missing() []int64 {
 type room []Usage
 
 // room returns what is free: hard less what is used, less what is planned and not used yet. The cache of the quotas may be older than
-// that of the Pods, so no less is used than the known Pods take. counts reports whether a reservation counts.
-func (n Namespace) room(counts func(Application) bool) room {
+// that of the Pods, so no less is used than the known Pods take.
+func (n Namespace) room() room {
 	free := make(room, len(n.Quotas))
 	for i, q := range n.Quotas {
 		existing, missing := Usage{}, Usage{}
 		for _, app := range n.Reserved {
-			if !counts(app) {
-				continue
-			}
 			add(existing, q.demand(app.Claim.Pods, app.existing()))
 			add(missing, q.demand(app.Claim.Pods, app.missing()))
 		}
@@ -105,7 +108,7 @@ func (n Namespace) lacks(free room, pods []v1alpha1.QuotaPods, counts []int64) (
 	for i, q := range n.Quotas {
 		demand := q.demand(pods, counts)
 		for _, name := range sorted(demand) {
-			if demand[name] > free[i][name] {
+			if demand[name] > free[i][name] && q.Hard[name] < maxAmount {
 				lacks = append(lacks, Lack{q.Name, name, demand[name], max(free[i][name], 0), q.Hard[name]})
 				break
 			}
@@ -137,6 +140,7 @@ func (n Namespace) ExecutorsLack(app Application) []Lack {
 	if missing := app.missing(); len(missing) < 2 || missing[1] == 0 || !app.Driver {
 		return nil
 	}
-	free := n.room(func(Application) bool { return false })
+	n.Reserved = nil
+	free := n.room()
 	return n.lacks(free, app.Claim.Pods, []int64{0, 1})
 }

@@ -20,10 +20,14 @@ type Usage map[string]int64
 const countPods = "count/pods"
 
 const (
-	// maxNames bounds the resources of a claim. A Pod may name any number of extended ones.
-	maxNames = 32
-	// maxAmount bounds an amount. Sums of a few of them do not overflow.
-	maxAmount = math.MaxInt64 / 1024
+	// maxNames and maxName bound the resources of a claim, and the bytes of a name. A Pod may name any number of extended ones. Those beyond
+	// are not compared.
+	maxNames = 16
+	maxName  = 128
+	// maxClass bounds the name of a priority class, as the API server does.
+	maxClass = 253
+	// maxAmount bounds an amount, and is no limit in a quota: it is over 2 PiB. Sums and differences of four of them do not overflow.
+	maxAmount = math.MaxInt64 / 4
 )
 
 // Claim returns what a driver Pod and a number of equal executors take of quotas.
@@ -36,8 +40,12 @@ func Claim(driver *corev1.Pod, executor *corev1.Pod, executors int64) []v1alpha1
 }
 
 func podsOf(pod *corev1.Pod, count int64) v1alpha1.QuotaPods {
+	class := pod.Spec.PriorityClassName
+	if len(class) > maxClass {
+		class = "" // there is none with such a name: the API server will refuse the Pod
+	}
 	return v1alpha1.QuotaPods{
-		Count: count, Usage: usageOf(pod), PriorityClass: pod.Spec.PriorityClassName, BestEffort: isBestEffort(pod),
+		Count: count, Usage: usageOf(pod), PriorityClass: class, BestEffort: isBestEffort(pod),
 		Terminating: pod.Spec.ActiveDeadlineSeconds != nil, CrossNamespaceAffinity: namesOtherNamespaces(pod.Spec.Affinity),
 	}
 }
@@ -61,8 +69,9 @@ func usageOf(pod *corev1.Pod) Usage {
 	return bounded(usage)
 }
 
-// bounded keeps the first names of too many. Those of Kubernetes' own resources come first.
+// bounded keeps the first names of too many, and none that is too long. Those of Kubernetes' own resources come first.
 func bounded(usage Usage) Usage {
+	maps.DeleteFunc(usage, func(name string, _ int64) bool { return len(name) > maxName })
 	names := slices.SortedFunc(maps.Keys(usage), func(a, b string) int {
 		if extended := strings.Contains(a, "/") && a != countPods; extended != (strings.Contains(b, "/") && b != countPods) {
 			return map[bool]int{true: 1, false: -1}[extended]

@@ -92,9 +92,10 @@ func NewController(ctx context.Context, cmw configmap.Watcher, process *base.Pro
 	owned := base.NewOwned(generated, kind.Informer.GetStore())
 	base.Must(ctx, kind.Informer.AddIndexers(applicationIndexers(kind.API.API)))
 	apps := lister{kind.Informer.GetIndexer()}
-	states := applicationmetrics.NewStateCounter(apps.get,
-		func(app dialect.Application) bool { return store.Load().Scope.Serves(app, process.NamespaceLabels) },
+	serves := func(app dialect.Application) bool { return store.Load().Scope.Serves(app, process.NamespaceLabels) }
+	states := applicationmetrics.NewStateCounter(apps.get, serves,
 		func(app dialect.Application) string { return currentDialect(app.GetNamespace()).VisibleState(app) }, clock.RealClock{})
+	quotaOf := func(app dialect.Application) quotas.State { return quotaState(app, currentDialect, serves) }
 	metrics, err := applicationmetrics.New(otel.GetMeterProvider(), kind.Scope, states)
 	base.Must(ctx, err)
 	known := &synced{}
@@ -106,7 +107,7 @@ func NewController(ctx context.Context, cmw configmap.Watcher, process *base.Pro
 		func(ctx context.Context, app dialect.Application) (bool, error) {
 			return r.reconcileWithoutFinalizer(controller.WithEventRecorder(store.ToContext(ctx), recorder), app)
 		})
-	known.apps = watchApplications(ctx, r, impl, kind.Informer, states, &process.FirstLaunches, currentDialect)
+	known.apps = watchApplications(ctx, r, impl, kind.Informer, states, &process.FirstLaunches, currentDialect, quotaOf)
 	known.drivers = watchDrivers(ctx, r, impl, apps)
 	known.executors = r.executorsSynced
 	process.BeforeStop(r.launcher.Settled)
@@ -115,12 +116,17 @@ func NewController(ctx context.Context, cmw configmap.Watcher, process *base.Pro
 			if kind.OnSettings != nil {
 				kind.OnSettings(after)
 			}
+			r.quotas.Reread(quotaStates(apps.List, quotaOf))
 			r.settingsChanged(before, after)
 		},
 		NamespaceChanged: func(namespace string) {
-			within, err := kind.Informer.GetIndexer().ByIndex(cache.NamespaceIndex, namespace)
-			base.Must(ctx, err)
-			for _, app := range within {
+			within := func() []any {
+				within, err := apps.ByIndex(cache.NamespaceIndex, namespace)
+				base.Must(ctx, err)
+				return within
+			}
+			r.quotas.Reread(quotaStates(within, quotaOf))
+			for _, app := range within() {
 				impl.Enqueue(app)
 			}
 		},
@@ -147,7 +153,7 @@ func newReconciler(
 	cached := drivers.Cache{Indexer: podinformer.Get(ctx, kind.API.DriverSelector).Informer().GetIndexer()}
 	deleter, redactors := drivers.NewDeleter(kube, realClock, impl.EnqueueAfter), base.NewRedactors()
 	tracker := process.Quotas(ctx)
-	source := tracker.AddSource(quotas.Source{Enqueue: impl.EnqueueKey, Pods: podsOf(cached, counter), Synced: known.all})
+	source := tracker.AddSource(quotas.Source{Enqueue: impl.EnqueueKey, Pods: podsOf(cached, counter), Elastic: elastic(apps, currentDialect), Synced: known.all})
 	return Reconciler{
 		api:     kind.API,
 		kube:    kube,
@@ -194,22 +200,45 @@ func newReconciler(
 
 func watchApplications(
 	ctx context.Context, r *Reconciler, impl *controller.Impl, informer cache.SharedIndexInformer, states *applicationmetrics.StateCounter,
-	firstLaunches *base.Burst, currentDialect dialectOf,
+	firstLaunches *base.Burst, currentDialect dialectOf, quotaOf func(dialect.Application) quotas.State,
 ) func() bool {
 	base.Must(ctx, informer.SetTransform(r.api.Compact))
+	added := func(app dialect.Application, atStart bool) {
+		r.newApplications.added(app, atStart)
+		r.recordGuard.recordSeen(app)
+		firstLaunches.Set(app.GetUID(), app.GetRecord() == nil)
+		r.quotas.Set(quotaOf(app), false)
+	}
+	deleted := func(app dialect.Application) {
+		r.relay.Forget(app.GetUID())
+		r.recordGuard.forget(app)
+		r.relabelledDrivers.Forget(base.KeyOf(app))
+		r.launcher.Forget(app.GetUID())
+		r.quotas.Forget(app)
+		r.edits.Forget(app.GetUID())
+		r.deadlines.clear(base.KeyOf(app))
+		states.Observe(base.KeyOf(app))
+		firstLaunches.Set(app.GetUID(), false)
+		if r.executorDetails != nil {
+			r.executorDetails.Forget(app.GetUID())
+		}
+	}
 	return base.AddHandler(ctx, informer, cache.ResourceEventHandlerDetailedFuncs{
 		AddFunc: func(object any, atStart bool) {
 			if app, ok := object.(dialect.Application); ok {
-				r.newApplications.added(app, atStart)
-				r.recordGuard.recordSeen(app)
-				firstLaunches.Set(app.GetUID(), app.GetRecord() == nil)
-				r.quotas.Set(quotaState(app, currentDialect), false)
+				added(app, atStart)
 			}
 			impl.Enqueue(object)
 		},
 		UpdateFunc: func(before, after any) {
 			was, is := before.(dialect.Application), after.(dialect.Application)
-			r.quotas.Set(quotaState(is, currentDialect), true)
+			if was.GetUID() != is.GetUID() { // it was deleted and created again while the watch was interrupted
+				deleted(was)
+				added(is, false)
+				impl.Enqueue(after)
+				return
+			}
+			r.quotas.Set(quotaOf(is), true)
 			if r.recordGuard.RolledBack(was, is) {
 				r.relay.Forget(is.GetUID()) // what the relay has acknowledged is void, too
 				r.expectations.ForgetDriver(is.GetRecord())
@@ -229,18 +258,7 @@ func watchApplications(
 		},
 		DeleteFunc: func(object any) {
 			if app, ok := base.LastKnown(object).(dialect.Application); ok {
-				r.relay.Forget(app.GetUID())
-				r.recordGuard.forget(app)
-				r.relabelledDrivers.Forget(base.KeyOf(app))
-				r.launcher.Forget(app.GetUID())
-				r.quotas.Forget(app)
-				r.edits.Forget(app.GetUID())
-				r.deadlines.clear(base.KeyOf(app))
-				states.Observe(base.KeyOf(app))
-				firstLaunches.Set(app.GetUID(), false)
-				if r.executorDetails != nil {
-					r.executorDetails.Forget(app.GetUID())
-				}
+				deleted(app)
 			}
 		},
 	}).HasSynced

@@ -1,6 +1,9 @@
 package application
 
 import (
+	"iter"
+	"strings"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -13,18 +16,45 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/quotas"
 )
 
-// quotaState returns what the tracker of quotas needs to know of an application.
-func quotaState(app dialect.Application, currentDialect dialectOf) quotas.State {
+// quotaState returns what the tracker of quotas needs to know of an application. serves reports whether an application is in the scope.
+func quotaState(app dialect.Application, currentDialect dialectOf, serves func(dialect.Application) bool) quotas.State {
 	record := app.GetRecord()
 	state := quotas.State{Object: app, Record: record}
 	if record == nil || record.Quota == nil {
 		return state
 	}
 	current := lifecycle.CurrentState(record)
+	state.Active = current.Initializing() || current.Starting() || current.Running() || current == lifecycle.Unknown
+	if !serves(app) { // then nobody launches it
+		state.Active = state.Active && drivers.HasDriver(record)
+		return state
+	}
 	waits := current.Initializing() && app.GetDeletionTimestamp() == nil
 	state.Waits = waits && !currentDialect(app.GetNamespace()).Policy(app).Suspend
-	state.Active = current.Initializing() || current.Starting() || current.Running() || current == lifecycle.Unknown
 	return state
+}
+
+// quotaStates returns what the tracker of quotas needs to know of applications.
+func quotaStates(list func() []any, state func(dialect.Application) quotas.State) iter.Seq[quotas.State] {
+	return func(yield func(quotas.State) bool) {
+		for _, object := range list() {
+			if app, ok := object.(dialect.Application); ok && !yield(state(app)) {
+				return
+			}
+		}
+	}
+}
+
+// elastic returns a function that reports whether Spark changes the number of an application's executors.
+func elastic(apps lister, currentDialect dialectOf) func(types.NamespacedName) bool {
+	return func(name types.NamespacedName) bool {
+		app, known := apps.get(name)
+		if !known || app.GetRecord() == nil {
+			return false
+		}
+		plan, err := currentDialect(name.Namespace).Plan(app, app.GetRecord().Attempt)
+		return err == nil && strings.EqualFold(strings.TrimSpace(plan.Properties["spark.dynamicAllocation.enabled"]), "true")
+	}
 }
 
 // podsOf returns a function that tells which Pods of a launch exist, by the caches.

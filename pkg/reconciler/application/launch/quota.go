@@ -42,7 +42,7 @@ func (l *Launcher) reserve(
 	}
 	if !l.Quotas.Ready() {
 		record.Quota = waiting
-		seen.RetryLaunchAt = l.Clock.Now().Add(base.RetryAfter)
+		l.awaitQuotas(seen)
 		return false
 	}
 	until := l.Quotas.RefusedUntil(v.App.GetUID())
@@ -58,9 +58,19 @@ func (l *Launcher) reserve(
 		return true
 	}
 	record.Launch = nil // one that an edit made void was not begun
-	seen.RetryLaunchAt = until
+	if seen.RetryLaunchAt = until; !until.IsZero() {
+		verdict.Place, verdict.Queue = 0, 0 // whatever its place is, it waits for the next try
+	}
 	l.explainHold(settings, v, claim, verdict, seen)
 	return false
+}
+
+// awaitQuotas has a launch wait until the quotas are known. It is said why if that takes long.
+func (l *Launcher) awaitQuotas(seen *lifecycle.Observation) {
+	seen.RetryLaunchAt = l.Clock.Now().Add(base.RetryAfter)
+	if l.Quotas.Late() {
+		seen.LaunchHeld = diagnosis.QuotasUnknown().Cause(lifecycle.ClassScheduling)
+	}
 }
 
 // claim returns what the objects of an attempt ask of the quotas. waiting is the claim with which it waits already; nil if it does not.
@@ -76,6 +86,9 @@ func (l *Launcher) claim(built *built, waiting *v1alpha1.QuotaClaim) *v1alpha1.Q
 	}
 	if waiting != nil {
 		claim.Since, claim.Unknown = waiting.Since, waiting.Unknown
+		for i := range min(len(claim.Pods), len(waiting.Pods)) {
+			claim.Pods[i].Unknown = waiting.Pods[i].Unknown
+		}
 	}
 	return claim
 }
@@ -90,13 +103,20 @@ func (l *Launcher) confirm(
 		return true, nil
 	}
 	until := l.Quotas.RefusedUntil(v.App.GetUID())
-	if until.IsZero() && (claim == nil || claim.Reserved == nil || !l.Quotas.Limits(v.App.GetNamespace())) {
+	if until.IsZero() && (claim == nil || claim.Reserved == nil) {
 		return true, nil
 	}
 	var verdict quota.Verdict
 	if until.IsZero() {
+		if !l.Quotas.Ready() {
+			l.awaitQuotas(seen)
+			return false, nil
+		}
+		if !l.Quotas.Limits(v.App.GetNamespace()) {
+			return true, nil
+		}
 		var known bool
-		if verdict, known = l.Quotas.Confirm(v.App, claim); !known || !l.Quotas.Ready() {
+		if verdict, known = l.Quotas.Confirm(v.App, claim); !known {
 			seen.RetryLaunchAt = now.Add(base.RetryAfter)
 			return false, nil
 		}
@@ -114,6 +134,11 @@ func (l *Launcher) confirm(
 		record.Quota = claim
 	}
 	claim.Reserved = nil
+	if settings.Quota == config.QuotaFail {
+		// Another reservation is in the way, which may be taken back, too. The queue decides, without either.
+		seen.RetryLaunchAt = now.Add(base.RetryAfter)
+		return false, nil
+	}
 	seen.RetryLaunchAt = until
 	l.explainHold(settings, v, claim, verdict, seen)
 	return false, nil
@@ -136,7 +161,7 @@ func (l *Launcher) explainHold(
 		}
 		seen.RetryLaunchAt = earliest(seen.RetryLaunchAt, over)
 	}
-	explanation.Summary = l.Quotas.Report(v.App.GetUID(), explanation.Summary, verdict.Place)
+	explanation.Summary = l.Quotas.Report(v.App.GetUID(), explanation.Summary, verdict)
 	seen.LaunchHeld = explanation.Cause(lifecycle.ClassScheduling)
 }
 

@@ -2,7 +2,9 @@ package quotas
 
 import (
 	"context"
+	"iter"
 	"math"
+	"reflect"
 	"strconv"
 	"sync"
 	"time"
@@ -33,6 +35,10 @@ type Tracker struct {
 	apps     map[string]map[types.UID]*application
 	refusals map[types.UID]refusal
 	reports  map[types.UID]report
+	// queues are those that were walked since their namespaces changed.
+	queues map[string]*quota.Queue
+	// onSince is when the setting was switched on.
+	onSince time.Time
 	// due are the namespaces that are about to be looked at, wakes when others are.
 	due   map[string]bool
 	wakes map[string]time.Time
@@ -43,7 +49,7 @@ func New(ctx context.Context, kube kubernetes.Interface, clock clock.WithDelayed
 	return &Tracker{
 		ctx: ctx, kube: kube, clock: clock, logger: logger, settings: config.Admission{Quota: config.QuotaOff},
 		quotas: map[string]map[string]quota.Quota{}, apps: map[string]map[types.UID]*application{}, refusals: map[types.UID]refusal{},
-		reports: map[types.UID]report{}, due: map[string]bool{}, wakes: map[string]time.Time{}, watches: &watches{},
+		reports: map[types.UID]report{}, queues: map[string]*quota.Queue{}, due: map[string]bool{}, wakes: map[string]time.Time{}, watches: &watches{},
 	}
 }
 
@@ -54,6 +60,8 @@ type Source struct {
 	Enqueue func(types.NamespacedName)
 	// Pods returns which Pods of an application's launch exist.
 	Pods func(app types.NamespacedName, launch v1alpha1.Launch) Pods
+	// Elastic reports whether Spark changes the number of an application's executors. It is asked once for a launch.
+	Elastic func(app types.NamespacedName) bool
 	// Synced reports whether all applications and Pods that existed at the start are known.
 	Synced func() bool
 }
@@ -79,8 +87,8 @@ func (t *Tracker) AddSource(source Source) *Source {
 type State struct {
 	Object metav1.Object
 	Record *v1alpha1.Record
-	// Waits reports whether the attempt waits for its launch, and is neither suspended nor deleted. Active reports whether it may have or
-	// create Pods.
+	// Waits reports whether the attempt waits for its launch, and is neither suspended nor deleted nor out of the scope. Active reports
+	// whether it may have or create Pods.
 	Waits, Active bool
 }
 
@@ -97,6 +105,8 @@ type application struct {
 	// shortSince is since when the quotas have had no room for its missing executors, short whether that lasts.
 	shortSince time.Time
 	short      bool
+	// had reports whether it has had all planned executors, complete whether it needs no more of them than it has since then.
+	had, complete bool
 }
 
 // maxPods bounds the kinds of Pods of a claim in a record, which another writer may have edited.
@@ -105,9 +115,24 @@ const maxPods = 2
 // Set takes over the state of an application. exact reports whether the application was known before: then its resourceVersion is that of
 // the write that made the difference.
 func (s *Source) Set(state State, exact bool) {
+	s.tracker.mutex.Lock()
+	defer s.tracker.mutex.Unlock()
+	s.set(state, exact)
+}
+
+// Reread takes over the states of applications again, when something else than their objects has changed them. The states are read from
+// the cache while they are taken over: so none is older than what Set was called with.
+func (s *Source) Reread(states iter.Seq[State]) {
+	s.tracker.mutex.Lock()
+	defer s.tracker.mutex.Unlock()
+	for state := range states {
+		s.set(state, false)
+	}
+}
+
+// set takes over a state. The mutex is held.
+func (s *Source) set(state State, exact bool) {
 	t := s.tracker
-	t.mutex.Lock()
-	defer t.mutex.Unlock()
 	namespace, uid := state.Object.GetNamespace(), state.Object.GetUID()
 	before := t.apps[namespace][uid]
 	if state.Record == nil || state.Record.Quota == nil || len(state.Record.Quota.Pods) > maxPods || !state.Waits && !state.Active {
@@ -130,7 +155,9 @@ func (s *Source) Set(state State, exact bool) {
 	renewed := true
 	if before != nil {
 		after.order, after.shortSince, after.short = before.order, before.shortSince, before.short
-		renewed = !before.reserved || !before.claim.Reserved.Equal(after.claim.Reserved)
+		if renewed = !before.reserved || !before.claim.Reserved.Equal(after.claim.Reserved); !renewed {
+			after.had, after.complete = before.had, before.complete
+		}
 	}
 	if after.reserved && renewed {
 		if after.order = 0; exact {
@@ -144,6 +171,24 @@ func (s *Source) Set(state State, exact bool) {
 		t.apps[namespace] = map[types.UID]*application{}
 	}
 	t.apps[namespace][uid] = after
+	switch queue := t.queues[namespace]; {
+	case before != nil && before.asks(after):
+	case before == nil && after.waits && queue != nil && queue.Append(t.of(uid, after)):
+		t.wakeSoon(namespace)
+	default:
+		t.changed(namespace)
+	}
+}
+
+// asks reports whether an application asks for the same as before.
+func (a *application) asks(after *application) bool {
+	return a.waits == after.waits && a.reserved == after.reserved && a.order == after.order && quota.SameClaim(a.claim, after.claim) &&
+		reflect.DeepEqual(a.launch, after.launch)
+}
+
+// changed has the queue of a namespace walked again, and those woken for which there is room. The mutex is held.
+func (t *Tracker) changed(namespace string) {
+	delete(t.queues, namespace)
 	t.wakeSoon(namespace)
 }
 
@@ -173,28 +218,40 @@ func (s *Source) PodsChanged(namespace string) {
 	t := s.tracker
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
-	t.wakeSoon(namespace)
+	t.changed(namespace)
 }
 
 func (t *Tracker) remove(namespace string, uid types.UID) {
-	delete(t.apps[namespace], uid)
-	if len(t.apps[namespace]) == 0 {
+	if delete(t.apps[namespace], uid); len(t.apps[namespace]) == 0 {
 		delete(t.apps, namespace)
-		return
 	}
-	t.wakeSoon(namespace)
+	t.changed(namespace)
 }
 
-// Ready reports whether everything is known that a decision needs.
+// lateAfter is after how long it is reported that the quotas are not known. The first list takes a moment.
+const lateAfter = 10 * time.Second
+
+// Late reports whether Ready should have been true for a while.
+func (t *Tracker) Late() bool {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	return t.clock.Since(t.onSince) >= lateAfter
+}
+
+// Ready reports whether everything is known that a decision needs. It is false while the setting is off: a reconcile may see a change of
+// the settings before the tracker does. A priority class that is not known has the value 0.
 func (t *Tracker) Ready() bool {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
+	if t.watches.quotas == nil {
+		return false
+	}
 	for _, source := range t.sources {
 		if !source.Synced() {
 			return false
 		}
 	}
-	return t.watches.synced()
+	return t.watches.quotas.synced()
 }
 
 // Limits reports whether a namespace has quotas that are compared with what an application asks for.
@@ -208,7 +265,17 @@ func (t *Tracker) Limits(namespace string) bool {
 func (t *Tracker) Decide(app metav1.Object, claim *v1alpha1.QuotaClaim) quota.Verdict {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
-	return t.namespace(app.GetNamespace()).Decide(quota.Application{UID: app.GetUID(), Claim: claim}, t.clock.Now(), t.settings.QuotaOvertake)
+	return t.queue(app.GetNamespace()).Decide(quota.Application{UID: app.GetUID(), Claim: claim, RefusedUntil: t.refusedUntil(app.GetUID())})
+}
+
+// queue returns the queue of a namespace. It is walked only if it may have changed. The mutex is held.
+func (t *Tracker) queue(namespace string) *quota.Queue {
+	now, queue := t.clock.Now(), t.queues[namespace]
+	if queue == nil || !queue.Ends().IsZero() && !now.Before(queue.Ends()) {
+		queue = t.namespace(namespace).Queue(now, t.settings.QuotaOvertake)
+		t.queues[namespace] = queue
+	}
+	return queue
 }
 
 // Confirm returns whether an application may launch for which room was reserved. It returns false if the reservation has not come back
@@ -236,7 +303,7 @@ func (s *Source) ExecutorsLack(app metav1.Object) []quota.Lack {
 	if own == nil || !own.short {
 		return nil
 	}
-	return t.namespace(app.GetNamespace()).ExecutorsLack(own.of(app.GetUID()))
+	return t.namespace(app.GetNamespace()).ExecutorsLack(t.of(app.GetUID(), own))
 }
 
 // namespace returns what is known of a namespace.
@@ -247,20 +314,24 @@ func (t *Tracker) namespace(name string) quota.Namespace {
 	}
 	for uid, app := range t.apps[name] {
 		if app.waits {
-			n.Waiting = append(n.Waiting, app.of(uid))
+			n.Waiting = append(n.Waiting, t.of(uid, app))
 		} else {
-			n.Reserved = append(n.Reserved, app.of(uid))
+			n.Reserved = append(n.Reserved, t.of(uid, app))
 		}
 	}
 	return n
 }
 
-// of returns an application with its Pods.
-func (a *application) of(uid types.UID) quota.Application {
-	app := quota.Application{UID: uid, Claim: a.claim, Order: a.order}
-	if a.reserved {
-		pods := a.source.Pods(a.key, *a.launch)
+// of returns an application with its Pods. The mutex is held.
+func (t *Tracker) of(uid types.UID, known *application) quota.Application {
+	app := quota.Application{UID: uid, Claim: known.claim, Order: known.order, RefusedUntil: t.refusedUntil(uid)}
+	if known.reserved {
+		pods := known.source.Pods(known.key, *known.launch)
 		app.Driver, app.Executors, app.Over = pods.Driver, pods.Executors, pods.Over
+		if planned := known.claim.Pods; !known.had && len(planned) > 1 && pods.Executors >= planned[1].Count {
+			known.had, known.complete = true, known.source.Elastic(known.key)
+		}
+		app.Complete = known.complete
 	}
 	return app
 }
@@ -285,12 +356,17 @@ func (t *Tracker) Refused(app metav1.Object) {
 	known.until = t.clock.Now().Add(min(firstRefusal<<min(known.count, 16), maxRefusal))
 	known.count++
 	t.refusals[app.GetUID()] = known
+	t.changed(app.GetNamespace())
 }
 
 // RefusedUntil returns until when a launch waits after such a refusal; zero if it does not.
 func (t *Tracker) RefusedUntil(app types.UID) time.Time {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
+	return t.refusedUntil(app)
+}
+
+func (t *Tracker) refusedUntil(app types.UID) time.Time {
 	if known, ok := t.refusals[app]; ok && t.clock.Now().Before(known.until) {
 		return known.until
 	}

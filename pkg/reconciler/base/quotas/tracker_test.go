@@ -2,8 +2,11 @@ package quotas
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -25,6 +28,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/config"
+	"github.com/firesteel-dev/firesteel/pkg/quota"
 )
 
 var start = time.Date(2026, 11, 26, 0, 0, 0, 0, time.UTC)
@@ -40,6 +44,8 @@ type env struct {
 	mutex  sync.Mutex
 	queued []string
 	pods   map[string]Pods
+	// asked is how often Pods were asked for.
+	asked int
 }
 
 func newEnv(t *testing.T, objects ...runtime.Object) *env {
@@ -51,8 +57,12 @@ func newEnv(t *testing.T, objects ...runtime.Object) *env {
 			defer e.mutex.Unlock()
 			e.queued = append(e.queued, app.Name)
 		},
-		Pods:   func(app types.NamespacedName, _ v1alpha1.Launch) Pods { return e.pods[app.Name] },
-		Synced: func() bool { return true },
+		Pods: func(app types.NamespacedName, _ v1alpha1.Launch) Pods {
+			e.asked++
+			return e.pods[app.Name]
+		},
+		Elastic: func(app types.NamespacedName) bool { return app.Name == "elastic" },
+		Synced:  func() bool { return true },
 	})
 	return e
 }
@@ -144,8 +154,11 @@ func reserved(name, version string) State {
 
 func TestTrackerWatchesOnlyWhileTheSettingIsOn(t *testing.T) {
 	e := newEnv(t, team("4"))
-	if len(e.kube.Actions()) > 0 || e.Limits("team-a") || !e.Ready() {
+	if len(e.kube.Actions()) > 0 || e.Limits("team-a") {
 		t.Errorf("while it is off it reads: %v", e.kube.Actions())
+	}
+	if e.Ready() {
+		t.Error("a reconcile that sees a new setting before the tracker does would compare nothing")
 	}
 	e.on()
 	if !e.Limits("team-a") || e.Limits("team-b") {
@@ -181,6 +194,7 @@ func TestTrackerKnowsPriorities(t *testing.T) {
 		t.Errorf("while it is off, the priority is %d", got)
 	}
 	e.on()
+	e.until("know the classes", func() bool { return e.Priority("urgent") == 7 && e.Priority("") == 3 })
 	for class, want := range map[string]int32{"urgent": 7, "": 3, "unknown": 0} {
 		if got := e.Priority(class); got != want {
 			t.Errorf("the priority of %q is %d, want %d", class, got, want)
@@ -252,13 +266,39 @@ func TestTrackerConfirmsReservationsInTheirOrder(t *testing.T) {
 	}
 }
 
+// place is a verdict about one that lacks room.
+func place(place int) quota.Verdict { return quota.Verdict{Lacks: []quota.Lack{{}}, Place: place} }
+
+func TestTrackerShowsAnotherKindOfReasonAtOnce(t *testing.T) {
+	e := newEnv(t, team("2")).on()
+	e.source.Set(reserved("x", "1"), true)
+	e.source.Set(waiting("b"), true)
+	e.woken(wakeDelay)
+	e.Report("b", "place 1", place(1))
+	e.setQuotaNow(team("1"))
+	if got := e.woken(wakeDelay); !slices.Equal(got, []string{"b"}) {
+		t.Errorf("by a quota that it never fits are woken %v", got)
+	}
+	if got := e.Report("b", "too large", quota.Verdict{TooLarge: true}); got != "too large" {
+		t.Errorf("%q is shown", got)
+	}
+}
+
+// setQuotaNow has a quota change without its watch.
+func (e *env) setQuotaNow(q *corev1.ResourceQuota) {
+	e.Tracker.mutex.Lock()
+	defer e.Tracker.mutex.Unlock()
+	e.setQuota(q)
+	e.changed(q.Namespace)
+}
+
 func TestTrackerShowsThePlaceOnceAMinute(t *testing.T) {
 	e := newEnv(t, team("2")).on()
-	if got := e.Report("b", "place 2", 2); got != "place 2" {
+	if got := e.Report("b", "place 2", place(2)); got != "place 2" {
 		t.Errorf("at first %q is shown", got)
 	}
 	e.time.Step(59 * time.Second)
-	if got := e.Report("b", "place 1", 1); got != "place 2" {
+	if got := e.Report("b", "place 1", place(1)); got != "place 2" {
 		t.Errorf("before a minute is over, %q is shown", got)
 	}
 	e.source.Set(reserved("x", "1"), true)
@@ -270,7 +310,7 @@ func TestTrackerShowsThePlaceOnceAMinute(t *testing.T) {
 	if got := e.woken(wakeDelay); !slices.Equal(got, []string{"b"}) {
 		t.Errorf("when the minute is over, woken are %v", got)
 	}
-	if got := e.Report("b", "place 1", 1); got != "place 1" {
+	if got := e.Report("b", "place 1", place(1)); got != "place 1" {
 		t.Errorf("after a minute %q is shown", got)
 	}
 }
@@ -328,5 +368,163 @@ func TestTrackerIgnoresClaimsThatFiresteelDidNotWrite(t *testing.T) {
 	e.source.Set(forged, true)
 	if got := e.woken(wakeDelay); len(got) > 0 {
 		t.Errorf("woken are %v", got)
+	}
+}
+
+// Each decision once walked the whole queue.
+func TestTrackerWalksTheQueueOncePerChange(t *testing.T) {
+	const held = 1000
+	e := newEnv(t, team("2")).on()
+	e.source.Set(reserved("x", "1"), true)
+	e.woken(wakeDelay)
+	e.asked = 0
+	states := make([]State, held)
+	for i := range states {
+		states[i] = waiting(fmt.Sprintf("%04d", i))
+		states[i].Record.Quota.Since = metav1.NewMicroTime(start.Add(time.Duration(i) * time.Millisecond))
+		if verdict := e.Decide(states[i].Object, states[i].Record.Quota); verdict.Fits || verdict.Place != i+1 {
+			t.Fatalf("%d: %+v", i, verdict)
+		}
+		e.source.Set(states[i], true)
+	}
+	for range 3 {
+		for i, state := range states {
+			e.source.Set(state, true) // a write of its status
+			if verdict := e.Decide(state.Object, state.Record.Quota); verdict.Place != i+1 || verdict.Queue != held {
+				t.Fatalf("%d: %+v", i, verdict)
+			}
+		}
+		e.woken(wakeDelay)
+	}
+	if e.asked > 5 { // of one application
+		t.Errorf("the queue was walked %d times", e.asked)
+	}
+	walked := e.asked
+	e.source.PodsChanged("team-a")
+	e.Decide(states[0].Object, states[0].Record.Quota)
+	if e.asked == walked {
+		t.Error("a change does not have it walked again")
+	}
+	walked = e.asked
+	e.time.Step(11 * time.Minute) // the head has waited longer than quota-overtake
+	e.Decide(states[0].Object, states[0].Record.Quota)
+	if e.asked == walked {
+		t.Error("the time does not have it walked again")
+	}
+}
+
+func TestTrackerLaunchesOthersWhileOneIsRefused(t *testing.T) {
+	e := newEnv(t, team("2")).on()
+	first, second := waiting("first"), waiting("second")
+	second.Record.Quota.Since = metav1.NewMicroTime(start.Add(time.Second))
+	e.source.Set(first, true)
+	e.source.Set(second, true)
+	if got := e.woken(wakeDelay); !slices.Equal(got, []string{"first"}) {
+		t.Errorf("woken are %v", got)
+	}
+	e.Refused(first.Object)
+	if got := e.woken(wakeDelay); !slices.Equal(got, []string{"second"}) {
+		t.Errorf("while it waits are woken %v", got)
+	}
+	e.time.Step(time.Second)
+	if verdict := e.Decide(second.Object, second.Record.Quota); verdict.Fits {
+		t.Errorf("when it may be tried again, the second: %+v", verdict)
+	}
+}
+
+func TestTrackerNeedsNoPriorityClasses(t *testing.T) {
+	e := newEnv(t, team("2"))
+	e.kube.PrependReactor("list", "priorityclasses", func(kubetesting.Action) (bool, runtime.Object, error) {
+		return true, nil, apierrors.NewInternalError(errors.New("boom"))
+	})
+	if e.on(); !e.Limits("team-a") {
+		t.Error("no quota is known")
+	}
+}
+
+func TestOneRefusalToListQuotasIsNotForEver(t *testing.T) {
+	e := newEnv(t, team("2"))
+	var listed atomic.Int32
+	e.kube.PrependReactor("list", "resourcequotas", func(kubetesting.Action) (bool, runtime.Object, error) {
+		if listed.Add(1) == 1 {
+			return true, nil, apierrors.NewForbidden(schema.GroupResource{Resource: "resourcequotas"}, "", nil)
+		}
+		return true, nil, apierrors.NewInternalError(errors.New("boom"))
+	})
+	e.on()
+	e.until("not be ready", func() bool { return !e.Ready() })
+	if e.Late() {
+		t.Error("it is late at once")
+	}
+	e.time.Step(lateAfter)
+	if !e.Late() {
+		t.Error("it is never late")
+	}
+}
+
+func TestTrackerTellsThoseThatNoQuotaRefusesExecutorsAnyMore(t *testing.T) {
+	for name, end := range map[string]func(e *env){
+		"switched off": func(e *env) { e.Configure(config.Admission{Quota: config.QuotaOff}) },
+		"deleted": func(e *env) {
+			e.Tracker.mutex.Lock()
+			defer e.Tracker.mutex.Unlock()
+			e.removeQuota(team("2"))
+		},
+	} {
+		full := team("2")
+		full.Status.Used = corev1.ResourceList{"pods": resource.MustParse("2")}
+		e := newEnv(t, full).on()
+		app := reserved("a", "1")
+		e.pods["a"] = Pods{Driver: true}
+		e.source.Set(app, true)
+		for _, after := range []time.Duration{wakeDelay, shortAfter, wakeDelay} {
+			e.woken(after)
+		}
+		if len(e.source.ExecutorsLack(app.Object)) != 1 {
+			t.Fatal("it lacks nothing")
+		}
+		end(e)
+		if got := e.woken(0); !slices.Equal(got, []string{"a"}) || e.source.ExecutorsLack(app.Object) != nil {
+			t.Errorf("%s: woken are %v, and it lacks %v", name, got, e.source.ExecutorsLack(app.Object))
+		}
+	}
+}
+
+func TestTrackerLetsElasticApplicationsShrink(t *testing.T) {
+	e := newEnv(t, team("4")).on()
+	other := waiting("other")
+	other.Record.Quota.Pods[1].Count = 2
+	for name, want := range map[string]bool{"elastic": true, "fixed": false} {
+		app := reserved(name, "1")
+		e.pods[name] = Pods{Driver: true}
+		e.source.Set(app, true)
+		if verdict := e.Decide(other.Object, other.Record.Quota); verdict.Fits {
+			t.Errorf("%s: before its executors were there: %+v", name, verdict)
+		}
+		for _, executors := range []int64{1, 0} {
+			e.pods[name] = Pods{Driver: true, Executors: executors}
+			e.source.PodsChanged("team-a")
+			e.woken(wakeDelay)
+		}
+		if verdict := e.Decide(other.Object, other.Record.Quota); verdict.Fits != want {
+			t.Errorf("%s: after one has gone: %+v", name, verdict)
+		}
+		e.source.Forget(app.Object)
+	}
+}
+
+func TestTrackerReadsStatesAgain(t *testing.T) {
+	e := newEnv(t, team("2")).on()
+	holds, waits := reserved("holds", "1"), waiting("waits")
+	e.source.Set(waits, true)
+	e.source.Set(holds, true)
+	if verdict := e.Decide(waits.Object, waits.Record.Quota); verdict.Fits {
+		t.Errorf("beside a reservation: %+v", verdict)
+	}
+	outside := holds
+	outside.Waits, outside.Active = false, false
+	e.source.Reread(slices.Values([]State{outside, waits}))
+	if verdict := e.Decide(waits.Object, waits.Record.Quota); !verdict.Fits {
+		t.Errorf("without it: %+v", verdict)
 	}
 }

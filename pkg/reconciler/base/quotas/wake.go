@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/firesteel-dev/firesteel/pkg/quota"
 )
 
 const (
@@ -25,31 +27,33 @@ func (t *Tracker) wakeSoon(namespace string) {
 	t.clock.AfterFunc(wakeDelay, func() { t.wake(namespace) })
 }
 
-// wake enqueues the waiting applications for which there is room, those whose place in the queue is to be shown, and those whose executors
-// the quotas refuse, or do not refuse any more.
+// wake enqueues the waiting applications for which there is room, those whose place in the queue is to be shown or that wait for another
+// kind of reason, and those whose executors the quotas refuse, or do not refuse any more.
 func (t *Tracker) wake(namespace string) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
 	delete(t.due, namespace)
-	now, n := t.clock.Now(), t.namespace(namespace)
-	ready, places := n.Ready(now, t.settings.QuotaOvertake)
-	apps := t.apps[namespace]
-	for _, uid := range ready {
+	now, queue, apps := t.clock.Now(), t.queue(namespace), t.apps[namespace]
+	for _, uid := range queue.Ready() {
 		apps[uid].source.Enqueue(apps[uid].key)
 	}
 	var next time.Time
-	for uid, place := range places {
+	for uid, app := range apps {
+		verdict := queue.Verdict(uid)
 		shown, known := t.reports[uid]
 		switch due := shown.at.Add(reportInterval); {
-		case !known || shown.place == place:
+		case !known || !app.waits || verdict.Fits || !t.refusedUntil(uid).IsZero():
+		case shown.kind != verdict.Kind():
+			app.source.Enqueue(app.key)
+		case shown.place == verdict.Place:
 		case !now.Before(due):
-			apps[uid].source.Enqueue(apps[uid].key)
+			app.source.Enqueue(app.key)
 		case next.IsZero() || due.Before(next):
 			next = due
 		}
 	}
-	for _, reserved := range n.Reserved {
-		due := apps[reserved.UID].setShort(len(n.ExecutorsLack(reserved)) > 0, now)
+	for _, reserved := range queue.Reserved {
+		due := apps[reserved.UID].setShort(len(queue.ExecutorsLack(reserved)) > 0, now)
 		if next.IsZero() || !due.IsZero() && due.Before(next) {
 			next = due
 		}
@@ -96,18 +100,19 @@ func (t *Tracker) wakeAt(namespace string, at time.Time) {
 // report is what the status of a held application shows.
 type report struct {
 	text  string
+	kind  quota.Kind
 	place int
 	at    time.Time
 }
 
-// Report returns the text that the status of a held application shows: the given one, or the last one if that is not old. So a status is
-// written no more than once in reportInterval while the queue moves.
-func (t *Tracker) Report(app types.UID, text string, place int) string {
+// Report returns the text that the status of a held application shows: the given one, or the last one if that is not old and gives the same
+// kind of reason. So a status is written no more than once in reportInterval while the queue moves.
+func (t *Tracker) Report(app types.UID, text string, verdict quota.Verdict) string {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
-	if shown, known := t.reports[app]; known && t.clock.Since(shown.at) < reportInterval {
+	if shown, known := t.reports[app]; known && shown.kind == verdict.Kind() && t.clock.Since(shown.at) < reportInterval {
 		return shown.text
 	}
-	t.reports[app] = report{text, place, t.clock.Now()}
+	t.reports[app] = report{text, verdict.Kind(), verdict.Place, t.clock.Now()}
 	return text
 }

@@ -23,23 +23,20 @@ type watches struct {
 	quotas, classes *watch
 }
 
-// watch is an informer. It counts as synced if it is forbidden, too: then nothing is known, and the API server refuses what does not fit.
+// watch is an informer. It counts as synced while its first list is forbidden, too: then nothing is known, and the API server refuses what
+// does not fit.
 type watch struct {
 	informer     cache.SharedIndexInformer
 	registration cache.ResourceEventHandlerRegistration
 	mutex        sync.Mutex
-	forbidden    bool
+	// forbidden reports whether the last list or watch was forbidden, warned whether that was logged.
+	forbidden, warned bool
 }
 
 func (w *watch) synced() bool {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
-	return w.forbidden || w.registration.HasSynced()
-}
-
-// synced reports whether all quotas and priority classes are known.
-func (w *watches) synced() bool {
-	return w.quotas == nil || w.quotas.synced() && w.classes.synced()
+	return w.forbidden && w.informer.LastSyncResourceVersion() == "" || w.registration.HasSynced()
 }
 
 // Configure takes over the settings. It starts the informers when the setting is switched on, and stops them when it is switched off. If
@@ -51,6 +48,7 @@ func (t *Tracker) Configure(settings config.Admission) {
 	t.settings = settings
 	switch on, was := settings.Quota != config.QuotaOff, before.Quota != config.QuotaOff; {
 	case on && !was:
+		t.onSince = t.clock.Now()
 		t.start()
 	case was && !on:
 		t.watches.stop()
@@ -60,12 +58,24 @@ func (t *Tracker) Configure(settings config.Admission) {
 	if before == settings {
 		return
 	}
-	for _, apps := range t.apps {
+	clear(t.queues)
+	for namespace, apps := range t.apps {
 		for _, app := range apps {
 			if app.waits {
 				app.source.Enqueue(app.key)
 			}
 		}
+		t.unlimited(namespace)
+	}
+}
+
+// unlimited enqueues those that were told that a quota refuses their executors, if the namespace has no quota any more. The mutex is held.
+func (t *Tracker) unlimited(namespace string) {
+	if len(t.quotas[namespace]) > 0 {
+		return
+	}
+	for _, app := range t.apps[namespace] {
+		app.setShort(false, t.clock.Now())
 	}
 }
 
@@ -84,7 +94,7 @@ func (t *Tracker) start() {
 			defer t.mutex.Unlock()
 			if q, ok := object.(*corev1.ResourceQuota); ok && t.watches == started {
 				change(q)
-				t.wakeSoon(q.Namespace)
+				t.changed(q.Namespace)
 			}
 		}
 	}
@@ -115,22 +125,23 @@ func (t *Tracker) removeQuota(q *corev1.ResourceQuota) {
 			app.source.Enqueue(app.key) // no quota limits them any more
 		}
 	}
+	t.unlimited(q.Namespace)
 }
 
 // watch starts an informer.
 func (t *Tracker) watch(ctx context.Context, what string, informer cache.SharedIndexInformer, handler cache.ResourceEventHandlerFuncs) *watch {
 	w := &watch{informer: informer}
 	if err := informer.SetWatchErrorHandlerWithContext(func(ctx context.Context, r *cache.Reflector, err error) {
-		if !apierrors.IsForbidden(err) {
+		w.mutex.Lock()
+		defer w.mutex.Unlock()
+		if w.forbidden = apierrors.IsForbidden(err); !w.forbidden {
 			cache.DefaultWatchErrorHandler(ctx, r, err)
 			return
 		}
-		w.mutex.Lock()
-		defer w.mutex.Unlock()
-		if !w.forbidden {
+		if !w.warned {
 			t.logger.Warnw("quota of config-admission needs the right to list and watch", "what", what, zap.Error(err))
 		}
-		w.forbidden = true
+		w.warned = true
 	}); err != nil {
 		t.logger.Errorw("cannot follow errors of a watch", "what", what, zap.Error(err))
 	}
