@@ -344,3 +344,14 @@ func TestInterruptionsWaitForTheSink(t *testing.T) {
 		})
 	}
 }
+
+// An application that is suspended while its launch waits for room begins to wait anew once it is resumed.
+func TestASuspensionEndsTheWaitForRoom(t *testing.T) {
+	waits := submitted().With(func(record *v1alpha1.Record) { record.Quota = &v1alpha1.QuotaClaim{} }).Obj()
+	if got, decision := Decide(waits, plain(), Observation{}, start); got.Quota == nil || decision.Effect != Launch {
+		t.Errorf("one that waits has the claim %v, and the decision is %+v", got.Quota, decision)
+	}
+	if got, decision := Decide(waits, plain(suspended), Observation{}, start); got.Quota != nil || decision.Held != HeldSuspended {
+		t.Errorf("a suspended one has the claim %v, and the decision is %+v", got.Quota, decision)
+	}
+}

@@ -36,3 +36,17 @@ func TestPruneBoundsUnknownFields(t *testing.T) {
 		t.Error("a field within the limit was dropped")
 	}
 }
+
+func TestPruneBoundsUnknownFieldsOfAClaim(t *testing.T) {
+	large := v1alpha1.UnknownFields(`{"newer":"` + strings.Repeat("x", 9000) + `"}`)
+	record := recordOf(1, 1)
+	record.Quota = &v1alpha1.QuotaClaim{Unknown: `{"newer":1}`, Pods: []v1alpha1.QuotaPods{{Unknown: large}, {Unknown: `{"newer":2}`}}}
+	Prune(record)
+	if claim := record.Quota; claim.Pods[0].Unknown != "" || claim.Pods[1].Unknown == "" || claim.Unknown == "" {
+		t.Errorf("the claim holds %d bytes", Size(record))
+	}
+	record.Quota.Unknown = large
+	if Prune(record); record.Quota.Unknown != "" {
+		t.Error("it holds any number of fields of its own")
+	}
+}

@@ -1,16 +1,110 @@
 package application
 
 import (
+	"slices"
 	"testing"
 
 	"go.uber.org/zap"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes/fake"
+	"k8s.io/client-go/tools/cache"
 	"k8s.io/utils/clock"
+	"knative.dev/pkg/controller"
 
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
+	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/applicationtest"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/quotas"
 )
 
 // noQuotas returns the source of a tracker that compares nothing.
 func noQuotas(t *testing.T) *quotas.Source {
 	return quotas.New(t.Context(), fake.NewClientset(), clock.RealClock{}, zap.NewNop().Sugar()).AddSource(quotas.Source{})
+}
+
+func TestOutsideTheScopeNoneWaitsOrHoldsRoom(t *testing.T) {
+	everyDialect := func(string) dialect.Dialect { return apache.New(apache.Defaults{}) }
+	driver := &v1alpha1.Launch{ID: "this", DriverUID: "uid-of-driver"}
+	for name, test := range map[string]struct {
+		state         lifecycle.State
+		launch        *v1alpha1.Launch
+		served        bool
+		waits, active bool
+	}{
+		"it waits":                                {lifecycle.Submitted, nil, true, true, true},
+		"it waited, and left the scope":           {lifecycle.Submitted, nil, false, false, false},
+		"it holds room":                           {lifecycle.Submitted, &v1alpha1.Launch{ID: "this"}, true, true, true},
+		"it held room, and left the scope":        {lifecycle.Submitted, &v1alpha1.Launch{ID: "this"}, false, false, false},
+		"it left the scope with a driver":         {lifecycle.RunningHealthy, driver, false, false, true},
+		"it has ended, and has the driver's name": {lifecycle.Failed, driver, true, false, false},
+	} {
+		app := applicationtest.Pi().In(test.state, 1, 1).Obj()
+		record := app.GetRecord()
+		record.Quota, record.Launch = &v1alpha1.QuotaClaim{}, test.launch
+		state := quotaState(app, everyDialect, func(dialect.Application) bool { return test.served })
+		if state.Waits != test.waits || state.Active != test.active {
+			t.Errorf("%s: it waits: %t, is active: %t", name, state.Waits, state.Active)
+		}
+	}
+}
+
+func TestApplicationsWithDynamicAllocationAreElastic(t *testing.T) {
+	indexer := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{})
+	for name, conf := range map[string]string{"fixed": "false", "elastic": " True"} {
+		app := applicationtest.Named(name).In(lifecycle.RunningHealthy, 1, 1).Obj()
+		app.Spec.MainClass, app.Spec.SparkConf = "Main", map[string]string{"spark.dynamicAllocation.enabled": conf}
+		if err := indexer.Add(app); err != nil {
+			t.Fatal(err)
+		}
+	}
+	isElastic := elastic(lister{indexer}, func(string) dialect.Dialect { return apache.New(apache.Defaults{}) })
+	for name, want := range map[string]bool{"fixed": false, "elastic": true, "unknown": false} {
+		if got := isElastic(types.NamespacedName{Namespace: "team-a", Name: name}); got != want {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+}
+
+// informed is an informer whose events the test makes.
+type informed struct {
+	cache.SharedIndexInformer
+	handler cache.ResourceEventHandler
+}
+
+func (e *informed) SetTransform(cache.TransformFunc) error { return nil }
+
+func (e *informed) AddEventHandler(handler cache.ResourceEventHandler) (cache.ResourceEventHandlerRegistration, error) {
+	e.handler = handler
+	return e, nil
+}
+
+func (e *informed) HasSynced() bool { return true }
+
+// A watch that was interrupted shows a deletion and a creation under the same name as one change.
+func TestAnApplicationThatWasCreatedAgainIsAnother(t *testing.T) {
+	l, informer := newLife(t, applicationtest.Pi().Obj()), &informed{}
+	var set []types.UID
+	quotaOf := func(app dialect.Application) quotas.State {
+		set = append(set, app.GetUID())
+		return quotas.State{Object: app}
+	}
+	impl := controller.NewContext(l.ctx, nil, controller.ControllerOptions{WorkQueueName: t.Name(), Logger: zap.NewNop().Sugar()})
+	watchApplications(l.ctx, l.r, impl, informer, l.states, l.r.firstLaunches,
+		func(string) dialect.Dialect { return apache.New(apache.Defaults{}) }, quotaOf)
+	first := applicationtest.Pi().UID("first").In(lifecycle.RunningHealthy, 1, 1).Obj()
+	informer.handler.OnAdd(first, true)
+	informer.handler.OnUpdate(first, applicationtest.Pi().UID("second").Obj())
+	l.r.recordGuard.mutex.Lock()
+	if l.r.recordGuard.withRecord["first"] {
+		t.Error("the old one is remembered")
+	}
+	l.r.recordGuard.mutex.Unlock()
+	if !l.r.newApplications.has("second") {
+		t.Error("the other one is not new")
+	}
+	if !slices.Equal(set, []types.UID{"first", "second"}) || impl.WorkQueue().Len() != 1 {
+		t.Errorf("set are %v, and %d are enqueued", set, impl.WorkQueue().Len())
+	}
 }
