@@ -235,7 +235,7 @@ const lateAfter = 10 * time.Second
 func (t *Tracker) Late() bool {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
-	return t.clock.Since(t.onSince) >= lateAfter
+	return t.watches.quotas != nil && t.clock.Since(t.onSince) >= lateAfter
 }
 
 // Ready reports whether everything is known that a decision needs. It is false while the setting is off: a reconcile may see a change of

@@ -157,7 +157,7 @@ func TestTrackerWatchesOnlyWhileTheSettingIsOn(t *testing.T) {
 	if len(e.kube.Actions()) > 0 || e.Limits("team-a") {
 		t.Errorf("while it is off it reads: %v", e.kube.Actions())
 	}
-	if e.Ready() {
+	if e.Ready() || e.Late() {
 		t.Error("a reconcile that sees a new setting before the tracker does would compare nothing")
 	}
 	e.on()
