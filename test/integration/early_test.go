@@ -125,22 +125,20 @@ func TestEarlyApplications(t *testing.T) {
 	s := startEarly(t)
 	s.configured("config-kubeflow", "ui-service-type", "NodePort")
 	s.configured("config-defaults", "ui-service-type", "NodePort")
-	r := s.replica()
 	step := func(name string, test func(s *env)) {
 		t.Run(name, func(t *testing.T) { test(s.in(t)) })
 	}
+	step("without the CRD kubectl means spark.apache.org", func(s *env) {
+		s.create(App("apache"))
+		if got, err := s.kubectl("", "get", "sparkapplications", "-o", "name"); err != nil || strings.TrimSpace(got) != "sparkapplication.spark.apache.org/apache" {
+			s.Errorf("kubectl get sparkapplications: %s (%v)", got, err)
+		}
+		s.must(s.apps().Delete(s.Context(), "apache", metav1.DeleteOptions{})) // no controller runs yet
+	})
+	r := s.replica()
 	step("without the CRD the controller is ready", func(s *env) {
 		s.untilAnswered(r.probes+"/readiness", http.StatusOK)
 		s.untilReady(r.Process)
-		s.create(App("apache"))
-		if got, err := s.kubectl("", "get", "sparkapplications", "-o", "name"); err != nil || strings.TrimSpace(got) != "sparkapplication.spark.apache.org/apache" {
-			t.Errorf("kubectl get sparkapplications: %s (%v)", got, err)
-		}
-		d := s.driver("apache", 0).start().ready()
-		s.untilState("apache", "RunningHealthy")
-		d.succeed()
-		s.untilState("apache", "ResourceReleased")
-		untilGone(s, s.Kube.CoreV1().Services(s.ns), "apache-spark-ui")
 	})
 	step("with the CRD an application runs, and kubectl means its kind", func(s *env) {
 		s.applyCRD(crdOfEarlyApplications)
