@@ -1,12 +1,9 @@
 package submission
 
 import (
-	"bytes"
-	"flag"
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
@@ -16,10 +13,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/yaml"
-)
 
-var update = flag.Bool("update", false, "write the golden files")
+	"github.com/firesteel-dev/firesteel/test/harness/golden"
+)
 
 // pi is Spark's example, with names of Spark's own shapes.
 func pi(properties ...string) Plan {
@@ -149,37 +145,10 @@ func names(objects *Objects) []string {
 	return result
 }
 
-func manifests(t *testing.T, objects *Objects) []byte {
+func manifests(t *testing.T, objects *Objects) string {
 	t.Helper()
-	var text bytes.Buffer
 	all := append(append([]Object{}, objects.Before...), objects.Driver)
-	for i, object := range append(all, objects.Owned...) {
-		manifest, err := yaml.Marshal(object)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if i > 0 {
-			text.WriteString("---\n")
-		}
-		text.Write(manifest)
-	}
-	return text.Bytes()
-}
-
-func wantGolden(t *testing.T, name string, objects *Objects) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	got := manifests(t, objects)
-	if *update {
-		if err := os.WriteFile(path, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	wantEqual(t, name, string(got), string(want))
+	return golden.Manifests(t, append(all, objects.Owned...))
 }
 
 func TestGoldenManifests(t *testing.T) {
@@ -198,7 +167,7 @@ func TestGoldenManifests(t *testing.T) {
 		"everything-4.3.yaml": everything(),
 	} {
 		t.Run(name, func(t *testing.T) {
-			wantGolden(t, name, mustBuild(t, plan))
+			golden.Want(t, filepath.Join("testdata", name), manifests(t, mustBuild(t, plan)))
 		})
 	}
 }
@@ -242,8 +211,8 @@ func everything() Plan {
 func TestTheSamePlanGivesTheSameBytes(t *testing.T) {
 	first := manifests(t, mustBuild(t, everything()))
 	for range 50 {
-		if again := manifests(t, mustBuild(t, everything())); !bytes.Equal(first, again) {
-			t.Fatalf("differs (-first +again):\n%s", cmp.Diff(string(first), string(again)))
+		if again := manifests(t, mustBuild(t, everything())); first != again {
+			t.Fatalf("differs (-first +again):\n%s", cmp.Diff(first, again))
 		}
 	}
 }

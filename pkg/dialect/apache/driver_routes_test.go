@@ -1,6 +1,7 @@
 package apache_test
 
 import (
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -14,6 +15,7 @@ import (
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
+	"github.com/firesteel-dev/firesteel/test/harness/golden"
 )
 
 // routed is an application with what a manifest says of its spec.
@@ -92,7 +94,7 @@ driverGrpcRouteList:
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantGolden(t, "routes.yaml", manifests(t, routes))
+	golden.Want(t, filepath.Join("testdata", "routes.yaml"), golden.Manifests(t, routes))
 }
 
 func TestRoutesLeaveTheSpecAlone(t *testing.T) {

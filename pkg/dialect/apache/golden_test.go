@@ -1,23 +1,18 @@
 package apache_test
 
 import (
-	"bytes"
-	"flag"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/yaml"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
+	"github.com/firesteel-dev/firesteel/test/harness/golden"
 )
-
-var update = flag.Bool("update", false, "write the golden files")
 
 const launchLabel = "firesteel.dev/launch-id"
 
@@ -31,7 +26,7 @@ func TestGoldenExamples(t *testing.T) {
 					t.Errorf("%s has not the launch's label", object.GetName())
 				}
 			}
-			wantGolden(t, name, manifests(t, objects))
+			golden.Want(t, filepath.Join("testdata", name), golden.Manifests(t, objects))
 		})
 	}
 }
@@ -68,37 +63,4 @@ func objectsOf(t *testing.T, app *sparkv1.SparkApplication) []submission.Object 
 	apache.Decorate(objects)
 	all := append([]submission.Object{}, objects.Before...)
 	return append(append(all, objects.Driver), objects.Owned...)
-}
-
-func manifests(t *testing.T, objects []submission.Object) string {
-	t.Helper()
-	var text bytes.Buffer
-	for i, object := range objects {
-		manifest, err := yaml.Marshal(object)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if i > 0 {
-			text.WriteString("---\n")
-		}
-		text.Write(manifest)
-	}
-	return text.String()
-}
-
-func wantGolden(t *testing.T, name, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); diff != "" {
-		t.Errorf("%s (-want +got); go test -update writes it anew:\n%s", name, diff)
-	}
 }

@@ -1,15 +1,11 @@
 package early_test
 
 import (
-	"bytes"
-	"flag"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/yaml"
 
@@ -17,9 +13,8 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/early"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
+	"github.com/firesteel-dev/firesteel/test/harness/golden"
 )
-
-var update = flag.Bool("update", false, "write the golden files")
 
 // TestGoldenPlans keeps what manifests submit, and all that is created for them but the owners, which the reconciler adds.
 func TestGoldenPlans(t *testing.T) {
@@ -44,18 +39,7 @@ func TestGoldenPlans(t *testing.T) {
 			for _, object := range slices.Concat(objects.Before, []submission.Object{objects.Driver}, objects.Owned) {
 				all = append(all, object)
 			}
-			var text bytes.Buffer
-			for i, object := range all {
-				manifest, err := yaml.Marshal(object)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if i > 0 {
-					text.WriteString("---\n")
-				}
-				text.Write(manifest)
-			}
-			wantGolden(t, filepath.Join("testdata", "objects", filepath.Base(path)), text.String())
+			golden.Want(t, filepath.Join("testdata", "objects", filepath.Base(path)), golden.Manifests(t, all))
 		})
 	}
 }
@@ -75,20 +59,4 @@ func decoded(t *testing.T, path string) *v1alpha1.SparkApplication {
 	}
 	app.UID = "2f6e9c1a-5b7d-4e0f-9a3c-8d1b2e4f6a70"
 	return &app
-}
-
-func wantGolden(t *testing.T, path, got string) {
-	t.Helper()
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); diff != "" {
-		t.Errorf("%s (-want +got); go test -update writes it anew:\n%s", path, diff)
-	}
 }

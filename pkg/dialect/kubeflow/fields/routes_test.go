@@ -13,6 +13,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/fields"
+	"github.com/firesteel-dev/firesteel/test/harness/golden"
 	"github.com/firesteel-dev/firesteel/test/harness/pages"
 )
 
@@ -30,7 +31,7 @@ func TestReference(t *testing.T) {
 	if err := template.Must(template.New("").Parse(page)).Execute(&want, tables); err != nil {
 		t.Fatal(err)
 	}
-	if err := pages.Current(reference, want.Bytes(), *update, "go generate ./pkg/dialect/kubeflow/fields"); err != nil {
+	if err := pages.Current(reference, want.Bytes(), *golden.Update, "go generate ./pkg/dialect/kubeflow/fields"); err != nil {
 		t.Error(err)
 	}
 }
