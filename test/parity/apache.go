@@ -2,7 +2,6 @@ package parity
 
 import (
 	"errors"
-	"fmt"
 	"maps"
 	"regexp"
 	"strings"
@@ -56,13 +55,7 @@ func (c Case) Manifest(version, namespace string) ([]byte, error) {
 // Decode reads a manifest of the Apache operator's API as the controller reads what the API server has of it.
 func Decode(manifest []byte) (*sparkv1.SparkApplication, error) {
 	app := &sparkv1.SparkApplication{}
-	if err := yaml.Unmarshal(manifest, app); err != nil {
-		return nil, err
-	}
-	if app.Undecodable != "" || len(app.UnknownFields) > 0 {
-		return nil, fmt.Errorf("not all of it is understood: %s%q", app.Undecodable, app.UnknownFields)
-	}
-	return app, nil
+	return app, decode(manifest, app, &app.UnknownFields)
 }
 
 // BuildApache returns the objects that Firesteel makes of an application that a case is, or the refusal that the
@@ -75,17 +68,10 @@ func (c Case) BuildApache(app *sparkv1.SparkApplication) ([]Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	own, err := c.Plan(plan.SparkVersion, app.Namespace)
-	if err != nil {
-		return nil, err
-	}
-	plan.Names = own.Names
-	built, err := submission.Build(plan)
-	if err != nil {
-		return nil, err
-	}
-	apache.Decorate(built)
-	return sent(built)
+	return c.build(plan, app.Namespace, func(built *submission.Objects) error {
+		apache.Decorate(built)
+		return nil
+	})
 }
 
 // Apache returns what is to come of the case where it is an application of the Apache operator's API: what the

@@ -2,7 +2,6 @@ package parity
 
 import (
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -40,13 +39,7 @@ func (c Case) EarlyManifest(version, namespace string) ([]byte, error) {
 // DecodeEarly reads such a manifest as the controller reads what the API server has of it.
 func DecodeEarly(manifest []byte) (*v1alpha1.SparkApplication, error) {
 	app := &v1alpha1.SparkApplication{}
-	if err := yaml.Unmarshal(manifest, app); err != nil {
-		return nil, err
-	}
-	if app.Undecodable != "" || len(app.UnknownFields) > 0 {
-		return nil, fmt.Errorf("not all of it is understood: %s%q", app.Undecodable, app.UnknownFields)
-	}
-	return app, nil
+	return app, decode(manifest, app, &app.UnknownFields)
 }
 
 // earlySettings deny nothing.
@@ -89,20 +82,11 @@ func (c Case) BuildEarly(app *v1alpha1.SparkApplication) ([]Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	own, err := c.Plan(plan.SparkVersion, app.Namespace)
-	if err != nil {
-		return nil, err
-	}
-	plan.Names = own.Names
-	built, err := submission.Build(plan)
-	if err != nil {
-		return nil, err
-	}
-	if err := early.Complete(app, s, built); err != nil {
-		return nil, err
-	}
-	built.Owned = slices.DeleteFunc(built.Owned, func(object submission.Object) bool { return object == built.UI.Service })
-	return sent(built)
+	return c.build(plan, app.Namespace, func(built *submission.Objects) error {
+		err := early.Complete(app, s, built)
+		built.Owned = slices.DeleteFunc(built.Owned, func(object submission.Object) bool { return object == built.UI.Service })
+		return err
+	})
 }
 
 // Early returns what is to come of the case where it is an application of the early operator's API: what the recording holds, and what

@@ -2,7 +2,6 @@ package parity
 
 import (
 	"errors"
-	"fmt"
 	"maps"
 	"regexp"
 	"strconv"
@@ -64,13 +63,7 @@ func (c Case) KubeflowManifest(version, namespace string) ([]byte, error) {
 // DecodeKubeflow reads such a manifest as the controller reads what the API server has of it.
 func DecodeKubeflow(manifest []byte) (*v1beta2.SparkApplication, error) {
 	app := &v1beta2.SparkApplication{}
-	if err := yaml.Unmarshal(manifest, app); err != nil {
-		return nil, err
-	}
-	if app.Undecodable != "" || len(app.UnknownFields) > 0 {
-		return nil, fmt.Errorf("not all of it is understood: %s%q", app.Undecodable, app.UnknownFields)
-	}
-	return app, nil
+	return app, decode(manifest, app, &app.UnknownFields)
 }
 
 // kubeflowDefaults have the operator add nothing beside Spark's objects, and deny nothing.
@@ -115,19 +108,7 @@ func (c Case) BuildKubeflow(app *v1beta2.SparkApplication) ([]Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	own, err := c.Plan(plan.SparkVersion, app.Namespace)
-	if err != nil {
-		return nil, err
-	}
-	plan.Names = own.Names
-	built, err := submission.Build(plan)
-	if err != nil {
-		return nil, err
-	}
-	if err := fields.Complete(app, defaults, built); err != nil {
-		return nil, err
-	}
-	return sent(built)
+	return c.build(plan, app.Namespace, func(built *submission.Objects) error { return fields.Complete(app, defaults, built) })
 }
 
 // Kubeflow returns what is to come of the case where it is an application of the Kubeflow operator's API: what the
