@@ -1,13 +1,10 @@
 package config
 
 import (
-	"fmt"
 	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-
-	"github.com/firesteel-dev/firesteel/pkg/dialect"
 )
 
 // QuotaMode is what becomes of an application that does not fit into the quotas of its namespace.
@@ -40,23 +37,11 @@ func NewAdmission(configMap *corev1.ConfigMap) (*Admission, error) {
 			admission.Quota = QuotaMode(strings.TrimSpace(value))
 			return OneOf(string(QuotaOff), string(QuotaHold), string(QuotaFail))(key, string(admission.Quota))
 		},
-		"quota-overtake":     overtake(&admission.QuotaOvertake),
+		"quota-overtake":     bound(&admission.QuotaOvertake, "to let none pass"),
 		"quota-hold-timeout": timeLimit(&admission.QuotaHoldTimeout),
 	}.Read(AdmissionName, configMap)
 	if err != nil {
 		return nil, err
 	}
 	return &admission, nil
-}
-
-// overtake reads how long the head of the queue may be passed.
-func overtake(into *time.Duration) func(key, value string) error {
-	return func(key, value string) error {
-		limit, ok := dialect.ParseBound(value)
-		if !ok {
-			return InvalidValue(key, value, fmt.Sprintf("write a time with its unit, such as 10m, up to %s, or 0s to let none pass", dialect.MaxBound))
-		}
-		*into = limit
-		return nil
-	}
 }

@@ -131,11 +131,14 @@ func timeToLive(into *time.Duration) func(key, value string) error {
 }
 
 // timeLimit reads a time limit, in the same format as in the annotations of applications.
-func timeLimit(into *time.Duration) func(key, value string) error {
+func timeLimit(into *time.Duration) func(key, value string) error { return bound(into, "for no limit") }
+
+// bound reads a time up to dialect.MaxBound. zero says what 0s means.
+func bound(into *time.Duration, zero string) func(key, value string) error {
 	return func(key, value string) error {
 		limit, ok := dialect.ParseBound(value)
 		if !ok {
-			return InvalidValue(key, value, fmt.Sprintf("write a time with its unit, such as 10m, up to %s, or 0s for no limit", dialect.MaxBound))
+			return InvalidValue(key, value, fmt.Sprintf("write a time with its unit, such as 10m, up to %s, or 0s %s", dialect.MaxBound, zero))
 		}
 		*into = limit
 		return nil
