@@ -62,12 +62,6 @@ func before(a, b Application) int {
 	)
 }
 
-// Decide returns whether an application may reserve room now. It may if it fits beside each earlier one of the queue that fits. If an
-// earlier one does not fit, a smaller one may pass it until that one has waited for overtake. Then none may.
-func (n Namespace) Decide(app Application, now time.Time, overtake time.Duration) Verdict {
-	return n.Queue(now, overtake).Decide(app)
-}
-
 // Queue is the queue of a namespace at an instant, with what is decided about each that waits. It is right until the namespace changes, and
 // until Ends.
 type Queue struct {
@@ -86,7 +80,8 @@ type Queue struct {
 	ends time.Time
 }
 
-// Queue walks the queue of a namespace.
+// Queue walks the queue of a namespace. An application may reserve room if it fits beside each earlier one that fits. If an earlier one does
+// not fit, a smaller one may pass it until that one has waited for overtake. Then none may.
 func (n Namespace) Queue(now time.Time, overtake time.Duration) *Queue {
 	q := &Queue{
 		Namespace: n, now: now, overtake: overtake, apps: map[types.UID]Application{}, verdicts: map[types.UID]Verdict{}, free: n.room(), passes: true,

@@ -164,7 +164,7 @@ func TestQueue(t *testing.T) {
 			t.Errorf("%s: %s may launch, want %s", name, got, test.ready)
 		}
 		for _, a := range test.waiting {
-			if verdict := n.Decide(a, start, overtake); verdict.Fits != slices.Contains(ready, a.UID) {
+			if verdict := n.Queue(start, overtake).Decide(a); verdict.Fits != slices.Contains(ready, a.UID) {
 				t.Errorf("%s: of %s it is decided %+v", name, a.UID, verdict)
 			}
 		}
@@ -173,11 +173,11 @@ func TestQueue(t *testing.T) {
 
 func TestVerdictSaysWhatLacksAndThePlace(t *testing.T) {
 	n := Namespace{Quotas: []Quota{pods(10, 8)}, Waiting: []Application{app("a", 5, 2), app("b", 5, 1)}}
-	verdict := n.Decide(app("b", 5, 1), start, time.Minute)
+	verdict := n.Queue(start, time.Minute).Decide(app("b", 5, 1))
 	if got := fmt.Sprint(verdict.Lacks[0]); got != "pods (6 requested, 2 available of 10)" || verdict.Place != 2 || verdict.Queue != 2 {
 		t.Errorf("%s, %+v", got, verdict)
 	}
-	if verdict := n.Decide(app("large", 10, 0), start, time.Minute); !verdict.TooLarge || verdict.Place != 0 {
+	if verdict := n.Queue(start, time.Minute).Decide(app("large", 10, 0)); !verdict.TooLarge || verdict.Place != 0 {
 		t.Errorf("of one that never fits: %+v", verdict)
 	}
 	for lack, want := range map[Lack]string{
@@ -255,7 +255,7 @@ func TestReservationsNeverExceedTheQuota(t *testing.T) {
 				return slices.ContainsFunc(cached, func(b Application) bool { return b.UID == a.UID })
 			})
 			n := Namespace{Quotas: []Quota{pods(hard, 0)}, Waiting: waiting, Reserved: cached}
-			if !n.Decide(candidate, start, overtake).Fits {
+			if !n.Queue(start, overtake).Decide(candidate).Fits {
 				continue
 			}
 			order++
@@ -295,7 +295,7 @@ func TestLargeAmountsFit(t *testing.T) {
 	asks := app("a", 0, 0)
 	asks.Claim.Pods[0].Usage = Usage{"requests.memory": 6 << 40 * 1000}
 	for hard, want := range map[string]bool{"16Ti": true, "14Ti": false, "1e30": true} {
-		if verdict := (Namespace{Quotas: []Quota{memory(hard)}}).Decide(asks, start, time.Minute); verdict.Fits != want {
+		if verdict := (Namespace{Quotas: []Quota{memory(hard)}}).Queue(start, time.Minute).Decide(asks); verdict.Fits != want {
 			t.Errorf("6Ti in a quota of %s: %+v", hard, verdict)
 		}
 	}
@@ -304,7 +304,7 @@ func TestLargeAmountsFit(t *testing.T) {
 	if free := n.room()[0]["requests.memory"]; free >= 0 {
 		t.Errorf("a difference overflows: %d", free)
 	}
-	if verdict := (Namespace{Quotas: []Quota{memory("1e30")}, Reserved: n.Reserved}).Decide(app("b", 0, 0), start, time.Minute); !verdict.Fits {
+	if verdict := (Namespace{Quotas: []Quota{memory("1e30")}, Reserved: n.Reserved}).Queue(start, time.Minute).Decide(app("b", 0, 0)); !verdict.Fits {
 		t.Errorf("a quota without a limit: %+v", verdict)
 	}
 }
@@ -312,10 +312,10 @@ func TestLargeAmountsFit(t *testing.T) {
 func TestAnEditedReservationDoesNotCountAgainstItself(t *testing.T) {
 	own := app("a", 4, 0)
 	n := Namespace{Quotas: []Quota{pods(6, 0)}, Reserved: []Application{own}}
-	if verdict := n.Decide(app("a", 5, 0), start, time.Minute); !verdict.Fits {
+	if verdict := n.Queue(start, time.Minute).Decide(app("a", 5, 0)); !verdict.Fits {
 		t.Errorf("it does not fit: %+v", verdict)
 	}
-	if verdict := n.Decide(app("b", 1, 0), start, time.Minute); verdict.Fits {
+	if verdict := n.Queue(start, time.Minute).Decide(app("b", 1, 0)); verdict.Fits {
 		t.Errorf("another one fits: %+v", verdict)
 	}
 }

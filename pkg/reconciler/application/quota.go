@@ -4,7 +4,6 @@ import (
 	"iter"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
@@ -25,7 +24,7 @@ func quotaState(app dialect.Application, currentDialect dialectOf, serves func(d
 	}
 	current := lifecycle.CurrentState(record)
 	state.Active = current.Initializing() || current.Starting() || current.Running() || current == lifecycle.Unknown
-	if !serves(app) { // then nobody launches it
+	if !serves(app) { // then this installation does not launch it
 		state.Active = state.Active && drivers.HasDriver(record)
 		return state
 	}
@@ -68,7 +67,7 @@ func podsOf(cached drivers.Cache, counter *executors.Counter) func(app types.Nam
 			return quotas.Pods{}
 		}
 		launch.DriverUID = driver.UID
-		ended := driver.Status.Phase == corev1.PodSucceeded || driver.Status.Phase == corev1.PodFailed
+		ended := lifecycle.PodEnded(driver)
 		return quotas.Pods{
 			Driver: !ended, Over: ended || driver.DeletionTimestamp != nil,
 			Executors: int64(counter.CountLive(app.Namespace, &launch, driver)),

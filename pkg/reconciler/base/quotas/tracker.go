@@ -134,22 +134,12 @@ func (s *Source) Reread(states iter.Seq[State]) {
 func (s *Source) set(state State, exact bool) {
 	t := s.tracker
 	namespace, uid := state.Object.GetNamespace(), state.Object.GetUID()
-	before := t.apps[namespace][uid]
-	if state.Record == nil || state.Record.Quota == nil || len(state.Record.Quota.Pods) > maxPods || !state.Waits && !state.Active {
-		if before != nil {
-			t.remove(namespace, uid)
-		}
+	before, after := t.apps[namespace][uid], s.asking(state)
+	switch {
+	case after == nil && before != nil:
+		t.remove(namespace, uid)
 		return
-	}
-	record := state.Record
-	after := &application{
-		source: s, key: types.NamespacedName{Namespace: namespace, Name: state.Object.GetName()}, claim: record.Quota, launch: record.Launch,
-		waits: state.Waits && record.Launch == nil, reserved: state.Active && record.Launch != nil && record.Quota.Reserved != nil,
-	}
-	if !after.waits && !after.reserved {
-		if before != nil {
-			t.remove(namespace, uid)
-		}
+	case after == nil:
 		return
 	}
 	renewed := true
@@ -163,7 +153,7 @@ func (s *Source) set(state State, exact bool) {
 		if after.order = 0; exact {
 			after.order = versionOf(state.Object)
 		}
-		if record.Launch.DriverUID == "" {
+		if after.launch.DriverUID == "" {
 			s.Enqueue(after.key) // the reservation came back: it can be confirmed
 		}
 	}
@@ -178,6 +168,23 @@ func (s *Source) set(state State, exact bool) {
 	default:
 		t.changed(namespace)
 	}
+}
+
+// asking returns what an application asks of the quotas; nil if that is nothing.
+func (s *Source) asking(state State) *application {
+	record := state.Record
+	if record == nil || record.Quota == nil || len(record.Quota.Pods) > maxPods {
+		return nil
+	}
+	app := &application{
+		source: s, key: types.NamespacedName{Namespace: state.Object.GetNamespace(), Name: state.Object.GetName()}, claim: record.Quota,
+		launch: record.Launch, waits: state.Waits && record.Launch == nil,
+		reserved: state.Active && record.Launch != nil && record.Quota.Reserved != nil,
+	}
+	if !app.waits && !app.reserved {
+		return nil
+	}
+	return app
 }
 
 // asks reports whether an application asks for the same as before.
