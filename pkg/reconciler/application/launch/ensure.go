@@ -215,6 +215,11 @@ func ownerOf(object submission.Object) string {
 	return "another creator: it has no owner reference"
 }
 
+// runsWithout says that an application runs without an object, and why.
+func runsWithout(object submission.Object, reason error) string {
+	return fmt.Sprintf("The application runs without its %s: %v.", describe(object), reason)
+}
+
 func describe(object submission.Object) string {
 	kind := object.GetObjectKind().GroupVersionKind().Kind
 	return fmt.Sprintf("%s %s/%s", kind, object.GetNamespace(), object.GetName())

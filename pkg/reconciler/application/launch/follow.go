@@ -36,14 +36,14 @@ func (l *Launcher) Follow(ctx context.Context, v *view.Application, record *v1al
 		return err
 	}
 	driver := l.userDriver(v, record.Attempt)
-	added, err := l.addObjects(ctx, v, id)
+	extra, err := l.addObjects(ctx, v, id)
 	var notFree *nameNotFreeError
 	switch {
 	case errors.As(err, &notFree) && driver == nil:
 		l.waits.explain(l.waits.stopped(app.GetUID(), *notFree), seen)
 		return nil
 	case errors.As(err, &notFree):
-		added = withoutObject(notFree.wanted, err)
+		extra = &added{refused: []string{runsWithout(notFree.wanted, err)}}
 	case err != nil:
 		return err
 	}
@@ -56,8 +56,8 @@ func (l *Launcher) Follow(ctx context.Context, v *view.Application, record *v1al
 		ID: id, DriverPod: driver.Name, ApplicationID: driver.Labels[submission.LabelApplicationID], ByUser: true,
 	}
 	v.Dialect.Spec(app).Note(record)
-	seen.Launched, seen.LaunchWarnings, seen.UI = driver.UID, added.refused, uiOf(v.UserDriver.UI, added.objects)
-	l.rememberObsolete(v, id, added.objects)
+	seen.Launched, seen.LaunchWarnings, seen.UI = driver.UID, extra.refused, uiOf(v.UserDriver.UI, extra.objects)
+	l.rememberObsolete(v, id, extra.objects)
 	l.EnqueueAfter(app, 0) // the Pod may be as it will stay, and then no event follows
 	return nil
 }
@@ -68,11 +68,6 @@ type added struct {
 	objects []submission.Object
 	// refused are sentences about objects that the API server refused.
 	refused []string
-}
-
-// withoutObject says that a driver that runs already goes on without an object.
-func withoutObject(object submission.Object, reason error) *added {
-	return &added{refused: []string{fmt.Sprintf("The application runs without its %s: %v.", describe(object), reason)}}
 }
 
 // addObjects creates the objects that Firesteel adds to the driver of a user. What this process created is not created again. What the API
@@ -91,7 +86,7 @@ func (l *Launcher) addObjects(ctx context.Context, v *view.Application, id strin
 		created, err := l.ensure(ctx, app, object)
 		switch {
 		case isRefused(err):
-			result.refused = append(result.refused, l.Redactors.Texts(app, withoutObject(object, refusalOf(err)).refused)...)
+			result.refused = append(result.refused, l.Redactors.Texts(app, []string{runsWithout(object, refusalOf(err))})...)
 		case err != nil:
 			return nil, err
 		default:

@@ -435,7 +435,7 @@ func (l *Launcher) create(ctx context.Context, app dialect.Application, objects 
 		group.Go(func() (err error) {
 			owned[i], err = l.ensure(ctx, app, object)
 			if slices.Contains(objects.Optional, object) && isRefused(err) {
-				result.refused[i] = fmt.Sprintf("The application runs without its %s: %v.", describe(object), refusalOf(err))
+				result.refused[i] = runsWithout(object, refusalOf(err))
 				return nil
 			}
 			if refused := (*refusedError)(nil); errors.As(err, &refused) && refused.reason() == apierror.NotInstalled {
