@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/firesteel-dev/firesteel/hack/chart/move"
+	"github.com/firesteel-dev/firesteel/hack/chart/move/movetest"
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/config/knative"
 )
@@ -188,18 +189,7 @@ var (
 func TestConvertedDefaultsFitTheSchema(t *testing.T) {
 	all := compiled(t)
 	for _, chart := range move.Charts {
-		file, err := os.ReadFile(filepath.Join("move/testdata", chart.Name+".yaml"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		values, _, err := chart.Convert(file, "spark-operator")
-		if err != nil {
-			t.Fatal(err)
-		}
-		text, err := move.Text(values, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := movetest.Converted(t, "../..", chart)
 		if err := all.Validate(decoded(t, text)); err != nil {
 			t.Errorf("%s: %v\n%s", chart.Name, err, text)
 		}

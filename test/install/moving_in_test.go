@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/firesteel-dev/firesteel/hack/chart/move"
+	"github.com/firesteel-dev/firesteel/hack/chart/move/movetest"
 	"github.com/google/go-cmp/cmp"
 	"helm.sh/helm/v3/pkg/strvals"
 	"sigs.k8s.io/yaml"
@@ -15,19 +16,7 @@ import (
 
 func TestConvertedDefaultsOfOtherChartsAreInstalled(t *testing.T) {
 	for _, chart := range move.Charts {
-		file, err := os.ReadFile(filepath.Join(root, "hack/chart/move/testdata", chart.Name+".yaml"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		values, _, err := chart.Convert(file, "spark-operator")
-		if err != nil {
-			t.Fatal(err)
-		}
-		text, err := move.Text(values, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		all := with(t, string(text))
+		all := with(t, string(movetest.Converted(t, root, chart)))
 		expect(t, all.get(t, "ConfigMap", "config-observability"), "data: {metrics-protocol: prometheus}")
 		served := map[string]string{"kubeflow": "default", "apache": "spark-operator"}[chart.Name]
 		expect(t, all.get(t, "ConfigMap", "config-scope"), "data: {watched-namespaces: "+served+"}")
@@ -77,12 +66,8 @@ func TestHelmCommandsForMovingInAreAboutValuesOfTheirCharts(t *testing.T) {
 // then served are not those of the command's list.
 func servesAfter(t *testing.T, chart move.Chart, set, list string) {
 	t.Helper()
-	file, err := os.ReadFile(filepath.Join(root, "hack/chart/move/testdata", chart.Name+".yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	values := map[string]any{}
-	if err := yaml.Unmarshal(file, &values); err != nil {
+	if err := yaml.Unmarshal(movetest.Defaults(t, root, chart), &values); err != nil {
 		t.Fatal(err)
 	}
 	setValues(t, values, set)
