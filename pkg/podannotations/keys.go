@@ -13,34 +13,39 @@ import (
 // prefixes begin the keys. The first is that of the early operator, the second that of its successors.
 var prefixes = []string{"spark-operator.k8s.io/", "sparkoperator.k8s.io/"}
 
-// kind is what an annotation asks for.
-type kind string
+// Kind is what an annotation asks for: the early operator's spelling of its key, without the prefix. One that ends with a dot is followed by
+// a name.
+type Kind string
 
+// The kinds.
 const (
-	sparkConfigMap  kind = "sparkConfigMap"
-	hadoopConfigMap kind = "hadoopConfigMap"
-	ownerReference  kind = "ownerReference"
-	affinity        kind = "affinity"
-	configMap       kind = "configMap."
-	secret          kind = "secret."
-	serviceAccount  kind = "GCPServiceAccount."
-	volume          kind = "volumes."
-	volumeMount     kind = "volumemounts."
-	toleration      kind = "tolerations."
+	SparkConfigMap  Kind = "sparkConfigMap"
+	HadoopConfigMap Kind = "hadoopConfigMap"
+	OwnerReference  Kind = "ownerReference"
+	Affinity        Kind = "affinity"
+	ConfigMap       Kind = "configMap."
+	Secret          Kind = "secret."
+	ServiceAccount  Kind = "GCPServiceAccount."
+	Volume          Kind = "volumes."
+	VolumeMount     Kind = "volumemounts."
+	Toleration      Kind = "tolerations."
 )
 
-// spellings holds each spelling of a key without its prefix. A spelling that ends with a dot is followed by a name.
-var spellings = map[string]kind{
-	"sparkConfigMap": sparkConfigMap, "spark-configmap": sparkConfigMap,
-	"hadoopConfigMap": hadoopConfigMap, "hadoop-configmap": hadoopConfigMap,
-	"ownerReference": ownerReference, "ownerreference": ownerReference,
-	"affinity":   affinity,
-	"configMap.": configMap, "configmap.": configMap,
-	"secret.":            secret,
-	"GCPServiceAccount.": serviceAccount,
-	"volumes.":           volume,
-	"volumemounts.":      volumeMount,
-	"tolerations.":       toleration,
+// Key returns the early operator's key of a kind. The name is empty for a kind without names.
+func (k Kind) Key(name string) string { return prefixes[0] + string(k) + name }
+
+// spellings holds each spelling of a key without its prefix.
+var spellings = map[string]Kind{
+	"sparkConfigMap": SparkConfigMap, "spark-configmap": SparkConfigMap,
+	"hadoopConfigMap": HadoopConfigMap, "hadoop-configmap": HadoopConfigMap,
+	"ownerReference": OwnerReference, "ownerreference": OwnerReference,
+	"affinity":   Affinity,
+	"configMap.": ConfigMap, "configmap.": ConfigMap,
+	"secret.":            Secret,
+	"GCPServiceAccount.": ServiceAccount,
+	"volumes.":           Volume,
+	"volumemounts.":      VolumeMount,
+	"tolerations.":       Toleration,
 }
 
 // Keys returns all keys with the prefixes, sorted. A key that ends with a dot is followed by a name.
@@ -55,12 +60,11 @@ func Keys() []string {
 	return keys
 }
 
-// AsksFor returns what an annotation asks for, and whether it asks for a change of the Pod. It is the early operator's spelling of the key,
-// without prefix and name, such as configMap. with a dot at its end.
-func AsksFor(key string) (spelling string, ok bool) {
+// AsksFor returns what an annotation asks for, and whether it asks for a change of the Pod.
+func AsksFor(key string) (Kind, bool) {
 	rest, ours := withoutPrefix(key)
 	of, _, known := parse(rest)
-	return string(of), ours && known
+	return of, ours && known
 }
 
 const (
@@ -84,7 +88,7 @@ func (e entry) refuse(message, remedy string) *finding.Finding {
 const maxPrinted = 128
 
 // request is what the annotations of a Pod ask for: the annotations of each kind by their names. The name of a kind without names is empty.
-type request map[kind]map[string]entry
+type request map[Kind]map[string]entry
 
 // read sorts annotations. It refuses what contradicts itself, and warns of unknown keys if there are known ones.
 func read(annotations map[string]string) (request, finding.List, error) {
@@ -136,7 +140,7 @@ func withoutPrefix(key string) (rest string, ours bool) {
 }
 
 // parse returns what a key without its prefix asks for, and the name in it.
-func parse(rest string) (of kind, name string, ok bool) {
+func parse(rest string) (of Kind, name string, ok bool) {
 	spelling, name, hasName := strings.Cut(rest, ".")
 	if hasName {
 		spelling += "."
@@ -146,7 +150,7 @@ func parse(rest string) (of kind, name string, ok bool) {
 }
 
 // sorted returns the annotations of a kind, by name.
-func (r request) sorted(of kind) []named {
+func (r request) sorted(of Kind) []named {
 	var all []named
 	for _, name := range slices.Sorted(maps.Keys(r[of])) {
 		all = append(all, named{name, r[of][name]})

@@ -32,8 +32,8 @@ func Apply(pod *corev1.Pod) (*corev1.Pod, finding.List, error) {
 	}
 	m := &mutation{pod: pod.DeepCopy(), findings: warnings}
 	m.main = sparkContainer(m.pod)
-	m.confDir(asked[sparkConfigMap], names.SparkConfVolume, names.SparkConfDir, names.SparkConfDirVariable)
-	m.confDir(asked[hadoopConfigMap], names.HadoopConfVolume, names.HadoopConfDir, names.HadoopConfDirVariable)
+	m.confDir(asked[SparkConfigMap], names.SparkConfVolume, names.SparkConfDir, names.SparkConfDirVariable)
+	m.confDir(asked[HadoopConfigMap], names.HadoopConfVolume, names.HadoopConfDir, names.HadoopConfDirVariable)
 	m.configMaps(asked)
 	m.secrets(asked)
 	m.volumes(asked)
@@ -89,7 +89,7 @@ func (m *mutation) confDir(asked map[string]entry, volumeName, dir, variable str
 }
 
 func (m *mutation) configMaps(asked request) {
-	for _, e := range asked.sorted(configMap) {
+	for _, e := range asked.sorted(ConfigMap) {
 		if name, mountPath, err := e.mount("ConfigMap"); !m.refuse(err) {
 			m.mount(e.entry, configMapVolume(names.ConfigMapVolume(name), name), mountPath)
 		}
@@ -98,12 +98,12 @@ func (m *mutation) configMaps(asked request) {
 
 // secrets mounts secrets, and those with keys of service accounts of Google.
 func (m *mutation) secrets(asked request) {
-	for _, e := range asked.sorted(secret) {
+	for _, e := range asked.sorted(Secret) {
 		if name, mountPath, err := e.mount("Secret"); !m.refuse(err) {
 			m.mount(e.entry, secretVolume(name), mountPath)
 		}
 	}
-	accounts := asked.sorted(serviceAccount)
+	accounts := asked.sorted(ServiceAccount)
 	for i, e := range accounts {
 		name, mountPath, err := e.mount("Secret")
 		if m.refuse(err) || !m.mount(e.entry, secretVolume(name), mountPath) {
@@ -119,8 +119,8 @@ func (m *mutation) secrets(asked request) {
 
 // volumes adds each volume together with its mount.
 func (m *mutation) volumes(asked request) {
-	for _, e := range asked.sorted(volume) {
-		mountEntry, ok := asked[volumeMount][e.name]
+	for _, e := range asked.sorted(Volume) {
+		mountEntry, ok := asked[VolumeMount][e.name]
 		if !ok {
 			m.findings.Warn(e.field(), nil, "has no effect", "add an annotation volumemounts."+e.name)
 			continue
@@ -135,15 +135,15 @@ func (m *mutation) volumes(asked request) {
 			m.addMount(mountEntry, *mount)
 		}
 	}
-	for _, e := range asked.sorted(volumeMount) {
-		if _, ok := asked[volume][e.name]; !ok {
+	for _, e := range asked.sorted(VolumeMount) {
+		if _, ok := asked[Volume][e.name]; !ok {
 			m.findings.Warn(e.field(), nil, "has no effect", "add an annotation volumes."+e.name)
 		}
 	}
 }
 
 func (m *mutation) affinity(asked request) {
-	for _, e := range asked[affinity] {
+	for _, e := range asked[Affinity] {
 		wanted, err := decode[corev1.Affinity](e, `{"nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":{"nodeSelectorTerms":[]}}}`, missingOfAffinity)
 		switch current := m.pod.Spec.Affinity; {
 		case m.refuse(err), current != nil && includes(current, wanted):
@@ -157,7 +157,7 @@ func (m *mutation) affinity(asked request) {
 }
 
 func (m *mutation) tolerations(asked request) {
-	for _, e := range asked.sorted(toleration) {
+	for _, e := range asked.sorted(Toleration) {
 		wanted, err := decode[corev1.Toleration](e.entry, `{"key":"spark","operator":"Exists","effect":"NoSchedule"}`, missingOfToleration)
 		if !m.refuse(err) && !slices.ContainsFunc(m.pod.Spec.Tolerations, func(t corev1.Toleration) bool { return includes(t, wanted) }) {
 			m.pod.Spec.Tolerations = append(m.pod.Spec.Tolerations, *wanted)
@@ -167,7 +167,7 @@ func (m *mutation) tolerations(asked request) {
 
 // owner adds an owner. A Pod has one controller at most: that of an executor is its driver.
 func (m *mutation) owner(asked request) {
-	for _, e := range asked[ownerReference] {
+	for _, e := range asked[OwnerReference] {
 		wanted, err := decode[metav1.OwnerReference](e, `{"apiVersion":"v1","kind":"ConfigMap","name":"run","uid":"..."}`, missingOfOwner)
 		if m.refuse(err) || slices.ContainsFunc(m.pod.OwnerReferences, func(o metav1.OwnerReference) bool { return o.UID == wanted.UID }) {
 			return

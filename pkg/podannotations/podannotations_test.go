@@ -307,7 +307,7 @@ func TestKeysHaveOneSpellingForWhatTheyAskFor(t *testing.T) {
 		early + "configMap.a": "configMap.", later + "configmap.a.b": "configMap.", later + "spark-configmap": "sparkConfigMap", early + "affinity": "affinity",
 		early + "configMap": "", early + "configMap.": "", early + "team": "", "other.k8s.io/sparkConfigMap": "", "sparkConfigMap": "",
 	} {
-		if got, ok := podannotations.AsksFor(key); ok != (want != "") || ok && got != want {
+		if got, ok := podannotations.AsksFor(key); ok != (want != "") || ok && string(got) != want {
 			t.Errorf("%s asks for %q (%t), want %q", key, got, ok, want)
 		}
 	}

@@ -13,12 +13,9 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/podannotations"
 )
 
-const (
-	// annotationPrefixOfPods begins the annotations by which the early operator asked its initializer to change Pods.
-	annotationPrefixOfPods = "spark-operator.k8s.io/"
-	// maxAnnotationBytes bounds those of a Pod. The API server allows four times as much for all annotations of an object.
-	maxAnnotationBytes = 64 << 10
-)
+// maxAnnotationBytes bounds the annotations that the early operator gave a Pod. The API server allows four times as much for all annotations
+// of an object.
+const maxAnnotationBytes = 64 << 10
 
 var roles = []names.Role{names.Driver, names.Executor}
 
@@ -33,8 +30,8 @@ func (t *translation) setAnnotations(role names.Role, properties map[string]stri
 // So what is too long for an annotation has none, since a Pod with it would be refused.
 func podAnnotations(spec v1beta2.SparkApplicationSpec, role names.Role) map[string]string {
 	annotations, size := map[string]string{}, 0
-	set := func(key, value string) {
-		key = annotationPrefixOfPods + key
+	set := func(kind podannotations.Kind, name, value string) {
+		key := kind.Key(name)
 		if _, twice := annotations[key]; twice || value == "" || len(validation.IsQualifiedName(strings.ToLower(key))) > 0 {
 			return
 		}
@@ -42,18 +39,18 @@ func podAnnotations(spec v1beta2.SparkApplicationSpec, role names.Role) map[stri
 			annotations[key] = value
 		}
 	}
-	set("sparkConfigMap", spec.SparkConfigMap)
-	set("hadoopConfigMap", spec.HadoopConfigMap)
+	set(podannotations.SparkConfigMap, "", spec.SparkConfigMap)
+	set(podannotations.HadoopConfigMap, "", spec.HadoopConfigMap)
 	pods := role.Pods(&spec)
 	for _, configMap := range pods.ConfigMaps {
-		set("configMap."+configMap.Name, configMap.Path)
+		set(podannotations.ConfigMap, configMap.Name, configMap.Path)
 	}
 	for _, secret := range pods.Secrets {
-		kind := "secret."
+		kind := podannotations.Secret
 		if secret.Type == v1beta2.GCPServiceAccountSecret {
-			kind = "GCPServiceAccount."
+			kind = podannotations.ServiceAccount
 		}
-		set(kind+secret.Name, secret.Path)
+		set(kind, secret.Name, secret.Path)
 	}
 	return annotations
 }
@@ -73,17 +70,17 @@ func (t *translation) warnOfAnnotations() {
 }
 
 // inPlaceOf returns what to write in the place of an annotation.
-func (t *translation) inPlaceOf(asksFor string, role names.Role) string {
+func (t *translation) inPlaceOf(asksFor podannotations.Kind, role names.Role) string {
 	switch asksFor {
-	case "sparkConfigMap", "hadoopConfigMap":
-		return "write it into " + t.spellings.path("spec."+asksFor)
-	case "configMap.":
+	case podannotations.SparkConfigMap, podannotations.HadoopConfigMap:
+		return "write it into " + t.spellings.path("spec."+string(asksFor))
+	case podannotations.ConfigMap:
 		return "write it into " + t.spellings.path(role.Field("configMaps"))
-	case "secret.":
+	case podannotations.Secret:
 		return "write it into " + t.spellings.path(role.Field("secrets"))
-	case "GCPServiceAccount.":
+	case podannotations.ServiceAccount:
 		return "write it into " + t.spellings.path(role.Field("secrets")) + " with the secretType " + string(v1beta2.GCPServiceAccountSecret)
-	case "ownerReference":
+	case podannotations.OwnerReference:
 		return "leave it out, the application owns its driver, and the driver its executors"
 	default: // volumes, affinity and tolerations
 		return "write it into a pod template, and name that by " + finding.Entry(confField, role.KubernetesProperty("podTemplateFile"))
