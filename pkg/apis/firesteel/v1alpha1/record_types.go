@@ -126,7 +126,7 @@ type Launch struct {
 	// uiURL is the URL of an Ingress or a route in front of the Service.
 	// +optional
 	UIURL string `json:"uiURL,omitempty"`
-	// byUser is true if the user started the driver. Firesteel deletes it with the application, and not before.
+	// byUser is true if the user started the driver. Nothing but the deletion of the application deletes it.
 	// +optional
 	ByUser bool `json:"byUser,omitempty"`
 	// executorsReady is true once as many executors as the application begins with were ready at once. Their start timeout has
