@@ -19,7 +19,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/firesteel-dev/firesteel/hack/chart/move"
-	"github.com/firesteel-dev/firesteel/hack/chart/move/movetest"
+	"github.com/firesteel-dev/firesteel/test/harness/othercharts"
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/config/knative"
 )
@@ -189,7 +189,7 @@ var (
 func TestConvertedDefaultsFitTheSchema(t *testing.T) {
 	all := compiled(t)
 	for _, chart := range move.Charts {
-		text := movetest.Converted(t, "../..", chart)
+		text := othercharts.Converted(t, "../..", chart)
 		if err := all.Validate(decoded(t, text)); err != nil {
 			t.Errorf("%s: %v\n%s", chart.Name, err, text)
 		}

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/firesteel-dev/firesteel/hack/chart/move"
-	"github.com/firesteel-dev/firesteel/hack/chart/move/movetest"
+	"github.com/firesteel-dev/firesteel/test/harness/othercharts"
 	"github.com/google/go-cmp/cmp"
 	"helm.sh/helm/v3/pkg/strvals"
 	"sigs.k8s.io/yaml"
@@ -16,7 +16,7 @@ import (
 
 func TestConvertedDefaultsOfOtherChartsAreInstalled(t *testing.T) {
 	for _, chart := range move.Charts {
-		all := with(t, string(movetest.Converted(t, root, chart)))
+		all := with(t, string(othercharts.Converted(t, root, chart)))
 		expect(t, all.get(t, "ConfigMap", "config-observability"), "data: {metrics-protocol: prometheus}")
 		served := map[string]string{"kubeflow": "default", "apache": "spark-operator"}[chart.Name]
 		expect(t, all.get(t, "ConfigMap", "config-scope"), "data: {watched-namespaces: "+served+"}")
@@ -67,7 +67,7 @@ func TestHelmCommandsForMovingInAreAboutValuesOfTheirCharts(t *testing.T) {
 func servesAfter(t *testing.T, chart move.Chart, set, list string) {
 	t.Helper()
 	values := map[string]any{}
-	if err := yaml.Unmarshal(movetest.Defaults(t, root, chart), &values); err != nil {
+	if err := yaml.Unmarshal(othercharts.Defaults(t, root, chart), &values); err != nil {
 		t.Fatal(err)
 	}
 	setValues(t, values, set)

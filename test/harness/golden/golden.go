@@ -32,7 +32,7 @@ func Manifests[T any](t testing.TB, objects []T) string {
 func Want(t testing.TB, path, got string) {
 	t.Helper()
 	if *Update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil { //nolint:gosec // a file of the repository
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}

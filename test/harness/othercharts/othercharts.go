@@ -1,5 +1,5 @@
-// Package movetest has the recorded default values of the other operators' charts.
-package movetest
+// Package othercharts has the recorded default values of the other operators' charts.
+package othercharts
 
 import (
 	"os"
