@@ -19,9 +19,9 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/firesteel-dev/firesteel/hack/chart/move"
-	"github.com/firesteel-dev/firesteel/test/harness/othercharts"
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/config/knative"
+	"github.com/firesteel-dev/firesteel/test/harness/othercharts"
 )
 
 const root = "../.."
