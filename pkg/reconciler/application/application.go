@@ -187,7 +187,7 @@ func (r *Reconciler) advance(ctx context.Context, v *view.Application) error {
 			}
 		}
 		logDecision(ctx, record, decision)
-		if until, yields := r.statusYields(v, record, decision); yields {
+		if until, yields := r.statusYields(ctx, v, record, decision); yields {
 			r.yield(ctx, v, record, decision, "status", until)
 			return nil
 		}

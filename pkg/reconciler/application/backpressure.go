@@ -9,6 +9,7 @@ import (
 	"knative.dev/pkg/logging"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/outbox"
@@ -73,13 +74,13 @@ func (y yielding) wait(app dialect.Application) time.Duration {
 }
 
 // statusYields returns until when the first status write of a launched application waits for the first launches of others. Until then
-// the annotation is its fence. false means that it does not wait.
+// the annotation is its fence. false means that it does not wait. Where Firesteel no longer serves, another operator may come soon.
 func (r *Reconciler) statusYields(
-	v *view.Application, record *v1alpha1.Record, decision lifecycle.Decision,
+	ctx context.Context, v *view.Application, record *v1alpha1.Record, decision lifecycle.Decision,
 ) (until time.Time, yields bool) {
 	state := lifecycle.CurrentState(record)
 	if v.Record() != nil || v.Deleted() || decision.Effect != lifecycle.NoEffect || !drivers.HasDriver(record) ||
-		!state.Starting() && !state.Running() || !r.firstLaunches.IsOn() {
+		!state.Starting() && !state.Running() || !r.firstLaunches.IsOn() || !config.FromContext(ctx).Scope.Serves(v.App, r.namespaces) {
 		return time.Time{}, false
 	}
 	due, postponed := r.launcher.Postpone(v.App, record, maxYield)

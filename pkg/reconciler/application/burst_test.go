@@ -111,6 +111,24 @@ func TestBackpressureOfFirstLaunchesEndsWithTheBurst(t *testing.T) {
 	l.wants(t, "after the burst", "update sparkapplications/status")
 }
 
+// Another operator that serves the application next knows its status only.
+func TestFirstLaunchIsRecordedWhenItsNamespaceIsNoLongerServed(t *testing.T) {
+	l := newBurst(t)
+	l.writes()
+	l.scope("watched-namespaces", "team-b")
+	l.ctx = l.store.ToContext(l.ctx)
+	if !l.r.serves(l.store.Load().Scope, l.stored(t)) {
+		t.Fatal("a first launch that is in no record is left behind")
+	}
+	if err := l.behind.act(l.ctx); err != nil {
+		t.Fatal(err)
+	}
+	l.wants(t, "when its namespace is no longer served", "update sparkapplications/status")
+	if l.r.serves(l.store.Load().Scope, l.stored(t)) {
+		t.Error("it is still served when its launch is recorded")
+	}
+}
+
 // The end of a driver is not told late.
 func TestBackpressureOfFirstLaunchesDoesNotHoldAnEnd(t *testing.T) {
 	l := newBurst(t)

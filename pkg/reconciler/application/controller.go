@@ -92,7 +92,7 @@ func NewController(ctx context.Context, cmw configmap.Watcher, process *base.Pro
 	owned := base.NewOwned(generated, kind.Informer.GetStore())
 	base.Must(ctx, kind.Informer.AddIndexers(applicationIndexers(kind.API.API)))
 	apps := lister{kind.Informer.GetIndexer()}
-	serves := func(app dialect.Application) bool { return store.Load().Scope.Serves(app, process.NamespaceLabels) }
+	serves := func(app dialect.Application) bool { return r.serves(store.Load().Scope, app) }
 	states := applicationmetrics.NewStateCounter(apps.get, serves,
 		func(app dialect.Application) string { return currentDialect(app.GetNamespace()).VisibleState(app) }, clock.RealClock{})
 	quotaOf := func(app dialect.Application) quotas.State { return quotaState(app, currentDialect, serves) }
@@ -343,6 +343,12 @@ func (r *Reconciler) settingsChanged(before, after *config.Config) {
 		served := after.Scope.Serves(app, r.namespaces)
 		return served != before.Scope.Serves(app, r.namespaces) || served && redefined(app.GetNamespace())
 	})
+}
+
+// serves reports whether an application is reconciled: the scope has it, or this process owes it the record of its first launch. Other
+// operators know the status only, and would launch it again.
+func (r *Reconciler) serves(scope *config.Scope, app dialect.Application) bool {
+	return scope.Serves(app, r.namespaces) || r.launcher.Unrecorded(app)
 }
 
 // unfinished reports whether a new leader has to reconcile an application.

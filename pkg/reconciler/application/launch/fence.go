@@ -127,6 +127,12 @@ func (l *Launcher) Postpone(app dialect.Application, record *v1alpha1.Record, mo
 	return due, true
 }
 
+// Unrecorded reports whether this process fenced the first launch of an application and did not store the record yet.
+func (l *Launcher) Unrecorded(app dialect.Application) bool {
+	_, ok := l.fences.Get(app.GetUID())
+	return ok && app.GetRecord() == nil
+}
+
 // Recorded forgets the fence and the complete launch of an application whose record is stored: the record has them.
 func (l *Launcher) Recorded(app types.UID) {
 	l.fences.Remove(app)
