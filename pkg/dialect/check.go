@@ -1,6 +1,8 @@
 package dialect
 
 import (
+	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
@@ -8,24 +10,67 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
-// Check returns everything that is found about the manifest of an application: first all that it is refused for, then the
-// warnings. It reads no template that the manifest names by a URL.
-func Check(d Dialect, app Application) finding.List {
-	found := d.Invalid(app)
-	plan, err := d.Plan(app, v1alpha1.Attempt{})
-	found = append(found, AllRefusals(d, app, plan, err).Beside(found)...)
-	return append(found, d.Warnings(app).Beside(found)...)
+// Checked is the manifest of an application with what is found about it.
+type Checked struct {
+	// Found has first all that the application is refused for, then the warnings.
+	Found finding.List
+	// Plan is what the first attempt would submit, and Objects are its objects. Objects is nil if nothing would be submitted.
+	Plan    submission.Plan
+	Objects *submission.Objects
+}
+
+// Check checks the manifest of an application. It reads no template that the manifest names by a URL.
+func Check(d Dialect, api *API, app Application) Checked {
+	checked := Checked{Found: d.Invalid(app)}
+	var warnings finding.List
+	if d.UserDriver(app) == nil {
+		var refused finding.List
+		refused, warnings = checked.try(d, api, app)
+		checked.Found = append(checked.Found, refused.Beside(checked.Found)...)
+	}
+	for _, more := range []finding.List{d.Warnings(app), warnings} {
+		checked.Found = append(checked.Found, more.Beside(checked.Found)...)
+	}
+	return checked
+}
+
+// try makes the plan and the objects of the first attempt.
+func (c *Checked) try(d Dialect, api *API, app Application) (refused, warnings finding.List) {
+	plan, planned := d.Plan(app, v1alpha1.Attempt{})
+	remote := RemoteTemplates(plan, api.Fields)
+	var unlocated []error
+	for _, template := range remote {
+		if _, refusal := d.Settings().PodTemplates.Locate(template.URL); refusal != nil {
+			unlocated = append(unlocated, template.Refuse(refusal.Message, refusal.Remedy))
+		}
+	}
+	SetServiceAccount(&plan, d.Settings().DriverServiceAccount)
+	objects, refused := buildAll(d, app, plan, planned)
+	refused = append(refused, d.Refusals(app, errors.Join(unlocated...)).Beside(refused)...)
+	c.Plan = plan
+	if planned == nil && objects != nil {
+		c.Objects = objects
+	}
+	if objects != nil && len(remote) == 0 { // a template may name the service account
+		warnings = LaunchWarnings(d, api, app, plan, objects)
+	}
+	return refused, warnings
 }
 
 // AllRefusals returns everything for which a plan is refused: the problems that Plan returned with it, and those that Build would
 // return. So a user corrects a manifest once. It reads no template that the plan names by a file or a URL.
 func AllRefusals(d Dialect, app Application, plan submission.Plan, planned error) finding.List {
+	_, refused := buildAll(d, app, plan, planned)
+	return refused
+}
+
+func buildAll(d Dialect, app Application, plan submission.Plan, planned error) (*submission.Objects, finding.List) {
 	for _, role := range roles {
 		delete(plan.Properties, templateKey(role))
 	}
-	_, err := Build(d, app, plan)
+	objects, err := Build(d, app, plan)
 	found := d.Refusals(app, planned)
-	return slices.Concat(found, d.Refusals(app, err).Beside(found))
+	return objects, slices.Concat(found, d.Refusals(app, err).Beside(found))
 }
 
 // Build makes the objects of a plan, completed as the API asks.
@@ -37,5 +82,27 @@ func Build(d Dialect, app Application, plan submission.Plan) (*submission.Object
 	if err := d.Complete(app, objects); err != nil {
 		return nil, err
 	}
+	if err := checkCount(objects); err != nil {
+		return nil, err
+	}
 	return objects, nil
+}
+
+// LaunchWarnings returns what an application is warned of once its objects are known.
+func LaunchWarnings(d Dialect, api *API, app Application, plan submission.Plan, objects *submission.Objects) finding.List {
+	return append(WarnOfUnnamedAccount(objects.Driver, api.Fields), d.Refusals(app, LostWithoutService(plan, objects).Err())...)
+}
+
+// maxObjects is how many objects a launch may have besides its driver Pod. Each is a write to the API server.
+const maxObjects = 256
+
+func checkCount(objects *submission.Objects) error {
+	count := len(objects.Before) + len(objects.Owned)
+	if count <= maxObjects {
+		return nil
+	}
+	return &finding.Finding{
+		Severity: finding.Error, Field: "spec", Message: fmt.Sprintf("asks for %d objects beside the driver Pod, and %d can be made", count, maxObjects),
+		Remedy: "ask for fewer config maps, volume claims, Services and routes",
+	}
 }

@@ -1,6 +1,7 @@
 package dialect_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -8,11 +9,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/yaml"
 
+	earlyv1alpha1 "github.com/firesteel-dev/firesteel/pkg/apis/early/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/early"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/settings"
 	"github.com/firesteel-dev/firesteel/pkg/finding"
@@ -34,6 +37,25 @@ func kubeflowApplication(t *testing.T, spec string) dialect.Application {
 	return app
 }
 
+func configMapSpecs(count int) []string {
+	var specs []string
+	for i := range count {
+		specs = append(specs, fmt.Sprintf("{name: c%d}", i))
+	}
+	return specs
+}
+
+func apiOf(app dialect.Application) *dialect.API {
+	switch app.(type) {
+	case *sparkv1.SparkApplication:
+		return apache.API
+	case *earlyv1alpha1.SparkApplication:
+		return early.API
+	default:
+		return kubeflow.API
+	}
+}
+
 func fieldsOf(found finding.List, severity finding.Severity) []string {
 	var fields []string
 	for _, f := range found {
@@ -46,7 +68,10 @@ func fieldsOf(found finding.List, severity finding.Severity) []string {
 }
 
 func TestCheckFindsAllFaultsOfAManifest(t *testing.T) {
-	forApache, forKubeflow := apache.New(apache.Defaults{}), kubeflow.New(settings.NewDefaults())
+	common := dialect.Settings{DriverServiceAccount: "spark"}
+	kubeflowDefaults := settings.NewDefaults()
+	kubeflowDefaults.Settings = common
+	forApache, forKubeflow := apache.New(apache.Defaults{Settings: common}), kubeflow.New(kubeflowDefaults)
 	for name, test := range map[string]struct {
 		d                 dialect.Dialect
 		app               dialect.Application
@@ -82,6 +107,28 @@ configMapSpecs: [{name: "A_"}]
 driverServiceIngressList: [{serviceMetadata: {name: s}}]
 `),
 			refused: []string{"spec.configMapSpecs[0].name", "spec.driverServiceIngressList[0].ingressMetadata.name"},
+		},
+		"a template at a URL that is not allowed": {
+			d: forApache,
+			app: apacheApplication(t, `{mainClass: Pi, jars: "local:///pi.jar", runtimeVersions: {sparkVersion: 4.0.1},
+				sparkConf: {spark.kubernetes.driver.podTemplateFile: "https://example.com/t.yaml"}}`),
+			refused: []string{"spec.sparkConf[spark.kubernetes.driver.podTemplateFile]"},
+		},
+		"no service account": {
+			d:        apache.New(apache.Defaults{}),
+			app:      apacheApplication(t, `{mainClass: Pi, jars: "local:///pi.jar", runtimeVersions: {sparkVersion: 4.0.1}}`),
+			warnings: []string{"spec.sparkConf[spark.kubernetes.authenticate.driver.serviceAccountName]"},
+		},
+		"more objects than can be made": {
+			d: forApache,
+			app: apacheApplication(t, `{mainClass: Pi, jars: "local:///pi.jar", runtimeVersions: {sparkVersion: 4.0.1},
+				configMapSpecs: [`+strings.Join(configMapSpecs(257), ", ")+`]}`),
+			refused: []string{"spec"},
+		},
+		"a driver that the user starts": {
+			d: early.New(early.Settings{}), app: &earlyv1alpha1.SparkApplication{
+				ObjectMeta: named(), Spec: earlyv1alpha1.SparkApplicationSpec{SubmissionByUser: true},
+			},
 		},
 		"one fault of a field is not reported twice": {
 			d:       forApache,
@@ -119,7 +166,7 @@ sparkConf: {spark.master: a, spark.kubernetes.namespace: b}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			found := dialect.Check(test.d, test.app)
+			found := dialect.Check(test.d, apiOf(test.app), test.app).Found
 			if diff := cmp.Diff(test.refused, fieldsOf(found, finding.Error)); diff != "" {
 				t.Errorf("refused for (-want +got):\n%s\n%s", diff, found)
 			}

@@ -5,6 +5,6 @@
 //	List.String     what an attempt is refused for: one text of at most 10 findings and 1024 bytes
 //	List.Sentences  what the condition Warning says
 //
-// dialect.Check returns all findings about the manifest of an application. Finding.Field is the path that a status cause or a
+// pkg/check returns all findings about a manifest. Finding.Field is the path that a status cause or a
 // command line prints.
 package finding

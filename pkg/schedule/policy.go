@@ -25,8 +25,8 @@ type Object interface {
 type Policy struct {
 	// Clock computes the instants; nil if the spec is refused.
 	Clock *Clock
-	// Refusal is why there is no clock.
-	Refusal *finding.Finding
+	// Refusals is why there is no clock.
+	Refusals finding.List
 	// Suspended keeps runs from starting.
 	Suspended bool
 	// Concurrency is Allow if the spec has none.
@@ -57,12 +57,31 @@ func PolicyOf(object Object, now time.Time) Policy {
 		policy.Concurrency = v1alpha1.ConcurrencyAllow
 	case v1alpha1.ConcurrencyAllow, v1alpha1.ConcurrencyForbid, v1alpha1.ConcurrencyReplace:
 	default:
-		policy.Refusal = refuse("InvalidConcurrencyPolicy", "spec.concurrencyPolicy", string(policy.Concurrency),
-			fmt.Sprintf("write %s, %s or %s", v1alpha1.ConcurrencyAllow, v1alpha1.ConcurrencyForbid, v1alpha1.ConcurrencyReplace))
-		return policy
+		policy.Refuse(*refuse("InvalidConcurrencyPolicy", "spec.concurrencyPolicy", string(policy.Concurrency),
+			fmt.Sprintf("write %s, %s or %s", v1alpha1.ConcurrencyAllow, v1alpha1.ConcurrencyForbid, v1alpha1.ConcurrencyReplace)))
 	}
-	policy.Clock, policy.Refusal = clockOf(object, now)
+	clock, refusal := clockOf(object, now)
+	switch {
+	case refusal != nil:
+		policy.Refuse(*refusal)
+	case len(policy.Refusals) == 0:
+		policy.Clock = clock
+	}
 	return policy
+}
+
+// Refuse refuses the spec: there is no clock.
+func (p *Policy) Refuse(refusal finding.Finding) {
+	p.Clock = nil
+	p.Refusals.Add(refusal)
+}
+
+// Refusal returns the first reason for which there is no clock; nil if there is one.
+func (p Policy) Refusal() *finding.Finding {
+	if len(p.Refusals) == 0 {
+		return nil
+	}
+	return &p.Refusals[0]
 }
 
 // clockOf reads the schedule. @every counts from the record's beginning if the schedule is unchanged.

@@ -31,8 +31,8 @@ func Project(object Object, policy Policy, decision Decision, overdueHandler str
 	status.Firesteel, status.ObservedGeneration = record, object.GetGeneration()
 	status.ScheduleState, status.Reason = v1alpha1.ScheduleStateScheduled, ""
 	status.NextRun, status.MissedRuns = nil, record.Missed
-	if policy.Refusal != nil {
-		status.ScheduleState, status.Reason = v1alpha1.ScheduleStateFailedValidation, clipped(policy.Refusal.Error())
+	if refusal := policy.Refusal(); refusal != nil {
+		status.ScheduleState, status.Reason = v1alpha1.ScheduleStateFailedValidation, clipped(refusal.Error())
 	}
 	if !decision.Next.IsZero() {
 		next := seconds(decision.Next)
@@ -57,7 +57,7 @@ func conclude(status *v1alpha1.ScheduleStatus, policy Policy, overdueHandler str
 		condition.LastTransitionTime, condition.Message = metav1.NewTime(now), clipped(condition.Message)
 		meta.SetStatusCondition(&status.Conditions, condition)
 	}
-	scheduled := diagnosis.Scheduled(policy.Refusal, policy.Suspended)
+	scheduled := diagnosis.Scheduled(policy.Refusal(), policy.Suspended)
 	set(ConditionScheduled, &scheduled)
 	set(ConditionRunStarted, diagnosis.RunStarted(status.Firesteel))
 	set(ConditionWarning, warning(status.Firesteel))

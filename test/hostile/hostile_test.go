@@ -339,7 +339,7 @@ func stepsOfSchedule(data []byte, k *variant.Kind, s variant.Schedule) []step {
 			return err
 		}},
 		{"starting", func() error {
-			if ok && policy.Refusal == nil {
+			if ok && policy.Refusal() == nil {
 				_, _ = k.NewRun(s, now) // which says why not
 			}
 			return nil

@@ -26,6 +26,8 @@ var Apache = &Kind{
 	},
 	spec:     reflect.TypeFor[sparkv1.ApplicationSpec](),
 	specPath: "spec.template.spec.",
+	// The template has metadata.
+	annotationsOf: "spec.template.",
 	run: func(ctx context.Context, client kube.Clients, key types.NamespacedName) (metav1.Object, error) {
 		return client.SparkV1().SparkApplications(key.Namespace).Get(ctx, key.Name, metav1.GetOptions{})
 	},

@@ -43,8 +43,10 @@ type Kind struct {
 	// spec is the type of a run's spec, and specPath the path of its fields in a schedule, with a dot at the end.
 	spec     reflect.Type
 	specPath string
-	run      func(ctx context.Context, client kube.Clients, key types.NamespacedName) (metav1.Object, error)
-	template func(s Schedule) (template, error)
+	// annotationsOf is the path of the metadata that has a run's annotations, with a dot at the end; empty if that is the schedule's own.
+	annotationsOf string
+	run           func(ctx context.Context, client kube.Clients, key types.NamespacedName) (metav1.Object, error)
+	template      func(s Schedule) (template, error)
 }
 
 const (

@@ -1,6 +1,8 @@
 package variant
 
 import (
+	"regexp"
+	"strings"
 	"time"
 
 	"github.com/firesteel-dev/firesteel/pkg/finding"
@@ -12,24 +14,34 @@ import (
 // a run: the schedule reports them once, and no run is created.
 func (k *Kind) PolicyOf(s Schedule, now time.Time) schedule.Policy {
 	policy := schedule.PolicyOf(s, now)
-	if policy.Refusal != nil {
-		return policy
-	}
 	template, err := k.template(s)
 	if err == nil && len(template.spec) > 0 {
 		err = quantity.Check(template.spec, k.spec)
 	}
 	for _, found := range finding.Of(err) {
-		policy.Clock, policy.Refusal = nil, k.inTemplate(found)
+		found.Reason, found.Field = schedule.ReasonInvalidTemplate, k.specPath+found.Field
+		if found.Text != "" {
+			found.Text = k.specPath + found.Text
+		}
+		policy.Refuse(found)
 	}
 	return policy
 }
 
-// inTemplate is what was found in the spec of runs, by the field of the schedule.
-func (k *Kind) inTemplate(found finding.Finding) *finding.Finding {
-	found.Reason, found.Field = schedule.ReasonInvalidTemplate, k.specPath+found.Field
-	if found.Text != "" {
-		found.Text = k.specPath + found.Text
+// ofSpec matches the beginning of a path from spec on, within a text. A decoder writes the name of a Go type before it.
+var ofSpec = regexp.MustCompile(`(^|[^\w.\]/-]|\b[A-Z]\w*\.)spec\.`)
+
+// FoundInTemplate returns what is found about a run as a finding about the schedule.
+func (k *Kind) FoundInTemplate(found finding.Finding) finding.Finding {
+	inSpec := func(text string) string { return ofSpec.ReplaceAllString(text, "${1}"+k.specPath) }
+	switch {
+	case found.Field == "spec":
+		found.Field = strings.TrimSuffix(k.specPath, ".")
+	case strings.HasPrefix(found.Field, "metadata.annotations"):
+		found.Field = k.annotationsOf + found.Field
+	default:
+		found.Field = inSpec(found.Field)
 	}
-	return &found
+	found.Text, found.Message, found.Remedy = inSpec(found.Text), inSpec(found.Message), inSpec(found.Remedy)
+	return found
 }

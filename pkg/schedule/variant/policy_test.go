@@ -36,20 +36,20 @@ func kindOf(s variant.Schedule) *variant.Kind {
 func TestATemplateWithAnUnboundedQuantityIsRefused(t *testing.T) {
 	for field, s := range schedules(`"1e999999999"`) {
 		policy := kindOf(s).PolicyOf(s, time.Unix(0, 0))
-		if policy.Clock != nil || policy.Refusal == nil || policy.Refusal.Reason != schedule.ReasonInvalidTemplate ||
-			!strings.HasPrefix(policy.Refusal.Error(), field+` "1e999999999" is`) {
+		if policy.Clock != nil || policy.Refusal() == nil || policy.Refusal().Reason != schedule.ReasonInvalidTemplate ||
+			!strings.HasPrefix(policy.Refusal().Error(), field+` "1e999999999" is`) {
 			t.Errorf("%s: %+v", field, policy)
 		}
 	}
 	for field, s := range schedules(`"1e3"`) {
-		if policy := kindOf(s).PolicyOf(s, time.Unix(0, 0)); policy.Clock == nil || policy.Refusal != nil {
-			t.Errorf("%s: %+v", field, policy.Refusal)
+		if policy := kindOf(s).PolicyOf(s, time.Unix(0, 0)); policy.Clock == nil || policy.Refusal() != nil {
+			t.Errorf("%s: %+v", field, policy.Refusal())
 		}
 	}
 	for _, s := range []variant.Schedule{&firesteelv1alpha1.ScheduledSparkApplication{}, &v1beta2.ScheduledSparkApplication{}} {
 		s.GetSchedule().Schedule = "@daily"
-		if policy := kindOf(s).PolicyOf(s, time.Unix(0, 0)); policy.Refusal != nil {
-			t.Errorf("%T without a template: %+v", s, policy.Refusal)
+		if policy := kindOf(s).PolicyOf(s, time.Unix(0, 0)); policy.Refusal() != nil {
+			t.Errorf("%T without a template: %+v", s, policy.Refusal())
 		}
 	}
 }

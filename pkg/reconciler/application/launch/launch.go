@@ -216,11 +216,7 @@ func (l *Launcher) build(
 	if err != nil {
 		return built{}, d.Refusals(app, err).Err()
 	}
-	if err := checkCount(objects); err != nil {
-		return built{}, err
-	}
-	warnings = append(warnings, dialect.WarnOfUnnamedAccount(objects.Driver, l.API.Fields)...)
-	warnings = append(warnings, d.Refusals(app, dialect.LostWithoutService(plan, objects).Err())...)
+	warnings = append(warnings, dialect.LaunchWarnings(d, l.API.API, app, plan, objects)...)
 	l.setOwners(app, objects, id)
 	return built{objects, &v1alpha1.Launch{
 		ID: id, ApplicationID: plan.Names.AppID, DriverPod: objects.Driver.Name,
@@ -228,23 +224,8 @@ func (l *Launcher) build(
 	}, plan}, nil
 }
 
-const (
-	// maxObjects is how many objects a launch may have besides its driver Pod. Each is a write to the API server.
-	maxObjects = 256
-	// createdAtOnce is how many of them are created at the same time.
-	createdAtOnce = 16
-)
-
-func checkCount(objects *submission.Objects) error {
-	count := len(objects.Before) + len(objects.Owned)
-	if count <= maxObjects {
-		return nil
-	}
-	return &finding.Finding{
-		Severity: finding.Error, Field: "spec", Message: fmt.Sprintf("asks for %d objects beside the driver Pod, and %d can be made", count, maxObjects),
-		Remedy: "ask for fewer config maps, volume claims, Services and routes",
-	}
-}
+// createdAtOnce is how many objects of a launch are created at the same time.
+const createdAtOnce = 16
 
 // launchID returns a hash that identifies a launch. Another version of Firesteel may compute another hash: its fenced
 // launches are then treated as if the spec had been edited since.

@@ -251,21 +251,6 @@ func TestLaunchAcceptsADriverThatAlreadyExists(t *testing.T) {
 	}
 }
 
-func TestObjectsOfALaunchAreCounted(t *testing.T) {
-	objects := &submission.Objects{}
-	for range maxObjects {
-		objects.Owned = append(objects.Owned, ofLaunch("this").Obj())
-	}
-	if err := checkCount(objects); err != nil {
-		t.Error(err)
-	}
-	objects.Before = append(objects.Before, ofLaunch("this").Obj())
-	if err := checkCount(objects); err == nil || err.Error() != "spec asks for 257 objects beside the driver Pod, and 256 can be made: "+
-		"ask for fewer config maps, volume claims, Services and routes" {
-		t.Errorf("refused with %v", err)
-	}
-}
-
 // An edit between the fence and the launch makes another launch of the same attempt.
 func TestFenceOfTheNextLaunchKeepsUnknownFields(t *testing.T) {
 	app := applicationtest.Pi().Obj()

@@ -1,0 +1,130 @@
+package check
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	earlyv1alpha1 "github.com/firesteel-dev/firesteel/pkg/apis/early/v1alpha1"
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
+	"github.com/firesteel-dev/firesteel/pkg/applications"
+	"github.com/firesteel-dev/firesteel/pkg/cluster/resources"
+	"github.com/firesteel-dev/firesteel/pkg/cluster/status"
+	"github.com/firesteel-dev/firesteel/pkg/config"
+	"github.com/firesteel-dev/firesteel/pkg/diagnosis"
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
+	"github.com/firesteel-dev/firesteel/pkg/finding"
+	"github.com/firesteel-dev/firesteel/pkg/schedule/variant"
+)
+
+// Manifest returns everything that is found about a manifest in JSON, with the settings for the objects of its namespace.
+func Manifest(manifest []byte, settings *config.Config, now time.Time) finding.List {
+	object, err := Decode(manifest)
+	if err != nil {
+		return finding.Of(err)
+	}
+	return Check(object, settings, now)
+}
+
+// Check returns everything that is found about an object: errors, for which it is refused, and warnings. settings are those for the
+// objects of its namespace.
+func Check(object Object, settings *config.Config, now time.Time) finding.List {
+	object = named(object)
+	switch object := object.(type) {
+	case *sparkv1.SparkCluster:
+		return cluster(object, settings)
+	case variant.Schedule:
+		return ofSchedule(object, settings, now)
+	case dialect.Application:
+		return application(object, settings).Found
+	default:
+		return finding.List{{Text: fmt.Sprintf("%T is no object that Firesteel serves", object)}}
+	}
+}
+
+// named returns an object with a name like the one that the API server will generate for it, if it has none.
+func named(object Object) Object {
+	const generated, longest = "xxxxx", 58
+	prefix := object.GetGenerateName()
+	if object.GetName() != "" || prefix == "" {
+		return object
+	}
+	copied := object.DeepCopyObject().(Object)
+	copied.SetName(prefix[:min(len(prefix), longest)] + generated)
+	return copied
+}
+
+func application(app dialect.Application, settings *config.Config) dialect.Checked {
+	if reason := app.GetUndecodable(); reason != "" {
+		return dialect.Checked{Found: undecodable("application", reason)}
+	}
+	api := apiOf(app)
+	return dialect.Check(api.Dialect(settings), api.API, app)
+}
+
+// apis are the APIs of applications by their groups. They have no client.
+var apis = applications.All(nil)
+
+// apiOf returns the API of an application. One that was decoded as a part of a list does not name it.
+func apiOf(app dialect.Application) *applications.API {
+	switch app.(type) {
+	case *v1beta2.SparkApplication:
+		return apis[v1beta2.SchemeGroupVersion.Group]
+	case *earlyv1alpha1.SparkApplication:
+		return apis[earlyv1alpha1.SchemeGroupVersion.Group]
+	default:
+		return apis[sparkv1.SchemeGroupVersion.Group]
+	}
+}
+
+// undecodable is about an object that cannot be decoded. The reason names the field.
+func undecodable(noun, reason string) finding.List {
+	explained := diagnosis.Undecodable(noun, reason)
+	return finding.List{{Severity: finding.Error, Reason: explained.Reason, Text: explained.Summary, Remedy: explained.Remedy}}
+}
+
+func cluster(c *sparkv1.SparkCluster, settings *config.Config) finding.List {
+	if c.Undecodable != "" {
+		return undecodable("cluster", c.Undecodable)
+	}
+	_, err := resources.Build(c, resources.Defaults{Image: settings.Defaults.Image})
+	found := finding.Of(err)
+	return append(found, status.Warnings(c).Beside(found)...)
+}
+
+func ofSchedule(s variant.Schedule, settings *config.Config, now time.Time) finding.List {
+	if reason := s.GetUndecodable(); reason != "" {
+		return undecodable("schedule", reason)
+	}
+	kind := variant.Apache
+	if _, ok := s.(*v1beta2.ScheduledSparkApplication); ok {
+		kind = variant.Kubeflow
+	}
+	found := kind.PolicyOf(s, now).Refusals
+	run, err := runOf(kind, s, now)
+	if err != nil {
+		return append(found, finding.Finding{Field: "spec.template", Message: fmt.Sprintf("is no application (%v)", err), Remedy: "write one"})
+	}
+	for _, f := range application(run, settings).Found {
+		found = append(found, finding.List{kind.FoundInTemplate(f)}.Beside(found)...)
+	}
+	return found
+}
+
+// runOf returns the application that a schedule would start at an instant.
+func runOf(kind *variant.Kind, s variant.Schedule, instant time.Time) (dialect.Application, error) {
+	run, err := kind.NewRun(s, instant)
+	if err != nil {
+		return nil, err
+	}
+	encoded, err := json.Marshal(run)
+	if err != nil {
+		return nil, err
+	}
+	object, err := Decode(encoded)
+	if err != nil {
+		return nil, err
+	}
+	return object.(dialect.Application), nil
+}

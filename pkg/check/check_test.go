@@ -1,0 +1,255 @@
+package check_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"sigs.k8s.io/yaml"
+
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/check"
+	"github.com/firesteel-dev/firesteel/pkg/config"
+	"github.com/firesteel-dev/firesteel/pkg/finding"
+)
+
+var now = time.Date(2026, 11, 26, 0, 0, 0, 0, time.UTC)
+
+// settings are the defaults, with a service account for drivers.
+func settings() *config.Config {
+	settings := config.Default()
+	settings.Defaults.DriverServiceAccount, settings.Kubeflow.DriverServiceAccount = "spark", "spark"
+	return settings
+}
+
+// manifest is an object in YAML as JSON.
+func manifest(t *testing.T, apiVersion, kind, spec string) []byte {
+	t.Helper()
+	text := fmt.Sprintf("apiVersion: %s\nkind: %s\nmetadata: {name: pi, namespace: team-a}\nspec:\n%s", apiVersion, kind, spec)
+	encoded, err := yaml.YAMLToJSON([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return encoded
+}
+
+// printed are findings with their severity and field.
+func printed(found finding.List) []string {
+	var lines []string
+	for _, f := range found {
+		severity := "error"
+		if f.Severity == finding.Warning {
+			severity = "warning"
+		}
+		lines = append(lines, severity+" "+f.Field)
+	}
+	slices.Sort(lines)
+	return lines
+}
+
+const (
+	apache = `  mainClass: Pi
+  jars: local:///pi.jar
+  runtimeVersions: {sparkVersion: 4.0.1}
+`
+	kubeflow = `  type: Scala
+  mainClass: Pi
+  mainApplicationFile: local:///pi.jar
+  image: spark
+  sparkVersion: 4.0.1
+`
+	early = `  type: Java
+  mainClass: Pi
+  mainApplicationFile: local:///pi.jar
+  driver: {image: spark:4.0.1}
+  executor: {image: spark:4.0.1}
+`
+	cluster = `  runtimeVersions: {sparkVersion: 4.0.1}
+  clusterTolerations: {instanceConfig: {initWorkers: 1, minWorkers: 1, maxWorkers: 1}}
+`
+)
+
+// indented is a spec within a template.
+func indented(by int, spec string) string {
+	indent := strings.Repeat(" ", by)
+	return indent + strings.ReplaceAll(strings.TrimSuffix(spec, "\n"), "\n", "\n"+indent) + "\n"
+}
+
+func TestEachKindIsChecked(t *testing.T) {
+	for name, test := range map[string]struct {
+		kind, spec string
+		versions   []string
+		want       []string
+	}{
+		"an application of the Apache API": {
+			kind: "SparkApplication", versions: []string{"spark.apache.org/v1", "spark.apache.org/v1beta1", "spark.apache.org/v1alpha1"}, spec: apache,
+		},
+		"one with errors and warnings": {
+			kind: "SparkApplication", versions: []string{"spark.apache.org/v1"},
+			spec: apache + "  deploymentMode: ClientMode\n  sparkConf: {spark.driver.memory: 1.5g, spark.app.name: x}\n",
+			want: []string{"error spec.deploymentMode", "error spec.sparkConf[spark.driver.memory]", "warning spec.sparkConf[spark.app.name]"},
+		},
+		"an application of the Kubeflow API": {
+			kind: "SparkApplication", spec: kubeflow,
+			versions: []string{"sparkoperator.k8s.io/v1beta2", "sparkoperator.k8s.io/v1beta1", "sparkoperator.k8s.io/v1alpha1"},
+		},
+		"one with denied properties": {
+			kind: "SparkApplication", versions: []string{"sparkoperator.k8s.io/v1beta2"}, spec: kubeflow + "  sparkConf: {spark.master: local}\n",
+			want: []string{"error spec.sparkConf[spark.master]"},
+		},
+		"an application of the early API": {
+			kind: "SparkApplication", versions: []string{"spark-operator.k8s.io/v1alpha1"}, spec: early,
+		},
+		"one in a mode that is refused": {
+			kind: "SparkApplication", versions: []string{"spark-operator.k8s.io/v1alpha1"}, spec: early + "  mode: client\n", want: []string{"error spec.mode"},
+		},
+		"a cluster": {
+			kind: "SparkCluster", versions: []string{"spark.apache.org/v1", "spark.apache.org/v1beta1", "spark.apache.org/v1alpha1"}, spec: cluster,
+		},
+		"a cluster with numbers that contradict": {
+			kind: "SparkCluster", versions: []string{"spark.apache.org/v1"},
+			spec: strings.Replace(cluster, "minWorkers: 1", "minWorkers: 2", 1),
+			want: []string{"warning spec.clusterTolerations.instanceConfig.minWorkers"},
+		},
+		"a schedule of Firesteel": {
+			kind: "ScheduledSparkApplication", versions: []string{"firesteel.dev/v1alpha1"},
+			spec: "  schedule: '@daily'\n  template:\n    spec:\n" + indented(4, apache),
+		},
+		"one with errors of its own and of its template": {
+			kind: "ScheduledSparkApplication", versions: []string{"firesteel.dev/v1alpha1"},
+			spec: "  schedule: '61 * * * *'\n  concurrencyPolicy: Never\n  template:\n    metadata: {annotations: {firesteel.dev/active-deadline: soon}}\n    spec:\n" +
+				indented(4, apache+"  deploymentMode: ClientMode\n  sparkConf: {spark.app.name: x}\n"),
+			want: []string{
+				"error spec.concurrencyPolicy", "error spec.schedule", "error spec.template.spec.deploymentMode",
+				"warning spec.template.metadata.annotations[firesteel.dev/active-deadline]", "warning spec.template.spec.sparkConf[spark.app.name]",
+			},
+		},
+		"a schedule of the Kubeflow operator": {
+			kind: "ScheduledSparkApplication", spec: "  schedule: '@daily'\n  template:\n" + indented(2, kubeflow),
+			versions: []string{"sparkoperator.k8s.io/v1beta2", "sparkoperator.k8s.io/v1beta1", "sparkoperator.k8s.io/v1alpha1"},
+		},
+		"one in an unknown zone, whose template is refused": {
+			kind: "ScheduledSparkApplication", versions: []string{"sparkoperator.k8s.io/v1beta2"},
+			spec: "  schedule: '@daily'\n  timeZone: Europe/Atlantis\n  template:\n" + indented(2, kubeflow+"  mode: client\n"),
+			want: []string{"error spec.template.mode", "error spec.timeZone"},
+		},
+		"one without a template": {
+			kind: "ScheduledSparkApplication", versions: []string{"sparkoperator.k8s.io/v1beta2"}, spec: "  schedule: '@daily'\n",
+			want: []string{"error spec.template"},
+		},
+	} {
+		for _, version := range test.versions {
+			t.Run(name+" in "+version, func(t *testing.T) {
+				found := check.Manifest(manifest(t, version, test.kind, test.spec), settings(), now)
+				if diff := cmp.Diff(test.want, printed(found)); diff != "" {
+					t.Errorf("findings (-want +got):\n%s\n%s", diff, found)
+				}
+			})
+		}
+	}
+}
+
+func TestTextsAboutATemplateNameTheFieldsOfTheSchedule(t *testing.T) {
+	template := indented(4, apache+"  driverSpec: {podTemplateSpec: {spec: {volume: []}}}\n")
+	found := check.Manifest(manifest(t, "firesteel.dev/v1alpha1", "ScheduledSparkApplication",
+		"  schedule: '@daily'\n  template:\n    spec:\n"+template), settings(), now)
+	if want := `unknown field "spec.template.spec.driverSpec.podTemplateSpec.spec.volume" is dropped: correct its spelling`; found.String() != want {
+		t.Errorf("it is %q, want %q", found, want)
+	}
+}
+
+func TestAnObjectThatCannotBeDecodedIsRefusedWithItsField(t *testing.T) {
+	pod := "{spec: {activeDeadlineSeconds: '60'}}"
+	for _, test := range []struct{ version, kind, spec, field string }{
+		{"spark.apache.org/v1", "SparkApplication", "  driverSpec: {podTemplateSpec: " + pod + "}\n", "spec.driverSpec.podTemplateSpec.spec.activeDeadlineSeconds"},
+		{"sparkoperator.k8s.io/v1beta2", "SparkApplication", "  driver: {template: " + pod + "}\n", "spec.driver.template.spec.activeDeadlineSeconds"},
+		{"spark-operator.k8s.io/v1alpha1", "SparkApplication", "  sparkConf: []\n", "spec.sparkConf"},
+		{"spark.apache.org/v1", "SparkCluster", "  sparkConf: []\n", "spec.sparkConf"},
+		{"firesteel.dev/v1alpha1", "ScheduledSparkApplication", "  schedule: 1\n", "spec.schedule"},
+		{"sparkoperator.k8s.io/v1beta2", "ScheduledSparkApplication", "  schedule: 1\n", "spec.schedule"},
+		{
+			"sparkoperator.k8s.io/v1beta2", "ScheduledSparkApplication", "  schedule: '@daily'\n  template: {driver: {template: " + pod + "}}\n",
+			"spec.template.driver.template.spec.activeDeadlineSeconds",
+		},
+	} {
+		found := check.Manifest(manifest(t, test.version, test.kind, test.spec), settings(), now)
+		if len(found) == 0 || found[0].Severity != finding.Error || !strings.Contains(found.String(), test.field) {
+			t.Errorf("%s %s: it is %q, want %s", test.version, test.kind, found, test.field)
+		}
+	}
+}
+
+func TestUnknownKindsAndVersionsAreRefusedWithThoseThatAreServed(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"apiVersion":"spark.apache.org/v9","kind":"SparkApplication"}`: `apiVersion "spark.apache.org/v9" is no version in which Firesteel serves the kind ` +
+			`SparkApplication: write one of spark.apache.org/v1, spark.apache.org/v1beta1, spark.apache.org/v1alpha1`,
+		`{"apiVersion":"v1","kind":"Pod"}`: `kind "Pod" is no kind of v1 that Firesteel serves: write one of `,
+		`{}`:                               `kind "" is no kind of`,
+		`[]`:                               `the manifest is no object with apiVersion and kind`,
+		`{"apiVersion":"spark.apache.org/v1","kind":"SparkApplication","metadata":7}`: `metadata cannot be decoded`,
+	} {
+		found := check.Manifest([]byte(text), settings(), now)
+		if len(found) != 1 || found[0].Severity != finding.Error || !strings.HasPrefix(found.String(), want) {
+			t.Errorf("%s: it is %q, want %q", text, found, want)
+		}
+	}
+}
+
+func TestAnObjectWhoseNameIsGeneratedLaterIsChecked(t *testing.T) {
+	text := strings.Replace(string(manifest(t, "sparkoperator.k8s.io/v1beta2", "SparkApplication", kubeflow)), `"name":"pi"`,
+		`"generateName":"`+strings.Repeat("a", 250)+`-"`, 1)
+	if found := check.Manifest([]byte(text), settings(), now); len(found) > 0 {
+		t.Errorf("it is refused: %s", found)
+	}
+}
+
+func TestAnObjectOfATypedClientIsChecked(t *testing.T) {
+	app := &sparkv1.SparkApplication{}
+	if err := json.Unmarshal(manifest(t, "spark.apache.org/v1", "SparkApplication", apache+"  deploymentMode: ClientMode\n"), app); err != nil {
+		t.Fatal(err)
+	}
+	app.APIVersion, app.Kind = "", ""
+	if found := check.Check(app, settings(), now); !slices.Equal(printed(found), []string{"error spec.deploymentMode"}) {
+		t.Errorf("it is %s", found)
+	}
+}
+
+func TestServedVersionsAreThoseOfTheCustomResourceDefinitions(t *testing.T) {
+	var want, got []string
+	for _, pattern := range []string{"../../config/300-*.yaml", "../../config/early/300-*.yaml"} {
+		files, err := filepath.Glob(pattern)
+		if err != nil || len(files) == 0 {
+			t.Fatalf("%s: %v", pattern, err)
+		}
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var definition apiextensionsv1.CustomResourceDefinition
+			if err := yaml.Unmarshal(text, &definition); err != nil {
+				t.Fatal(err)
+			}
+			for _, version := range definition.Spec.Versions {
+				if version.Served {
+					want = append(want, definition.Spec.Group+"/"+version.Name+" "+definition.Spec.Names.Kind)
+				}
+			}
+		}
+	}
+	for _, kind := range check.Served() {
+		got = append(got, kind.GroupVersion().String()+" "+kind.Kind)
+	}
+	slices.Sort(want)
+	slices.Sort(got)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("kinds (-want +got):\n%s", diff)
+	}
+}
