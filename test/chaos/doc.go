@@ -1,4 +1,4 @@
-// Package chaos runs Firesteel, with applications of both APIs, on a real control plane whose nodes kwok simulates, has
+// Package chaos runs Firesteel, with applications of all APIs, on a real control plane whose nodes kwok simulates, has
 // everything around it and in it fail at random for a while, and then judges what became of the applications.
 //
 // The controller (alone, as two replicas that elect leaders, or two that overlap), the handlers and the sink are

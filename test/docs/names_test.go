@@ -1,6 +1,9 @@
 package docs
 
 import (
+	"fmt"
+	"go/scanner"
+	"go/token"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -8,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/application"
 )
 
 // sources returns the text of all files with an extension below some folders, but of tests.
@@ -125,5 +130,72 @@ func TestTestsThatPagesNameExist(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+func TestPagesNameTheNumberOfWorkers(t *testing.T) {
+	want := fmt.Sprintf("%d applications at once, up to %d of one namespace", application.Workers, application.Workers*3/4)
+	for _, path := range []string{"configuration.md", "kubeflow-flags.md", "helm.md"} {
+		text, err := os.ReadFile(filepath.Join(root, "docs/operators", path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(text), want) {
+			t.Errorf("docs/operators/%s does not say %q", path, want)
+		}
+	}
+}
+
+// identifiers returns all names that the Go files below some folders declare or use.
+func identifiers(t *testing.T, folders ...string) map[string]bool {
+	t.Helper()
+	found := map[string]bool{}
+	for _, folder := range folders {
+		err := filepath.WalkDir(filepath.Join(root, folder), func(path string, entry fs.DirEntry, err error) error {
+			if err != nil || entry.IsDir() || filepath.Ext(path) != ".go" {
+				return err
+			}
+			text, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			var s scanner.Scanner
+			s.Init(token.NewFileSet().AddFile(path, -1, len(text)), text, nil, 0)
+			for {
+				_, tok, literal := s.Scan()
+				if tok == token.EOF {
+					return nil
+				}
+				if tok == token.IDENT {
+					found[literal] = true
+				}
+			}
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return found
+}
+
+var identifier = regexp.MustCompile("`(?:[a-z]+\\.)?([A-Z][A-Za-z]+)`|`([a-z][A-Za-z]+)`")
+
+// notOfGo are the names in adding.md that are of examples, of manifests or of files.
+var notOfGo = []string{"archives", "enableServiceLinks", "Paused", "Kustomization", "Makefile", "resourceNames"}
+
+func TestIdentifiersThatAddingNamesExist(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(root, "docs/contributors/adding.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	known, names := identifiers(t, "cmd", "hack", "pkg", "test"), 0
+	for _, match := range identifier.FindAllStringSubmatch(string(text), -1) {
+		names++
+		if name := match[1] + match[2]; !known[name] && !slices.Contains(notOfGo, name) {
+			t.Errorf("docs/contributors/adding.md names %s, which no Go file has", match[0])
+		}
+	}
+	if names < 30 {
+		t.Errorf("found %d names only: does the page still mark them as code?", names)
 	}
 }

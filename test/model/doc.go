@@ -1,4 +1,4 @@
-// Package model plays the whole controller, with applications of both APIs, against a model of the API server, in
+// Package model plays the whole controller, with applications of all APIs, against a model of the API server, in
 // simulated time.
 //
 //	users, kubelet ──► server (revisions, conflicts, finalizers, garbage collection)

@@ -34,7 +34,7 @@ var kubeflow = []row{
 	{theirs: "controller/leaderElection/leaseDuration", ours: "settings/config-leader-election/lease-duration"},
 	{theirs: "controller/leaderElection/renewDeadline", ours: "settings/config-leader-election/renew-deadline"},
 	{theirs: "controller/leaderElection/retryPeriod", ours: "settings/config-leader-election/retry-period"},
-	{theirs: "controller/workers", note: "none: 32 applications at once, each waiting for the API server only"},
+	{theirs: "controller/workers", note: "none: 40 applications at once, up to 30 of one namespace; each waits for the API server only"},
 	{theirs: "controller/logLevel", ours: "settings/config-logging/loglevel.controller"},
 	{theirs: "controller/logEncoder", note: "none: the log is JSON; `zap-logger-config` of `settings.config-logging` has zap's own configuration"},
 	{theirs: "controller/driverPodCreationGracePeriod", note: "none: the API server says, by uid, whether a driver is missing"},
@@ -83,7 +83,7 @@ var kubeflow = []row{
 	{theirs: "controller/pprof/portName", note: "none: no Service has this port"},
 	{theirs: "controller/workqueueRateLimiter", note: "none: work is done when it is due; only errors have a back-off"},
 	{theirs: "submitter", note: "none: there is no JVM to submit with"},
-	{theirs: "webhook/resourceQuotaEnforcement/enable", note: "none: if a quota refuses a Pod, the submission fails and is retried as `restartPolicy` says"},
+	{theirs: "webhook/resourceQuotaEnforcement/enable", ours: "settings/config-admission/quota", note: "true: `fail`. With `hold` a launch waits for room", convert: quota},
 	{theirs: "webhook", note: "none: no webhook stands between an application and its Pods. `admission.enable` refuses Spark properties that give rights"},
 	{theirs: "spark/jobNamespaces", ours: "spark/jobNamespaces", note: "the same meaning: `\"\"` stands for all. Left out there, it is `default` alone", convert: jobNamespaces},
 	{theirs: "spark/jobNamespaceSelector", ours: "spark/jobNamespaceSelector", note: "nothing if all namespaces are watched", convert: namespaceSelector},
@@ -105,11 +105,18 @@ var kubeflow = []row{
 	{theirs: "prometheus/podMonitor/labels", ours: "prometheus/podMonitor/labels"},
 	{theirs: "prometheus/podMonitor/jobLabel", ours: "prometheus/podMonitor/jobLabel"},
 	{theirs: "prometheus/podMonitor/podMetricsEndpoint", ours: "prometheus/podMonitor/podMetricsEndpoint"},
-	{theirs: "certManager", note: "none: there is no webhook to certify"},
+	{theirs: "certManager", note: "none: the opt-in webhook makes its own certificates"},
 }
 
 // nothing is the conversion of a value that another row converts.
 func nothing(*move) {}
+
+// quota makes attempts without room fail.
+func quota(m *move) {
+	if truth(m.value) {
+		m.set(m.row.ours, "fail")
+	}
+}
 
 // ifOn copies a value if a switch of the other chart is on.
 func ifOn(path string) func(*move) {

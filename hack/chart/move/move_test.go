@@ -149,8 +149,12 @@ func TestConversion(t *testing.T) {
 				"config-observability: {metrics-protocol: prometheus, metrics-endpoint: ':7000'}}", nil,
 		},
 		"of a webhook": {
-			Charts[0], "webhook: {enable: true, resourceQuotaEnforcement: {enable: true}}", "{}",
-			[]string{"webhook.resourceQuotaEnforcement.enable: none", "webhook: none"},
+			Charts[0], "webhook: {enable: true, resourceQuotaEnforcement: {enable: false}}", "{}",
+			[]string{"webhook: none"},
+		},
+		"of a webhook that enforces quotas": {
+			Charts[0], "webhook: {enable: true, resourceQuotaEnforcement: {enable: true}}", "settings: {config-admission: {quota: fail}}",
+			[]string{"webhook: none"},
 		},
 		"of what that chart does not have": {
 			Charts[0], "controller: {replica: 2}", "{}", []string{"controller.replica: that chart has no such value"},

@@ -1,5 +1,5 @@
 // Package reference generates the published documents of the events' contract from its table: a page, a JSON schema for each type,
-// an AsyncAPI document and Knative's EventTypes. hack/codegen writes the files.
+// an AsyncAPI document and Knative's EventTypes. hack/contract writes the files.
 package reference
 
 import (

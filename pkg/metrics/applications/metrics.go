@@ -1,4 +1,4 @@
-// Package applications has the metrics of SparkApplications of both APIs.
+// Package applications has the metrics of SparkApplications of all APIs.
 package applications
 
 import (

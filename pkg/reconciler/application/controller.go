@@ -32,8 +32,8 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/quotas"
 )
 
-// workers is the number of concurrent reconciles. One namespace gets at most three quarters of them.
-const workers = 40
+// Workers is the number of concurrent reconciles. One namespace gets at most three quarters of them.
+const Workers = 40
 
 // Kind holds the differences between the APIs.
 type Kind struct {
@@ -87,7 +87,7 @@ func NewController(ctx context.Context, cmw configmap.Watcher, process *base.Pro
 			},
 		}
 	})
-	impl.Concurrency = workers
+	impl.Concurrency = Workers
 	generated := impl.Reconciler.(base.Generated)
 	owned := base.NewOwned(generated, kind.Informer.GetStore())
 	base.Must(ctx, kind.Informer.AddIndexers(applicationIndexers(kind.API.API)))
@@ -100,7 +100,7 @@ func NewController(ctx context.Context, cmw configmap.Watcher, process *base.Pro
 	base.Must(ctx, err)
 	known := &synced{}
 	*r = newReconciler(ctx, process, kind, impl, owned, apps, currentDialect, metrics, known)
-	impl.Reconciler = newGate(r, generated, states, fairshare.NewWorkers(workers, impl.EnqueueKey), otel.Tracer(kind.Scope),
+	impl.Reconciler = newGate(r, generated, states, fairshare.NewWorkers(Workers, impl.EnqueueKey), otel.Tracer(kind.Scope),
 		yielding{&process.DueRuns, &process.FirstLaunches, r.podEventTimes, r.clock, func(app dialect.Application) bool {
 			return process.Stopping() && r.launcher.Fenced(app) == nil
 		}},

@@ -103,7 +103,7 @@ func newGateEnv(t *testing.T, apps ...*applicationtest.Application) *env {
 		recordGuard: newRecordGuard(apache.New(apache.Defaults{}).SameVisibleStatus),
 	}
 	e.states = applicationmetrics.NewStateCounter(lister{e.cache}.get, func(app dialect.Application) bool { return e.store.Load().Scope.Serves(app, e.labelsOf) }, apache.New(apache.Defaults{}).VisibleState, clock.RealClock{})
-	e.Gate = newGate(r, e.behind, e.states, fairshare.NewWorkers(workers, func(types.NamespacedName) {}), sdktrace.NewTracerProvider(sdktrace.WithSyncer(e.spans)).Tracer("test"),
+	e.Gate = newGate(r, e.behind, e.states, fairshare.NewWorkers(Workers, func(types.NamespacedName) {}), sdktrace.NewTracerProvider(sdktrace.WithSyncer(e.spans)).Tracer("test"),
 		yielding{&base.Burst{}, &e.firstLaunches, r.podEventTimes, applicationtest.ClockAt(applicationtest.Start), func(dialect.Application) bool { return false }},
 		func(_ context.Context, app dialect.Application) (bool, error) {
 			return slices.Contains(e.atRest, app.GetName()), nil

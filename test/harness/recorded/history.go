@@ -49,7 +49,7 @@ func then(states []lifecycle.State, more ...lifecycle.State) []lifecycle.State {
 
 const cause = "the driver's node was lost"
 
-// common are the histories of applications of both APIs. Each state that both have is the end of one.
+// common are the histories of applications of the Apache and the Kubeflow operator's APIs. Each state that both have is the end of one.
 var common = []history{
 	{states: requested[:1], health: Progressing},
 	{states: requested[:1], name: "Unschedulable", health: Progressing, message: "0/3 nodes",

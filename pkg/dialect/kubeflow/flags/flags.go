@@ -44,7 +44,7 @@ var rows = []row{
 	{flags: names("leader-election-lock-namespace"), instead: "the environment variable `SYSTEM_NAMESPACE`"},
 	{flags: names("leader-election-lease-duration leader-election-renew-deadline leader-election-retry-period"), instead: "`lease-duration`, `renew-deadline`, `retry-period` in `config-leader-election`"},
 	{flags: names("zap-*"), earlier: names("logs v"), instead: "`loglevel.controller` and `zap-logger-config` in `config-logging`"},
-	{flags: names("controller-threads"), instead: "none: 32 applications at once, each waiting for the API server only"},
+	{flags: names("controller-threads"), instead: "none: 40 applications at once, up to 30 of one namespace; each waits for the API server only"},
 	{flags: names("workqueue-ratelimiter-*"), instead: "none: work is done when it is due; only errors have a back-off"},
 	{flags: names("kube-api-qps kube-api-burst"), instead: "none: the API server's Priority and Fairness is the limit"},
 	{flags: names("cache-sync-timeout"), instead: "none: the controller is ready when it knows all applications"},
@@ -57,7 +57,7 @@ var rows = []row{
 		flags: names("webhook-* mutating-webhook-name validating-webhook-name enable-cert-manager"), earlier: names("enable-webhook"),
 		instead: "none: no webhook stands between an application and its Pods. The CRD refuses what the webhook refused, or the application fails with a reason",
 	},
-	{flags: names("enable-resource-quota-enforcement"), instead: "none: if a quota refuses a Pod, the submission fails and is retried as `restartPolicy` says"},
+	{flags: names("enable-resource-quota-enforcement"), instead: "`quota` in `config-admission`: with `fail`, an attempt without room fails at once; with `hold`, its launch waits for room"},
 }
 
 func names(text string) []string { return strings.Fields(text) }
