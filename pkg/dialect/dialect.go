@@ -73,8 +73,8 @@ type Statuses interface {
 	ShowsExecutors(app Application) bool
 	// VisibleState returns the state that the status shows; empty if it shows none.
 	VisibleState(app Application) string
-	// Announcements returns the Kubernetes Events for what a write changed: at most 4 an attempt. before may have no record.
-	Announcements(before, after Application) []Announcement
+	// KubernetesEvents returns the Kubernetes Events for what a write changed: at most 4 an attempt. before may have no record.
+	KubernetesEvents(before, after Application) []KubernetesEvent
 }
 
 // Adoptions takes over what another operator left.
@@ -117,8 +117,8 @@ type Settings struct {
 // Common returns s. A type that embeds Settings has this method, too, and so can be the settings of Functions.
 func (s Settings) Common() Settings { return s }
 
-// Announcement is a Kubernetes Event on an application.
-type Announcement struct {
+// KubernetesEvent is an Event of Kubernetes on an application.
+type KubernetesEvent struct {
 	// Type is corev1.EventTypeNormal or corev1.EventTypeWarning.
 	Type string
 	// Reason is a word in CamelCase. Message is a sentence for people.

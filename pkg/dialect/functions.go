@@ -31,11 +31,11 @@ type Functions[A Application, S interface{ Common() Settings }] struct {
 	ObsoleteObjects func(app A, settings S) []submission.Object
 	Refusals        func(err error, app A, settings S) finding.List
 
-	Project        func(app A, record *v1alpha1.Record, facts Facts, settings S)
-	Restore        func(app, last A) A
-	ShowsExecutors func(app A) bool
-	VisibleState   func(app A) string
-	Announcements  func(before, after A) []Announcement
+	Project          func(app A, record *v1alpha1.Record, facts Facts, settings S)
+	Restore          func(app, last A) A
+	ShowsExecutors   func(app A) bool
+	VisibleState     func(app A) string
+	KubernetesEvents func(before, after A) []KubernetesEvent
 
 	HasForeignStatus  func(app A) bool
 	FinishedElsewhere func(app A, settings S) bool
@@ -122,8 +122,8 @@ func (d adapter[A, S]) ShowsExecutors(app Application) bool {
 
 func (d adapter[A, S]) VisibleState(app Application) string { return d.functions.VisibleState(app.(A)) }
 
-func (d adapter[A, S]) Announcements(before, after Application) []Announcement {
-	return d.functions.Announcements(before.(A), after.(A))
+func (d adapter[A, S]) KubernetesEvents(before, after Application) []KubernetesEvent {
+	return d.functions.KubernetesEvents(before.(A), after.(A))
 }
 
 func (d adapter[A, S]) HasForeignStatus(app Application) bool {

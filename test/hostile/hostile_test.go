@@ -264,7 +264,7 @@ func project(app dialect.Application, d dialect.Dialect, warnings []string, refu
 
 // checkSaid checks that the messages of an application are short.
 func checkSaid(d dialect.Dialect, app, told dialect.Application) error {
-	for _, said := range d.Announcements(app, told) {
+	for _, said := range d.KubernetesEvents(app, told) {
 		if len(said.Message) > mostSaid {
 			return fmt.Errorf("an Event is of %d bytes", len(said.Message))
 		}

@@ -38,8 +38,8 @@ var New = dialect.Of(dialect.Functions[*sparkv1.SparkApplication, Defaults]{
 	// The Apache operator's status shows no executors.
 	ShowsExecutors: func(*sparkv1.SparkApplication) bool { return false },
 	VisibleState:   VisibleState,
-	Announcements: func(before, after *sparkv1.SparkApplication) []dialect.Announcement {
-		return Announcements(before.GetRecord(), after.GetRecord())
+	KubernetesEvents: func(before, after *sparkv1.SparkApplication) []dialect.KubernetesEvent {
+		return KubernetesEvents(before.GetRecord(), after.GetRecord())
 	},
 
 	HasForeignStatus:  func(app *sparkv1.SparkApplication) bool { return HasForeignStatus(app.Status) },

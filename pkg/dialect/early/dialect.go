@@ -43,8 +43,8 @@ var of = dialect.Of(dialect.Functions[*v1alpha1.SparkApplication, Settings]{
 	},
 	ShowsExecutors: func(app *v1alpha1.SparkApplication) bool { return len(app.Status.ExecutorState) > 0 },
 	VisibleState:   func(app *v1alpha1.SparkApplication) string { return string(app.Status.AppState.State) },
-	Announcements: func(before, after *v1alpha1.SparkApplication) []dialect.Announcement {
-		return status.Announcements(kubeflowApplication(before), kubeflowApplication(after))
+	KubernetesEvents: func(before, after *v1alpha1.SparkApplication) []dialect.KubernetesEvent {
+		return status.KubernetesEvents(kubeflowApplication(before), kubeflowApplication(after))
 	},
 
 	HasForeignStatus: func(app *v1alpha1.SparkApplication) bool { return hasForeignStatus(app.Status) },

@@ -39,9 +39,9 @@ var New = dialect.Of(dialect.Functions[*v1beta2.SparkApplication, settings.Defau
 		last.Status.DeepCopyInto(&restored.Status)
 		return restored
 	},
-	ShowsExecutors: func(app *v1beta2.SparkApplication) bool { return len(app.Status.ExecutorState) > 0 },
-	VisibleState:   func(app *v1beta2.SparkApplication) string { return string(app.Status.AppState.State) },
-	Announcements:  status.Announcements,
+	ShowsExecutors:   func(app *v1beta2.SparkApplication) bool { return len(app.Status.ExecutorState) > 0 },
+	VisibleState:     func(app *v1beta2.SparkApplication) string { return string(app.Status.AppState.State) },
+	KubernetesEvents: status.KubernetesEvents,
 
 	HasForeignStatus: func(app *v1beta2.SparkApplication) bool { return status.HasForeignStatus(app.Status) },
 	FinishedElsewhere: func(app *v1beta2.SparkApplication, defaults settings.Defaults) bool {

@@ -17,8 +17,8 @@ import (
 // emitEvents emits the Kubernetes Events for the changes of a status write.
 func emitEvents(ctx context.Context, d dialect.Dialect, before, after dialect.Application) {
 	recorder := controller.GetEventRecorder(ctx)
-	for _, announcement := range d.Announcements(before, after) {
-		recorder.Event(after, announcement.Type, announcement.Reason, announcement.Message)
+	for _, event := range d.KubernetesEvents(before, after) {
+		recorder.Event(after, event.Type, event.Reason, event.Message)
 	}
 }
 

@@ -13,18 +13,18 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 )
 
-// maxAnnouncements bounds the Kubernetes Events of an attempt. The last one is reserved for its end.
-const maxAnnouncements = 4
+// maxEvents bounds the Kubernetes Events of an attempt. The last one is reserved for its end.
+const maxEvents = 4
 
-// Announcements returns the Kubernetes Events, with the Kubeflow operator's reasons, for what the status after shows and the
+// KubernetesEvents returns those, with the Kubeflow operator's reasons, for what the status after shows and the
 // status before does not. A failed executor is reported once an attempt.
-func Announcements(before, after *v1beta2.SparkApplication) []dialect.Announcement {
-	var announced int64
+func KubernetesEvents(before, after *v1beta2.SparkApplication) []dialect.KubernetesEvent {
+	var emitted int64
 	if record := before.Status.Firesteel; record != nil {
-		announced = record.Sequence
+		emitted = record.Sequence
 	}
 	record, failed := after.Status.Firesteel, failedExecutors(before.Status)
-	announcements, spent := []dialect.Announcement(nil), 0
+	events, spent := []dialect.KubernetesEvent(nil), 0
 	for i, t := range record.Transitions {
 		if i == 0 || t.Attempt != record.Transitions[i-1].Attempt {
 			spent = 0
@@ -32,50 +32,50 @@ func Announcements(before, after *v1beta2.SparkApplication) []dialect.Announceme
 				spent = 1
 			}
 		}
-		announcement := announcementOf(after, t)
+		event := eventOf(after, t)
 		if i > 0 && resubmits(record.Transitions[i-1], t) {
-			announcement = dialect.Announcement{}
+			event = dialect.KubernetesEvent{}
 		}
-		room := maxAnnouncements - 1
+		room := maxEvents - 1
 		if closes(t) {
-			room = maxAnnouncements
+			room = maxEvents
 		}
-		if announcement.Reason == "" || spent >= room {
+		if event.Reason == "" || spent >= room {
 			continue
 		}
-		if spent++; t.Sequence > announced {
-			announcements = append(announcements, announcement)
+		if spent++; t.Sequence > emitted {
+			events = append(events, event)
 		}
 	}
 	names := failedExecutors(after.Status)
 	runs := after.Status.AppState.State == v1beta2.RunningState // an executor that ends with its driver is part of the driver's end
-	if runs && len(failed) == 0 && len(names) > 0 && spent < maxAnnouncements-1 {
-		announcements = append(announcements, dialect.Announcement{
+	if runs && len(failed) == 0 && len(names) > 0 && spent < maxEvents-1 {
+		events = append(events, dialect.KubernetesEvent{
 			Type: corev1.EventTypeWarning, Reason: "SparkExecutorFailed", Message: executorsFailed(names),
 		})
 	}
-	return announcements
+	return events
 }
 
-// closes reports whether no announcements of an attempt follow, or few.
+// closes reports whether no Kubernetes Events of an attempt follow, or few.
 func closes(t v1alpha1.Transition) bool {
 	return t.Final() || t.State == string(lifecycle.Suspended) || t.End != nil && t.End.RestartAllowed
 }
 
-// resubmits reports whether an attempt follows a failed submission. The failure is announced already.
+// resubmits reports whether an attempt follows a failed submission. The failure is reported already.
 func resubmits(before, t v1alpha1.Transition) bool {
 	return before.State == string(lifecycle.SchedulingFailure) && t.State == string(lifecycle.ScheduledToRestart)
 }
 
-// announcementOf returns the announcement of a transition; the zero value for none. Each Event is a write, so a life without
+// eventOf returns the Kubernetes Event of a transition; the zero value for none. Each Event is a write, so a life without
 // failures has two. The Kubeflow operator's SparkDriverRunning and SparkDriverCompleted are in the status only.
-func announcementOf(app *v1beta2.SparkApplication, t v1alpha1.Transition) dialect.Announcement {
+func eventOf(app *v1beta2.SparkApplication, t v1alpha1.Transition) dialect.KubernetesEvent {
 	name := app.Name
-	normal := func(reason, format string, args ...any) dialect.Announcement {
-		return dialect.Announcement{Type: corev1.EventTypeNormal, Reason: reason, Message: fmt.Sprintf(format, args...)}
+	normal := func(reason, format string, args ...any) dialect.KubernetesEvent {
+		return dialect.KubernetesEvent{Type: corev1.EventTypeNormal, Reason: reason, Message: fmt.Sprintf(format, args...)}
 	}
-	warning := func(reason, format string, args ...any) dialect.Announcement {
-		return dialect.Announcement{Type: corev1.EventTypeWarning, Reason: reason, Message: fmt.Sprintf(format, args...)}
+	warning := func(reason, format string, args ...any) dialect.KubernetesEvent {
+		return dialect.KubernetesEvent{Type: corev1.EventTypeWarning, Reason: reason, Message: fmt.Sprintf(format, args...)}
 	}
 	switch state := lifecycle.State(t.State); {
 	case state == lifecycle.DriverRequested:
@@ -103,7 +103,7 @@ func announcementOf(app *v1beta2.SparkApplication, t v1alpha1.Transition) dialec
 	case t.Outcome == v1alpha1.OutcomeFailed:
 		return warning("SparkApplicationFailed", "SparkApplication %s failed: %s", name, app.Status.AppState.ErrorMessage)
 	default:
-		return dialect.Announcement{}
+		return dialect.KubernetesEvent{}
 	}
 }
 

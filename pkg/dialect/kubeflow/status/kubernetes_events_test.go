@@ -20,7 +20,7 @@ func reasonsOf(l *life) (reasons []string, most int) {
 	for _, written := range l.statuses {
 		now := before.DeepCopy()
 		now.Status = written
-		for _, said := range status.Announcements(before, now) {
+		for _, said := range status.KubernetesEvents(before, now) {
 			reasons = append(reasons, said.Reason)
 			attempt := written.Firesteel.Attempt.ID
 			spent[attempt]++
@@ -97,7 +97,7 @@ func TestExecutorFailureIsReportedOnce(t *testing.T) {
 	show := func() {
 		before := app.DeepCopy()
 		status.Project(&app.Status, story.Obj(), status.Executors{Seen: seen})
-		for _, said := range status.Announcements(before, app) {
+		for _, said := range status.KubernetesEvents(before, app) {
 			reasons, messages = append(reasons, said.Reason), append(messages, said.Message)
 		}
 	}
@@ -128,7 +128,7 @@ func TestExecutorDeletedWithItsDriverIsNotReported(t *testing.T) {
 	if app.Status.ExecutorState["pi-exec-1"] != v1beta2.ExecutorFailedState {
 		t.Errorf("executors %v", app.Status.ExecutorState)
 	}
-	for _, said := range status.Announcements(before, app) {
+	for _, said := range status.KubernetesEvents(before, app) {
 		if said.Reason == "SparkExecutorFailed" {
 			t.Errorf("told %+v", said)
 		}

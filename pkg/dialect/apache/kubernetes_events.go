@@ -10,28 +10,28 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 )
 
-// Announcements returns the Kubernetes Events for the transitions that users look for: those that the record after has and
+// KubernetesEvents returns the Kubernetes Events for the transitions that users look for: those that the record after has and
 // the record before has not. before may be nil.
-func Announcements(before, after *v1alpha1.Record) []dialect.Announcement {
-	var announcedUntil int64
+func KubernetesEvents(before, after *v1alpha1.Record) []dialect.KubernetesEvent {
+	var emittedUntil int64
 	if before != nil {
-		announcedUntil = before.Sequence
+		emittedUntil = before.Sequence
 	}
-	var made []dialect.Announcement
+	var made []dialect.KubernetesEvent
 	for _, transition := range after.Transitions {
-		if message, worth := announced(transition); transition.Sequence > announcedUntil && worth {
+		if message, worth := eventMessage(transition); transition.Sequence > emittedUntil && worth {
 			kind := corev1.EventTypeNormal
 			if lifecycle.State(transition.State).Failure() {
 				kind = corev1.EventTypeWarning
 			}
-			made = append(made, dialect.Announcement{Type: kind, Reason: transition.State, Message: message})
+			made = append(made, dialect.KubernetesEvent{Type: kind, Reason: transition.State, Message: message})
 		}
 	}
 	return made
 }
 
-// announced returns the message of a transition, and whether the transition is worth a Kubernetes Event.
-func announced(transition v1alpha1.Transition) (message string, worth bool) {
+// eventMessage returns the message of a transition, and whether the transition is worth a Kubernetes Event.
+func eventMessage(transition v1alpha1.Transition) (message string, worth bool) {
 	switch state := lifecycle.State(transition.State); {
 	case state.Failure():
 		return transition.Message, true
