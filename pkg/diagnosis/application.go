@@ -68,7 +68,10 @@ func Application(record *v1alpha1.Record, facts Facts, words Wording) Explanatio
 	}
 	if facts.Held == lifecycle.HeldDriverTerminating {
 		explanation.See = facts.HeldBy
-		if facts.Policy.Timeouts.ForceTermination <= 0 {
+		switch {
+		case record.Launch != nil && record.Launch.ByUser:
+			explanation.Remedy = userDriverNeverForced
+		case facts.Policy.Timeouts.ForceTermination <= 0:
 			explanation.Remedy = words.NeverForced
 		}
 	}

@@ -29,6 +29,11 @@ func TestApplicationHasRemedyDeadlineAndObject(t *testing.T) {
 	waiting := in(lifecycle.ScheduledToRestart, nil)
 	due := metav1.NewMicroTime(now.Add(time.Minute))
 	waiting.Verdict = &v1alpha1.Verdict{Attempt: 0, Restart: true, NotBefore: &due}
+	ofUser := in(lifecycle.DriverStarted, nil)
+	ofUser.Launch = &v1alpha1.Launch{ByUser: true}
+	forces := lifecycle.Policy{Timeouts: lifecycle.Timeouts{ForceTermination: time.Minute}}
+	const notForced = "If its node is lost, delete the Node, or taint it with node.kubernetes.io/out-of-service, or delete the Pod by force: " +
+		"Firesteel does not force the deletion of a driver that a user started."
 	for name, test := range map[string]struct {
 		record *v1alpha1.Record
 		facts  diagnosis.Facts
@@ -51,6 +56,16 @@ func TestApplicationHasRemedyDeadlineAndObject(t *testing.T) {
 				Remedy:  "Delete the Node.", See: "driver Pod pi-0-driver on node n",
 			},
 			"Attempt 1 waits for its start. The driver Pod's deletion was accepted and it is not gone yet: driver Pod pi-0-driver on node n. Delete the Node.",
+		},
+		"a driver of the user that does not go": {
+			ofUser,
+			diagnosis.Facts{Now: now, Held: lifecycle.HeldDriverTerminating, HeldBy: "driver Pod mine on node n", Policy: forces},
+			diagnosis.Explanation{
+				Status: metav1.ConditionUnknown, Reason: "DriverStarted",
+				Summary: "The driver Pod's deletion was accepted and it is not gone yet: driver Pod mine on node n.",
+				Remedy:  notForced, See: "driver Pod mine on node n",
+			},
+			"The driver Pod's deletion was accepted and it is not gone yet: driver Pod mine on node n. " + notForced,
 		},
 		"a failure of which only the log knows": {
 			in(lifecycle.Failed, &v1alpha1.AttemptEnd{Outcome: "failed", Reason: "Error", Message: "It exited with 1 (Error)."}),

@@ -22,6 +22,10 @@ func AwaitsUserDriver(label, value, name string) Explanation {
 	return explanation
 }
 
+// userDriverNeverForced says what to do about a driver Pod that the user started and that does not disappear.
+const userDriverNeverForced = "If its node is lost, delete the Node, or taint it with node.kubernetes.io/out-of-service, or delete the Pod by force: " +
+	"Firesteel does not force the deletion of a driver that a user started."
+
 // OtherUserDrivers explains that driver Pods have the label of an application that follows another driver.
 func OtherUserDrivers(followed, others string) Explanation {
 	return holds("OtherUserDrivers", fmt.Sprintf("Driver Pods beside %s have the label of this application: %s. They are neither followed nor deleted.",

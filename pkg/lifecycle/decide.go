@@ -30,7 +30,7 @@ func Decide(record *v1alpha1.Record, policy Policy, seen Observation, now time.T
 	m.recordSpec()
 	m.recordLaunch()
 	if m.followsUser() {
-		m.policy = policy.OfUserDriver()
+		m.policy = policy.following()
 	}
 	m.ignoreOtherPods()
 	for m.advance() {

@@ -40,7 +40,7 @@ func (m *machine) follow(state State) bool {
 }
 
 // driverLost reports whether the driver's Pod is overdue: it was deleted, its time is over, and how it ended is
-// unknown. Within its own grace period the driver may still live.
+// unknown. Within its own grace period the driver may still live. A driver that the user started has no such time.
 func (m *machine) driverLost() bool {
 	driver := m.seen.Driver
 	if driver == nil || !driver.Terminating {

@@ -12,3 +12,11 @@ func (p Policy) OfUserDriver() Policy {
 	p.Retain, p.RetainFor = RetainAlways, -1
 	return p
 }
+
+// following returns the policy while the driver that the user started is followed: Firesteel does not delete it by force. Before, and
+// after an edit, an application may have a driver of its own, for which the limit holds.
+func (p Policy) following() Policy {
+	p = p.OfUserDriver()
+	p.Timeouts.ForceTermination = 0
+	return p
+}

@@ -40,6 +40,15 @@ func TestDecideOnADriverOfTheUser(t *testing.T) {
 			news: []string{"6/0 Failed [pi-0-driver pi-0]: It failed. | ended Failed, application",
 				"7/0 TerminatedWithoutReleaseResources [pi-0-driver pi-0]: " + retained + " | final Failed"},
 		},
+		"that somebody deletes is not lost while its Pod exists": {
+			record: submitted().Running().With(byUser).Obj(), policy: plain(impatient), seen: Observation{Driver: terminating(at(time.Minute))}, now: at(1000 * time.Hour),
+			want: Decision{Held: HeldDriverTerminating},
+		},
+		"is not deleted by force with the application": {
+			record: submitted().Running().With(byUser).Obj(), policy: plain(impatient, func(p *Policy) { p.Timeouts.Deletion = 0 }),
+			seen: Observation{Driver: terminating(at(time.Minute)), Deleted: at(time.Minute)}, now: at(1000 * time.Hour),
+			want: Decision{Held: HeldDriverTerminating},
+		},
 		"is deleted with the application": {
 			record: submitted().Running().With(byUser).Obj(), policy: plain(impatient), seen: Observation{Driver: readyDriver, Deleted: at(time.Hour)}, now: at(time.Hour),
 			want: Decision{Effect: Release},
