@@ -50,5 +50,5 @@ func ProxyProperties(address *url.URL) map[string]string {
 	if !HasPath(address) {
 		return nil
 	}
-	return map[string]string{"spark.ui.proxyBase": address.Path, "spark.ui.proxyRedirectUri": "/"}
+	return map[string]string{UIProxyBaseKey: address.Path, "spark.ui.proxyRedirectUri": "/"}
 }

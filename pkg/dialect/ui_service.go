@@ -12,6 +12,8 @@ import (
 const (
 	// UIPortKey is the property with the port at which a driver serves its UI.
 	UIPortKey = "spark.ui.port"
+	// UIProxyBaseKey is the property with the path below which a proxy serves a UI.
+	UIProxyBaseKey = "spark.ui.proxyBase"
 	// DefaultUIPort is that port if no property sets it.
 	DefaultUIPort int32 = 4040
 	// UIPortName is the name of the port of the UI's Service.

@@ -1,6 +1,9 @@
 package early
 
 import (
+	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -55,11 +58,18 @@ func (t *translation) setUserDriver(spec v1alpha1.SparkApplicationSpec) {
 	}
 }
 
-// userDriverWarnings warns of time limits, since Firesteel does not stop a driver that the user started, and of a route that cannot be made.
+// userDriverWarnings warns of time limits, since Firesteel does not stop a driver that the user started, of a route that cannot be made,
+// and of a path of the UI that the driver must know.
 func (t *translation) userDriverWarnings(app *v1alpha1.SparkApplication, s Settings) finding.List {
 	var found finding.List
-	if _, err := t.uiAddress(s, AppID(app)); err != nil {
+	address, err := t.uiAddress(s, AppID(app))
+	if err != nil {
 		found.Add(t.spellings.of(fields.Refusals(err, t.app, t.settings))...)
+	}
+	if _, set := app.Spec.SparkConf[dialect.UIProxyBaseKey]; address != nil && dialect.HasPath(address) && !set {
+		found.Warn(finding.Entry(confField, dialect.UIProxyBaseKey), nil,
+			fmt.Sprintf("is not set, and your driver's UI is reached below the path %s: without the path its links lead nowhere", address.Path),
+			fmt.Sprintf("pass %s to spark-submit, and set the property here, which ends this warning", sparkSubmitOptions(dialect.ProxyProperties(address))))
 	}
 	for _, name := range dialect.BoundAnnotations {
 		if _, set := app.Annotations[name]; set {
@@ -67,4 +77,13 @@ func (t *translation) userDriverWarnings(app *v1alpha1.SparkApplication, s Setti
 		}
 	}
 	return found
+}
+
+// sparkSubmitOptions returns properties as options of spark-submit.
+func sparkSubmitOptions(properties map[string]string) string {
+	var options []string
+	for _, key := range slices.Sorted(maps.Keys(properties)) {
+		options = append(options, fmt.Sprintf("--conf %s=%s", key, properties[key]))
+	}
+	return strings.Join(options, " ")
 }

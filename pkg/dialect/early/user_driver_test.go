@@ -109,6 +109,18 @@ func TestTheUserStartsTheDriverBehindARoute(t *testing.T) {
 	if len(driver.Objects) != 2 || driver.UI.URL != "https://spark.example.com/pi" {
 		t.Errorf("it has %v at %+v", driver.Objects, driver.UI)
 	}
+	sentences := early.Warnings(app, settings).Sentences()
+	wantSentence(t, sentences, "spec.sparkConf[spark.ui.proxyBase]", "below the path /pi", "--conf spark.ui.proxyBase=/pi --conf spark.ui.proxyRedirectUri=/")
+	if len(sentences) != 1 {
+		t.Errorf("warnings are %q", sentences)
+	}
+	if sentences = early.Warnings(application(t, `{submissionByUser: true, sparkConf: {spark.ui.proxyBase: /pi}}`), settings).Sentences(); len(sentences) > 0 {
+		t.Errorf("although the property is set, warnings are %q", sentences)
+	}
+	settings.UIURLFormat = "https://{{$appName}}.example.com/"
+	if sentences = early.Warnings(app, settings).Sentences(); len(sentences) > 0 {
+		t.Errorf("without a path, warnings are %q", sentences)
+	}
 	settings.UIURLFormat = "https://spark.example.com:port/"
 	if driver = early.UserDriver(app, settings); len(driver.Objects) != 1 {
 		t.Errorf("without a URL it has %v", driver.Objects)
