@@ -36,14 +36,17 @@ executor:
   %[2]s: [{name: a, path: /a}]
 `
 	all := map[string][]byte{
-		"the documentation's": read(t, "../../pkg/dialect/early/testdata/seed.yaml"),
+		"the documentation's":               read(t, "../../pkg/dialect/early/testdata/seed.yaml"),
+		"the documentation's first example": read(t, "../../pkg/dialect/early/testdata/manifests/first-example.yaml"),
+		"the documentation's secret":        read(t, "../../pkg/dialect/early/testdata/manifests/gcp-service-account.yaml"),
 	}
 	all["first spellings"] = earlyApplication(t, fmt.Sprintf(lists, "driverConigMaps", "executorConigMaps", "driverSecrets", "driverEnvVars")+
 		"sparkConigMap: a\nhadoopConigMap: b\ndeps: {jarFiles: [a]}\nlogsLocation: /var\nmode: in-cluster-client\n")
 	all["older spellings"] = earlyApplication(t, fmt.Sprintf(lists, "driverConfigMaps", "executorConfigMaps", "secrets", "envVars"))
 	all["last spellings"] = earlyApplication(t, fmt.Sprintf(lists, "configMaps", "configMaps", "secrets", "envVars")+
 		"sparkConfigMap: a\nhadoopConfigMap: b\ndeps: {jars: [a], pyFiles: [b], files: [c]}\nhadoopConf: {a: b}\n")
-	all["two spellings with one value"] = earlyApplication(t, "sparkConigMap: a\nsparkConfigMap: a\ndriver: {driverSecrets: [{name: a, path: /a}], secrets: [{name: a, path: /a}]}\n")
+	all["two spellings with one value"] = earlyApplication(t, "sparkConigMap: a\nsparkConfigMap: a\ndriver: {driverSecrets: [{name: a, path: /a}], secrets: [{name: a, path: /a}]}\n"+
+		"executor: {secrets: [{name: a, path: /a, type: Generic, secretType: Generic}]}\n")
 	for name, text := range all {
 		t.Run(name, func(t *testing.T) {
 			resource := newEarly(t)
@@ -70,6 +73,7 @@ executor:
 }
 
 func TestTwoSpellingsOfAnEarlyFieldWithTwoValuesAreRefused(t *testing.T) {
+	const twoTypes = `{name: a, path: /a, type: Generic, secretType: GCPServiceAccount}`
 	for spec, names := range map[string][]string{
 		`{sparkConigMap: a, sparkConfigMap: b}`:                                                                 {"sparkConigMap", "sparkConfigMap"},
 		`{hadoopConigMap: a, hadoopConfigMap: b}`:                                                               {"hadoopConigMap", "hadoopConfigMap"},
@@ -84,6 +88,10 @@ func TestTwoSpellingsOfAnEarlyFieldWithTwoValuesAreRefused(t *testing.T) {
 		`{executor: {executorConfigMaps: [{name: a, path: /a}], configMaps: [{name: a, path: /b}]}}`:            {"executorConfigMaps", "configMaps"},
 		`{executor: {executorSecrets: [{name: a, path: /a}], secrets: [{name: a, path: /b}]}}`:                  {"executorSecrets", "secrets"},
 		`{executor: {executorEnvVars: {A: b}, envVars: {B: b}}}`:                                                {"executorEnvVars", "envVars"},
+		`{driver: {driverSecrets: [` + twoTypes + `]}}`:                                                         {"type", "secretType"},
+		`{driver: {secrets: [{name: b, path: /b}, ` + twoTypes + `]}}`:                                          {"type", "secretType"},
+		`{executor: {executorSecrets: [` + twoTypes + `]}}`:                                                     {"type", "secretType"},
+		`{executor: {secrets: [` + twoTypes + `]}}`:                                                             {"type", "secretType"},
 	} {
 		_, refusal := newEarly(t).admit(t, earlyApplication(t, spec))
 		if refusal == nil || !strings.Contains(refusal.Error(), strings.Join(names, " and ")+" are two spellings of one field") {

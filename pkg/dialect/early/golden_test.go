@@ -24,7 +24,8 @@ func TestGoldenPlans(t *testing.T) {
 	gateway.UIServiceType = corev1.ServiceTypeClusterIP
 	gateway.UIGateway, gateway.UIURLFormat = &dialect.Gateway{Name: "public"}, "https://spark.example.com/{{$appNamespace}}/{{$appName}}"
 	for path, s := range map[string]early.Settings{
-		"seed.yaml": nodePorts, "manifests/first-spellings.yaml": nodePorts, "manifests/last-spellings.yaml": gateway,
+		"seed.yaml": nodePorts, "manifests/first-example.yaml": nodePorts, "manifests/gcp-service-account.yaml": nodePorts,
+		"manifests/first-spellings.yaml": nodePorts, "manifests/last-spellings.yaml": gateway,
 	} {
 		t.Run(filepath.Base(path), func(t *testing.T) {
 			app := decoded(t, filepath.Join("testdata", path))
