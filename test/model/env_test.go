@@ -96,6 +96,7 @@ func (w *env) play() {
 		w.actors.Go(func() { w.keepReplica(n) })
 	}
 	w.actors.Go(w.kubelet)
+	w.actors.Go(w.submit)
 	w.haveUsers()
 	deadline := time.Now().Add(recovery)
 	for !w.settled() && time.Now().Before(deadline) {
@@ -170,7 +171,7 @@ func (w *env) check() {
 	if w.t.Failed() {
 		w.logChanges()
 	}
-	seen, applications := len(history.Applications()), 0
+	seen, applications, followed := len(history.Applications()), 0, w.followed()
 	for k, stored := range w.server.objects {
 		if app, ok := stored.(dialect.Application); ok {
 			applications++
@@ -178,12 +179,18 @@ func (w *env) check() {
 				w.t.Errorf("%s %s/%s (%s) has not ended: deleted %v, record %+v",
 					k.resource, app.GetNamespace(), app.GetName(), app.GetUID(), app.GetDeletionTimestamp(), app.GetRecord())
 			}
-		} else if owner := ownerOf(stored); k.resource != leases && !w.server.exists(owner) {
+			continue
+		}
+		owner, left := ownerOf(stored), k.resource != leases
+		if k.resource == pods && owner == "" { // a driver of a user is deleted with the application that followed it, if any did
+			owner, left = followed[stored.GetUID()], followed[stored.GetUID()] != ""
+		}
+		if left && !w.server.exists(owner) {
 			w.t.Errorf("%s is left of %s", k, owner)
 		}
 	}
-	w.t.Logf("%d applications, %d left, %d events taken, %d revisions, %d replicas died",
-		seen, applications, w.sink.taken, w.server.revision, w.deaths.Load())
+	w.t.Logf("%d applications, %d left, %d drivers of users followed, %d events taken, %d revisions, %d replicas died",
+		seen, applications, len(followed), w.sink.taken, w.server.revision, w.deaths.Load())
 	if seen == 0 || w.deaths.Load() == 0 {
 		w.t.Error("nothing happened")
 	}

@@ -7,13 +7,18 @@ import (
 	"sync"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
 	earlyv1alpha1 "github.com/firesteel-dev/firesteel/pkg/apis/early/v1alpha1"
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/early"
+	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
 // user applies, edits, suspends and deletes the applications of an API.
@@ -179,8 +184,53 @@ func anEarly(k key, random *rand.Rand) object {
 			Driver:    earlyv1alpha1.DriverSpec{Image: "spark:4.1.4"}, Executor: earlyv1alpha1.ExecutorSpec{Image: "spark:4.1.4"},
 		},
 	}
-	if random.IntN(8) == 0 {
+	switch random.IntN(8) {
+	case 0:
 		app.Spec.Mode = earlyv1alpha1.ClientMode // it fails before a launch
+	case 1, 2:
+		app.Spec.SubmissionByUser = true
 	}
 	return app
+}
+
+// submit starts drivers for the applications that leave that to their users. A driver that was deleted before an application followed it
+// is started again.
+func (w *env) submit() {
+	random := w.random(4)
+	for !w.over.Load() {
+		pause(random, 40*time.Second)
+		found, _ := w.server.list(earlies, func(o object) bool {
+			app := o.(*earlyv1alpha1.SparkApplication)
+			return app.Spec.SubmissionByUser && app.DeletionTimestamp == nil && (app.Status.Firesteel == nil || app.Status.Firesteel.Launch == nil)
+		})
+		for _, o := range found {
+			app := o.(*earlyv1alpha1.SparkApplication)
+			w.expect(w.server.create(aUsersDriver(app)))
+		}
+	}
+}
+
+// aUsersDriver is the driver that spark-submit makes for an application. No object owns it.
+func aUsersDriver(app *earlyv1alpha1.SparkApplication) (key, *corev1.Pod) {
+	k := key{pods, app.Namespace, early.AppID(app) + "-driver"}
+	return k, &corev1.Pod{
+		TypeMeta: kinds[pods],
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: k.namespace, Name: k.name,
+			Labels: map[string]string{"spark-role": "driver", submission.LabelApplicationID: "spark-" + app.Name, early.LabelAppID: early.AppID(app)},
+		},
+	}
+}
+
+// followed returns the UIDs of the applications that followed a driver of their users, by the UID of its Pod.
+func (w *env) followed() map[types.UID]types.UID {
+	applications := map[types.UID]types.UID{}
+	for _, change := range w.server.log {
+		if app, ok := change.object.(dialect.Application); ok && app.GetRecord() != nil {
+			if launch := app.GetRecord().Launch; launch != nil && launch.ByUser {
+				applications[launch.DriverUID] = app.GetUID()
+			}
+		}
+	}
+	return applications
 }
