@@ -162,6 +162,7 @@ func TestEarlyApplications(t *testing.T) {
 	step("the driver that it names is followed", followInCluster)
 	step("an edit waits for the end of the driver that its user started", editFollowed)
 	step("a deletion stops the driver that its user started", deleteFollowed)
+	step("behind a Gateway the UI has a route, which a driver of the user must know", routeEarly)
 	s.applyEarly(byUser("left", "submissionByUser: true"))
 	left := s.awaitingUser("left")
 	r.Kill()
@@ -401,6 +402,18 @@ func documentEarly(s *env) {
 	}
 	d.succeed()
 	s.untilEarly("spark-app-example", v1alpha1.CompletedState)
+
+	_, err := s.kubectl("", "create", "--filename=../../pkg/dialect/early/testdata/manifests/gcp-service-account.yaml")
+	s.must(err)
+	const withSecret = "spark-app-example-with-secret-mounting"
+	d = s.runEarly(withSecret)
+	mounted := slices.ContainsFunc(d.Spec.Containers[0].VolumeMounts, func(mount corev1.VolumeMount) bool { return mount.MountPath == "/mnt/secrets" })
+	variable := corev1.EnvVar{Name: "GOOGLE_APPLICATION_CREDENTIALS", Value: "/mnt/secrets/key.json"}
+	if !mounted || !slices.Contains(d.Spec.Containers[0].Env, variable) || d.Annotations["spark-operator.k8s.io/GCPServiceAccount.gcp-service-account"] != "/mnt/secrets" {
+		s.Errorf("the driver is %+v %+v", d.Annotations, d.Spec.Containers[0])
+	}
+	d.succeed()
+	s.untilEarly(withSecret, v1alpha1.CompletedState)
 }
 
 // untilEarlyIsAccepted applies the example until the controller has read the settings.
@@ -468,8 +481,14 @@ func refuseEarly(s *env) {
 			s.Errorf("%s has the Service %s", name, services.Items[0].Name)
 		}
 	}
-	_, err := s.kubectl(strings.Replace(earlyPi("twice"), "spec:\n", "spec:\n  sparkConigMap: a\n  sparkConfigMap: b\n", 1), "apply", "--filename=-")
-	if err == nil || !strings.Contains(err.Error(), "sparkConigMap and sparkConfigMap are two spellings of one field") {
-		s.Errorf("two spellings with two values: %v", err)
+	for spellings, fields := range map[string]string{
+		"sparkConigMap and sparkConfigMap": "sparkConigMap: a, sparkConfigMap: b",
+		"type and secretType":              "executor: {executorSecrets: [{name: a, path: /a, type: Generic, secretType: GCPServiceAccount}]}",
+	} {
+		manifest := "{apiVersion: spark-operator.k8s.io/v1alpha1, kind: SparkApplication, metadata: {name: twice}, spec: {" + fields + "}}"
+		_, err := s.kubectl(manifest, "apply", "--filename=-")
+		if err == nil || !strings.Contains(err.Error(), spellings+" are two spellings of one field") {
+			s.Errorf("two spellings with two values: %v", err)
+		}
 	}
 }

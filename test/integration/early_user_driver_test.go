@@ -133,6 +133,11 @@ func followEarly(s *env) {
 	if !slices.Equal(states, want) {
 		s.Errorf("its transitions are %q, want %q", states, want)
 	}
+	s.untilPublished(completed, want...)
+	s.untilUIAddress("by-user", true)
+	for _, reason := range []string{"SparkApplicationSubmitted", "SparkApplicationCompleted"} {
+		s.untilKubeEvent("by-user", corev1.EventTypeNormal, reason)
+	}
 	s.wantWithinBudget(map[string]int{
 		"create services": 1, "delete services": 1, "patch sparkapplications": 1, "create events": 2,
 		"update sparkapplications/status": 10 + int(time.Since(began)/(30*time.Second)),

@@ -6,15 +6,17 @@ import (
 	"slices"
 	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/test/harness/eventlog"
 	"github.com/firesteel-dev/firesteel/test/invariants"
 )
 
 // untilPublished waits until the sink has acknowledged the application's final transition, and checks all transitions before it.
-func (s *env) untilPublished(app *sparkv1.SparkApplication, states ...string) {
+func (s *env) untilPublished(app metav1.Object, states ...string) {
 	s.Helper()
-	heard := s.untilDelivered("the end of "+app.Name, func(heard []eventlog.Entry) bool {
+	heard := s.untilDelivered("the end of "+app.GetName(), func(heard []eventlog.Entry) bool {
 		return len(firstAccepted(heard, app)) >= len(states)
 	})
 	if got := statesOf(firstAccepted(heard, app)); !slices.Equal(got, states) {
@@ -32,7 +34,7 @@ func (s *env) check(err error) {
 }
 
 // firstAccepted returns the first acknowledged delivery of each transition of an application.
-func firstAccepted(heard []eventlog.Entry, app *sparkv1.SparkApplication) []eventlog.Entry {
+func firstAccepted(heard []eventlog.Entry, app metav1.Object) []eventlog.Entry {
 	var first []eventlog.Entry
 	seen := map[int64]bool{}
 	for _, d := range eventsOf(heard, app) {
@@ -45,10 +47,10 @@ func firstAccepted(heard []eventlog.Entry, app *sparkv1.SparkApplication) []even
 }
 
 // eventsOf returns the deliveries about one application, by its UID.
-func eventsOf(heard []eventlog.Entry, app *sparkv1.SparkApplication) []eventlog.Entry {
+func eventsOf(heard []eventlog.Entry, app metav1.Object) []eventlog.Entry {
 	var its []eventlog.Entry
 	for _, d := range heard {
-		if strings.HasSuffix(d.Attributes["source"], "/"+string(app.UID)) {
+		if strings.HasSuffix(d.Attributes["source"], "/"+string(app.GetUID())) {
 			its = append(its, d)
 		}
 	}
@@ -65,7 +67,7 @@ func statesOf(heard []eventlog.Entry) []string {
 
 // checkEvents checks what holds for all events: the same id has the same bytes, the first deliveries are in order, and
 // no transition is missing among them.
-func checkEvents(heard []eventlog.Entry, app *sparkv1.SparkApplication) error {
+func checkEvents(heard []eventlog.Entry, app metav1.Object) error {
 	bytes := map[string]string{}
 	for _, d := range eventsOf(heard, app) {
 		before, ok := bytes[d.ID()]

@@ -11,14 +11,18 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
+	"github.com/firesteel-dev/firesteel/pkg/apis/early/v1alpha1"
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/early"
 )
 
 var webPort = corev1.ServiceSpec{Ports: []corev1.ServicePort{{Name: "web", Port: 80}}}
@@ -281,6 +285,43 @@ func TestRoutesOfKubeflowUIsLeadThroughTheGateway(t *testing.T) {
 		t.Errorf("the UI is at %+v", info)
 	}
 	d.succeed()
+}
+
+// routeEarly runs applications of the early operator's API behind a Gateway, which the settings name while one of them waits.
+func routeEarly(s *env) {
+	s.installGatewayAPI()
+	routes := s.Dynamic.Resource(gatewayv1.SchemeGroupVersion.WithResource("httproutes")).Namespace(s.ns)
+	s.applyEarly(byUser("told", "submissionByUser: true"))
+	told := s.awaitingUser("told")
+	s.configured("config-early", "ui-gateway", "{name: public, namespace: infra, listener: https, urlFormat: 'https://spark.example.com/{{$appNamespace}}/{{$appName}}'}")
+	until(s, s.earlyApps(), "told", "be warned of the path", func(app *v1alpha1.SparkApplication) bool {
+		warning := meta.FindStatusCondition(app.Status.Conditions, dialect.ConditionWarning)
+		return warning != nil && strings.Contains(warning.Message, "--conf spark.ui.proxyBase=/"+s.ns+"/told")
+	})
+	until(s, routes, early.UIServiceName(told), "lead to the driver of the user", func(route *unstructured.Unstructured) bool { return metav1.IsControlledBy(route, told) })
+	s.must(s.earlyApps().Delete(s.Context(), "told", metav1.DeleteOptions{}))
+	untilGone(s, s.earlyApps(), "told")
+	untilGone(s, s.Kube.CoreV1().Services(s.ns), early.UIServiceName(told)) // its node port is free
+
+	s.applyEarly(earlyPi("routed"))
+	d := s.runEarly("routed")
+	path := "/" + s.ns + "/routed"
+	running := until(s, s.earlyApps(), "routed", "show its UI", func(app *v1alpha1.SparkApplication) bool { return app.Status.DriverInfo.WebUIURL != "" })
+	if info := running.Status.DriverInfo; info.WebUIURL != "https://spark.example.com"+path || info.WebUIAddress != info.WebUIURL {
+		s.Errorf("the UI is at %+v", info)
+	}
+	name := early.UIServiceName(running)
+	object, err := routes.Get(s.Context(), name, metav1.GetOptions{})
+	s.must(err)
+	rule := typed[gatewayv1.HTTPRoute](s, object).Spec.Rules[0]
+	if *rule.Matches[0].Path.Value != path || string(rule.BackendRefs[0].Name) != name || !metav1.IsControlledBy(object, d.Pod) || object.GetLabels()[early.LabelAppID] != running.Status.AppID {
+		s.Errorf("the route is %s", described(object))
+	}
+	d.succeed()
+	s.untilEarly("routed", v1alpha1.CompletedState)
+	_, err = s.kubectl("", "wait", "--for=delete", "--timeout=60s", "httproute/"+name)
+	s.must(err)
+	untilGone(s, s.Kube.CoreV1().Services(s.ns), name)
 }
 
 // A node port by the setting costs one more write, the deletion of the Service, and no read.
