@@ -4,6 +4,7 @@ package redactlog
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
@@ -43,8 +44,14 @@ func redacted(fields []zapcore.Field) []zapcore.Field {
 	return shown
 }
 
+// names are the keys of fields that hold names of objects. No name is a secret value, even if it has a word such as secret.
+var names = []string{"name", "namespace", "pod", "knative.dev/key", "knative.dev/name", "knative.dev/namespace"}
+
 // redactedField returns a field with a redacted value. It returns the same field if there is nothing to redact.
 func redactedField(field zapcore.Field) zapcore.Field {
+	if field.Type == zapcore.StringType && slices.Contains(names, field.Key) {
+		return textField(field, field.String)
+	}
 	switch field.Type {
 	case zapcore.StringType:
 		field.String = redact.Value(field.Key, field.String)

@@ -28,7 +28,7 @@ func TestRedactLogs(t *testing.T) {
 	logger.Sugar().With("with", "password=hunter2").Errorw("a message with token: hunter2",
 		"text", "--secret hunter2", "password", "hunter2", "error", errors.New(`spark.x.token "hunter2" is wrong`),
 		"event", json.RawMessage(`{"message":"password=hunter2 is wrong","n":1}`), "map", map[string]string{"password": "hunter2"},
-		"address", address, "bytes", []byte("token=hunter2"), "name", "pi", "count", 3)
+		"address", address, "bytes", []byte("token=hunter2"), "name", "pi-with-secret", "knative.dev/key", "team/pi-with-secret", "pod", "token=hunter2", "count", 3)
 	logger.Debug("password=hunter2")
 	logger.Named("sub").With(zap.Error(errors.New("token=hunter2"))).Warn("it goes on")
 	got := written.String()
@@ -36,7 +36,7 @@ func TestRedactLogs(t *testing.T) {
 		t.Errorf("the secret is logged:\n%s", got)
 	}
 	for _, part := range []string{
-		`"name":"pi","count":3`, `"event":{"message":"password=` + redact.Mark + ` is wrong","n":1}`, `it goes on`, `"level":"error"`,
+		`"name":"pi-with-secret","knative.dev/key":"team/pi-with-secret",`, `"count":3`, `"event":{"message":"password=` + redact.Mark + ` is wrong","n":1}`, `it goes on`, `"level":"error"`,
 	} {
 		if !strings.Contains(got, part) {
 			t.Errorf("%s is missing in\n%s", part, got)
