@@ -100,11 +100,11 @@ func (d *driver) earlyExecutor(name string) *driver {
 	return &driver{Pod: made, env: d.env}
 }
 
-// startEarly starts the control plane of the test: one node port, and no CRD of this API.
+// startEarly starts the control plane of the test: one node port, and no CRD of this API. The test has the namespace of the examples.
 func startEarly(t *testing.T) *env {
 	t.Helper()
 	controlPlanes.reserve(t)
-	s := &env{TB: t, suite: &suite{dir: t.TempDir(), programs: controlPlanes.dir}, ns: "early"}
+	s := &env{TB: t, suite: &suite{dir: t.TempDir(), programs: controlPlanes.dir}, ns: metav1.NamespaceDefault}
 	ctx, cancel := context.WithCancel(context.Background())
 	t.Cleanup(func() {
 		cancel()
@@ -113,8 +113,6 @@ func startEarly(t *testing.T) *env {
 	s.must(s.suite.startWith(ctx, controlplane.Options{
 		Dir: filepath.Join(s.dir, "plane"), ServerArguments: []string{fmt.Sprintf("--service-node-port-range=%d-%d", nodePort, nodePort)},
 	}))
-	_, err := s.Kube.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.ns}}, metav1.CreateOptions{})
-	s.must(err)
 	until(s, s.Kube.CoreV1().ServiceAccounts(s.ns), "default", "exist", func(*corev1.ServiceAccount) bool { return true })
 	return s
 }
@@ -310,7 +308,7 @@ func exhaustOthers(s *env) {
 	wantWarning := func(service string, conditions []metav1.Condition) {
 		s.Helper()
 		found := meta.FindStatusCondition(conditions, "Warning")
-		if found == nil || !strings.Contains(found.Message, "Service early/"+service) || !strings.Contains(found.Message, "nodePort") {
+		if found == nil || !strings.Contains(found.Message, "Service "+s.ns+"/"+service) || !strings.Contains(found.Message, "nodePort") {
 			s.Errorf("the warning is %+v", found)
 		}
 	}
@@ -379,7 +377,6 @@ func documentEarly(s *env) {
 		_, err := s.kubectl("", "create", "--filename=../../pkg/dialect/early/testdata/seed.yaml")
 		s.must(err)
 	}
-	s.ns = "default"
 	apply()
 	refused := s.untilEarly("spark-app-example", v1alpha1.FailedState)
 	succeeded := meta.FindStatusCondition(refused.Status.Conditions, "Succeeded")
