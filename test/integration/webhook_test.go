@@ -373,9 +373,13 @@ func (w *webhookEnv) whileDown() {
 	annotated := map[string]string{"spark-operator.k8s.io/sparkConfigMap": "c"}
 	w.Webhook.Kill()
 	w.applicationRuns("b9-app")
-	_, err := w.submit(plainRunPod("b9-plain", "driver", nil))
-	w.must(err)
-	_, err = w.submit(plainRunPod("b9-annotated", "driver", annotated))
+	ours := plainRunPod("b9-ours", "executor", annotated) // as the application's driver creates it
+	ours.Labels["firesteel.dev/launch-id"] = "any"
+	for _, pod := range []*corev1.Pod{ours, plainRunPod("b9-plain", "driver", nil)} {
+		_, err := w.submit(pod)
+		w.must(err)
+	}
+	_, err := w.submit(plainRunPod("b9-annotated", "driver", annotated))
 	if !apierrors.IsInternalError(err) || !strings.Contains(err.Error(), "pods.firesteel.dev") {
 		w.Errorf("the error is %v", err)
 	}
