@@ -39,7 +39,7 @@ func TestHelmCommandsForMovingInAreAboutValuesOfTheirCharts(t *testing.T) {
 		seen[name]++
 		switch name {
 		case "firesteel":
-			if !strings.Contains(options, "--reuse-values") {
+			if !strings.Contains(options, "--reset-then-reuse-values") {
 				installed = map[string]any{}
 			}
 			setValues(t, installed, set)

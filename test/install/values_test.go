@@ -16,6 +16,9 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
+// digest is that of an image.
+var digest = "sha256:" + strings.Repeat("1", 64)
+
 // expect fails the test if an object does not contain what is wanted, written as YAML. Lists must be equal.
 func expect(t *testing.T, o *object, want string) {
 	t.Helper()
@@ -93,13 +96,23 @@ func TestValuesThatContradictAreRefusedWithTheRemedy(t *testing.T) {
 			"probes have the port 8080: write another port, such as :9090",
 		"commonLabels: {app.kubernetes.io/part-of: platform}": "commonLabels has app.kubernetes.io/part-of, which the chart sets itself: remove this label",
 		"hook: {labels: {app.kubernetes.io/name: job}}":       "hook.labels has app.kubernetes.io/name, which the chart sets itself: remove this label",
-		"fullnameOverride: Team_B":                            "'Team_B' does not match pattern",
-		"image: {repository: ''}":                             "at '/image/repository': minLength",
-		"spark: {jobNamespaces: null}":                        "spark.jobNamespaces is null: remove the key to have the default, or give it a value",
-		"networkPolicy: {enable: null}":                       "networkPolicy.enable is null: remove the key",
-		"controller: null":                                    "controller is null: remove the key",
-		"controller: {replica: 2}":                            "'replicas'",
-		"settings: {config-handlers: {ttl: on}}":              "value must be one of 'in-process', 'external'",
+		"eventing: {enable: true, broker: {class: Kafka}}": "eventing.broker.class is Kafka, and networkPolicy.enable lets in no Pods of such a Broker: list them " +
+			"in networkPolicy.eventsIngress",
+		"eventing: {enable: true, broker: {channelTemplateSpec: 'kind: KafkaChannel'}}": "eventing.broker.channelTemplateSpec is of another channel than InMemoryChannel, " +
+			"and networkPolicy.enable",
+		"image: {tag: v2, digest: " + digest + "}\nhook: {image: {digest: " + digest + "}}": "image.tag is v2, and a digest wins over it: remove image.tag, " +
+			`or set to "": image.digest, hook.image.digest`,
+		"controller: {podDisruptionBudget: {minAvailable: 1}}": "controller.podDisruptionBudget.minAvailable is 1 of 1 replicas, so that no node could be " +
+			"drained: write less, more controller.replicas",
+		"controller: {replicas: 3, podDisruptionBudget: {minAvailable: 67%}}": "controller.podDisruptionBudget.minAvailable is 67% of 3 replicas",
+		"chartVersion: 1.2.2":                    "chartVersion is 1.2.2, and the chart is 0.0.0: remove chartVersion",
+		"fullnameOverride: Team_B":               "'Team_B' does not match pattern",
+		"image: {repository: ''}":                "at '/image/repository': minLength",
+		"spark: {jobNamespaces: null}":           "spark.jobNamespaces is null: remove the key to have the default, or give it a value",
+		"networkPolicy: {enable: null}":          "networkPolicy.enable is null: remove the key",
+		"controller: null":                       "controller is null: remove the key",
+		"controller: {replica: 2}":               "'replicas'",
+		"settings: {config-handlers: {ttl: on}}": "value must be one of 'in-process', 'external'",
 	} {
 		if _, _, err := (release{"firesteel", systemNamespace, values}).render(t); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error is %v, want %s in it", values, err, want)
@@ -311,7 +324,8 @@ volumeMounts: [{name: sink-token, mountPath: /oidc, readOnly: true}]`)
 func TestWebhookOfAnInstallationHasItsOwnConfiguration(t *testing.T) {
 	all, _, err := release{"team-b", "firesteel-team-b", `
 webhook: {enable: true, replicas: 3, priorityClassName: high, resources: {limits: {memory: 64Mi}}}
-controller: {rbac: {scope: Namespaces}, podDisruptionBudget: {minAvailable: 1}}
+controller: {replicas: 2, rbac: {scope: Namespaces}, podDisruptionBudget: {minAvailable: 1}}
+prometheus: {podMonitor: {create: true}}
 networkPolicy: {metricsIngress: [{podSelector: {}}]}
 spark: {jobNamespaces: [team-b]}`}.render(t)
 	if err != nil {
@@ -325,7 +339,9 @@ spark: {jobNamespaces: [team-b]}`}.render(t)
 	}
 	expect(t, &object{Object: webhooks[0].(map[string]any)}, `
 clientConfig: {service: {name: webhook, namespace: firesteel-team-b, path: /pods, port: 443}}
-namespaceSelector: {matchExpressions: [{key: kubernetes.io/metadata.name, operator: NotIn, values: [kube-system, firesteel-team-b]}]}`)
+namespaceSelector: {matchExpressions: [{key: kubernetes.io/metadata.name, operator: NotIn, values: [kube-system, firesteel-team-b]},
+  {key: kubernetes.io/metadata.name, operator: In, values: [team-b]}]}`)
+	expect(t, all.get(t, "PodMonitor", "webhook"), "spec: {selector: {matchLabels: {app.kubernetes.io/name: webhook, app.kubernetes.io/part-of: firesteel}}}")
 	deployment := all.get(t, "Deployment", "webhook")
 	expect(t, deployment, "spec: {replicas: 3, template: {spec: {priorityClassName: high, serviceAccountName: webhook}}}")
 	container := containers(t, deployment)[0].(map[string]any)
@@ -344,9 +360,12 @@ namespaceSelector: {matchExpressions: [{key: kubernetes.io/metadata.name, operat
 
 func TestEventingPutsHandlersBehindABroker(t *testing.T) {
 	all := with(t, "eventing: {enable: true, oidc: true, broker: {class: Kafka}}\nhandlers: {replicas: 2}\n"+
+		"networkPolicy: {eventsIngress: [{namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: '2024'}}}]}\n"+
 		"controller: {sink: {extensions: {cluster: prod}}}\nsettings: {config-handlers: {schedule: in-process}}")
 	expect(t, all.get(t, "ConfigMap", "config-handlers"), "data: {restart: external, ttl: external, schedule: in-process}")
 	expect(t, all.get(t, "SinkBinding", "controller"), "spec: {ceOverrides: {extensions: {cluster: prod}}}")
+	expect(t, all.get(t, "NetworkPolicy", "events"), "spec: {ingress: [{from: [{namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: '2024'}}}], "+
+		"ports: [{protocol: TCP, port: http}]}]}")
 	broker := all.get(t, "Broker", "firesteel")
 	expect(t, broker, "metadata: {annotations: {eventing.knative.dev/broker.class: Kafka}}")
 	if _, has, _ := unstructured.NestedMap(broker.Object, "spec", "config"); has {
@@ -455,7 +474,7 @@ func TestInstallationsShareNothingButTheCluster(t *testing.T) {
 
 func TestObjectsThatValuesSwitch(t *testing.T) {
 	for _, test := range []struct{ values, kind, name, want string }{
-		{"controller: {podDisruptionBudget: {minAvailable: 1}}", "PodDisruptionBudget", "controller", "spec: {minAvailable: 1}"},
+		{"controller: {replicas: 2, podDisruptionBudget: {minAvailable: 1}}", "PodDisruptionBudget", "controller", "spec: {minAvailable: 1}"},
 		{"controller: {podDisruptionBudget: {minAvailable: 0}}", "PodDisruptionBudget", "controller", "spec: {minAvailable: 0}"},
 		{
 			"networkPolicy: {metricsIngress: [{podSelector: {}}]}", "NetworkPolicy", "controller-metrics",
@@ -467,7 +486,7 @@ func TestObjectsThatValuesSwitch(t *testing.T) {
 		},
 		{
 			"prometheus: {serviceMonitor: {create: true}}", "ServiceMonitor", "controller",
-			"{spec: {endpoints: [{port: metrics}], selector: {matchLabels: {app.kubernetes.io/name: controller, app.kubernetes.io/instance: firesteel}}}}",
+			"{spec: {endpoints: [{port: metrics}], selector: {matchLabels: {app.kubernetes.io/name: controller, app.kubernetes.io/part-of: firesteel}}}}",
 		},
 		{
 			"prometheus: {service: {annotations: {a: b}}}", "Service", "controller-metrics",
@@ -497,17 +516,97 @@ func TestObjectsThatValuesSwitch(t *testing.T) {
 			t.Errorf("%s: there is still %v", values, slices.Sorted(maps.Keys(all)))
 		}
 	}
-	none := with(t, "crds: {install: false}\nhook: {releaseFinalizers: false}\ncontroller: {rbac: {create: false}, serviceAccount: {create: false}}\n"+
+	none := with(t, "webhook: {enable: true}\nworkloadNamespaces: {enable: true}\ncrds: {install: false}\nhook: {releaseFinalizers: false}\ncontroller: {rbac: {create: false}, serviceAccount: {create: false}}\n"+
 		"spark: {rbac: {create: false}, serviceAccount: {create: false}}")
 	for _, kind := range []string{"Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding", "ServiceAccount"} {
-		if all := none.kind(kind); len(all) > 0 {
+		// The webhook and the handler namespace have rights of their own.
+		all := none.kind(kind).without(func(o *object) bool {
+			return strings.Contains(o.GetName(), "webhook") || o.GetName() == "firesteel-handler-namespace"
+		})
+		if len(all) > 0 {
 			t.Errorf("without roles and accounts there is still %v", slices.Sorted(maps.Keys(all)))
 		}
+	}
+	for _, kind := range []string{"Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding"} {
+		none.get(t, kind, "firesteel-webhook")
 	}
 	takeOver := containers(t, with(t, "crds: {takeOver: true}").get(t, "Job", "firesteel-setup"))[0].(map[string]any)["args"]
 	if got := fmt.Sprint(takeOver); got != "[crds -take-over spark.apache.org sparkoperator.k8s.io]" {
 		t.Errorf("the hook runs %s", got)
 	}
+}
+
+// A PodMonitor, a ServiceMonitor and a Pod of a hook may have labels that commonLabels have, too. YAML with a key twice is refused by some clients.
+func TestLabelsOfAnObjectWinOverCommonLabels(t *testing.T) {
+	all := with(t, `
+commonLabels: {team: all}
+hook: {labels: {team: hook}}
+prometheus: {podMonitor: {create: true, labels: {team: pods}}, serviceMonitor: {create: true, labels: {team: services}}}`)
+	expect(t, all.get(t, "PodMonitor", "controller"), "metadata: {labels: {team: pods}}")
+	expect(t, all.get(t, "ServiceMonitor", "controller"), "metadata: {labels: {team: services}}")
+	expect(t, all.get(t, "Job", "firesteel-setup"), "{metadata: {labels: {team: all}}, spec: {template: {metadata: {labels: {team: hook, app.kubernetes.io/name: setup}}}}}")
+}
+
+// YAML takes no, on and 2024 for other types than text.
+func TestNamesMayLookLikeNumbersAndTruthValues(t *testing.T) {
+	for name, scope := range map[string]string{"2024": "Cluster", "no": "Namespaces"} {
+		values := strings.Replace(everything, "  driverLogs: true", "  driverLogs: true\n  rbac: {scope: "+scope+"}", 1) +
+			"\nspark: {jobNamespaces: ['123', 'on']}\nwebhook: {enable: true}"
+		all, _, err := release{name, name, values}.render(t)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for key, o := range all {
+			// A typed object has no number in place of a text.
+			if typed, err := scheme.Scheme.New(o.GroupVersionKind()); err == nil {
+				text, err := json.Marshal(o.Object)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := json.Unmarshal(text, typed); err != nil {
+					t.Errorf("%s: %v", key, err)
+				}
+			}
+			_, _, err := unstructured.NestedStringMap(o.Object, "metadata", "labels")
+			if _, _, err2 := unstructured.NestedString(o.Object, "metadata", "namespace"); err != nil || err2 != nil {
+				t.Errorf("%s: %v, %v", key, err, err2)
+			}
+		}
+		for _, namespace := range []string{"123", "on"} {
+			if all["ServiceAccount "+namespace+"/spark"] == nil {
+				t.Errorf("there is no account of drivers in %s: %v", namespace, slices.Sorted(maps.Keys(all)))
+			}
+		}
+	}
+}
+
+// The controller and the webhook read these settings at their start only.
+func TestPodsAreReplacedWhenSettingsChangeThatTheyReadAtTheirStart(t *testing.T) {
+	checksum := func(values, deployment string) string {
+		annotations, _, err := unstructured.NestedStringMap(with(t, "webhook: {enable: true}\n"+values).get(t, "Deployment", deployment).Object,
+			"spec", "template", "metadata", "annotations")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return annotations["checksum/settings"]
+	}
+	none := map[string]string{"controller": checksum("", "controller"), "webhook": checksum("", "webhook")}
+	for values, changes := range map[string]map[string]bool{
+		"settings: {config-leader-election: {buckets: 2}}":           {"controller": true, "webhook": false},
+		"settings: {config-observability: {metrics-protocol: none}}": {"controller": true, "webhook": true},
+		"settings: {config-defaults: {active-deadline: 1h}}":         {"controller": false, "webhook": false},
+	} {
+		for deployment, want := range changes {
+			if got := checksum(values, deployment) != none[deployment]; got != want {
+				t.Errorf("%s: the Pods of %s are replaced: %t", values, deployment, got)
+			}
+		}
+	}
+	if checksum("settings: {config-leader-election: {buckets: 2}}", "controller") == checksum("settings: {config-leader-election: {buckets: 3}}", "controller") {
+		t.Error("another number of buckets does not replace the controller")
+	}
+	expect(t, with(t, "controller: {annotations: {a: b}}\nsettings: {config-leader-election: {buckets: 2}}").get(t, "Deployment", "controller"),
+		"spec: {template: {metadata: {annotations: {a: b}}}}")
 }
 
 func TestNotesNameTheNextSteps(t *testing.T) {
@@ -535,6 +634,7 @@ controller:
   hostUsers: false
   volumes: [{name: ca, emptyDir: {}}]
   volumeMounts: [{name: ca, mountPath: /ca}]
+  replicas: 3
   podDisruptionBudget: {minAvailable: 50%}
 eventing: {enable: true, oidc: true}
 handlers: {labels: {a: b}, annotations: {a: b}, tolerations: [{key: a}], serviceAccountAnnotations: {a: b}}

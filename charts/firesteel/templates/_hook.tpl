@@ -12,7 +12,7 @@ apiVersion: v1
 kind: ServiceAccount
 metadata:
   name: {{ $name }}
-  namespace: {{ $root.Release.Namespace }}
+  namespace: {{ $root.Release.Namespace | quote }}
   labels:
     {{- include "firesteel.labels" $root | nindent 4 }}
   annotations:
@@ -37,7 +37,7 @@ kind: {{ .kind }}
 metadata:
   name: {{ .name }}
   {{- with get . "namespace" }}
-  namespace: {{ . }}
+  namespace: {{ . | quote }}
   {{- end }}
   labels:
     {{- include "firesteel.labels" $root | nindent 4 }}
@@ -51,7 +51,7 @@ kind: {{ .kind }}Binding
 metadata:
   name: {{ .name }}
   {{- with get . "namespace" }}
-  namespace: {{ . }}
+  namespace: {{ . | quote }}
   {{- end }}
   labels:
     {{- include "firesteel.labels" $root | nindent 4 }}
@@ -60,7 +60,7 @@ metadata:
 subjects:
   - kind: ServiceAccount
     name: {{ $name }}
-    namespace: {{ $root.Release.Namespace }}
+    namespace: {{ $root.Release.Namespace | quote }}
 roleRef:
   apiGroup: rbac.authorization.k8s.io
   kind: {{ .kind }}
@@ -72,7 +72,7 @@ apiVersion: batch/v1
 kind: Job
 metadata:
   name: {{ $name }}
-  namespace: {{ $root.Release.Namespace }}
+  namespace: {{ $root.Release.Namespace | quote }}
   labels:
     {{- include "firesteel.labels" $root | nindent 4 }}
   annotations:
@@ -83,11 +83,8 @@ spec:
   template:
     metadata:
       labels:
-        app.kubernetes.io/name: setup
-        {{- include "firesteel.labels" $root | nindent 8 }}
-        {{- with $root.Values.hook.labels }}
-        {{- toYaml . | nindent 8 }}
-        {{- end }}
+        {{- $labels := include "firesteel.labels" $root | fromYaml }}
+        {{- merge (dict "app.kubernetes.io/name" "setup") ($root.Values.hook.labels | default dict) $labels | toYaml | nindent 8 }}
       {{- with $root.Values.hook.annotations }}
       annotations:
         {{- toYaml . | nindent 8 }}

@@ -4,12 +4,14 @@ Takes root, file, and jobNamespace for the accounts of drivers.
 */}}
 {{- define "firesteel.manifests" -}}
 {{- $root := .root -}}
-{{- $text := $root.Files.Get .file | replace "firesteel-system" $root.Release.Namespace -}}
-{{- with get . "jobNamespace" -}}
-{{- $text = regexReplaceAll "(?m)namespace: default$" $text (printf "namespace: %s" .) -}}
+{{- $jobNamespace := get . "jobNamespace" -}}
+{{- range regexSplit "(?m)^---$" ($root.Files.Get .file) -1 -}}
+{{- /* JSON quotes every string: a namespace may be named 2024 or no. */ -}}
+{{- $text := fromYaml . | toJson | replace "firesteel-system" $root.Release.Namespace -}}
+{{- with $jobNamespace -}}
+{{- $text = replace `"namespace":"default"` (printf `"namespace":%q` .) $text -}}
 {{- end -}}
-{{- range regexSplit "(?m)^---$" $text -1 -}}
-{{- $object := fromYaml . -}}
+{{- $object := fromJson $text -}}
 {{- if and $object (not (include "firesteel.omits" (dict "root" $root "object" $object))) -}}
 {{- include "firesteel.edit" (dict "root" $root "object" $object) -}}
 {{- if has $object.kind (list "Roles" "RoleBindings") -}}
@@ -37,7 +39,7 @@ Takes root, file, and jobNamespace for the accounts of drivers.
 {{- $ofDrivers := hasPrefix "spark" $name -}}
 {{- if eq $kind "Namespace" -}}Helm creates it: --create-namespace
 {{- else if and $rbac $ofDrivers (not $values.spark.rbac.create) -}}spark.rbac.create
-{{- else if and $rbac (not $ofDrivers) (not (contains "-handler-" $name)) (not $values.controller.rbac.create) -}}controller.rbac.create
+{{- else if and $rbac (not $ofDrivers) (not (contains "-handler-" $name)) (not (contains "webhook" $name)) (not $values.controller.rbac.create) -}}controller.rbac.create
 {{- else if and (eq $kind "ServiceAccount") $ofDrivers (not $values.spark.serviceAccount.create) -}}spark.serviceAccount.create
 {{- else if and (eq $kind "ServiceAccount") (eq $name "spark-operator-spark") $values.spark.serviceAccount.name -}}spark.serviceAccount.name
 {{- else if and (eq $kind "ServiceAccount") (eq $name "controller") (not $values.controller.serviceAccount.create) -}}controller.serviceAccount.create
@@ -91,7 +93,9 @@ Takes root, file, and jobNamespace for the accounts of drivers.
 {{- if and (eq $values.controller.rbac.scope "Namespaces") (ne $name "firesteel-webhook") -}}
 {{- include "firesteel.editScope" . -}}
 {{- end -}}
-{{- if and (eq $kind "ClusterRole") (eq $name "firesteel-webhook") -}}
+{{- if hasSuffix "WebhookConfiguration" $kind -}}
+{{- include "firesteel.editWebhooks" . -}}
+{{- else if and (eq $kind "ClusterRole") (eq $name "firesteel-webhook") -}}
 {{- range $object.rules -}}
 {{- if hasKey . "resourceNames" -}}
 {{- $_ := set . "resourceNames" (list (include "firesteel.clusterName" (dict "root" $root "name" (first .resourceNames)))) -}}
@@ -127,6 +131,10 @@ Takes root, file, and jobNamespace for the accounts of drivers.
 {{- end -}}
 {{- else if and (eq $kind "NetworkPolicy") (has $name (list "controller-metrics" "webhook-metrics")) -}}
 {{- with $values.networkPolicy.metricsIngress -}}
+{{- $_ := set (index $object.spec.ingress 0) "from" . -}}
+{{- end -}}
+{{- else if and (eq $kind "NetworkPolicy") (eq $name "events") -}}
+{{- with $values.networkPolicy.eventsIngress -}}
 {{- $_ := set (index $object.spec.ingress 0) "from" . -}}
 {{- end -}}
 {{- else if and (eq $kind "Service") (eq $name "controller-metrics") -}}
@@ -173,6 +181,18 @@ Cluster: the role of a binding cannot be changed, and the controller's own names
 {{- end -}}
 {{- end -}}
 
+{{/* Has the API server ask webhooks about listed namespaces only. Takes root, object. */}}
+{{- define "firesteel.editWebhooks" -}}
+{{- $namespaces := include "firesteel.jobNamespaces" .root | fromYamlArray -}}
+{{- if and $namespaces (not (has "" .root.Values.spark.jobNamespaces)) (not .root.Values.spark.jobNamespaceSelector) -}}
+{{- $listed := dict "key" "kubernetes.io/metadata.name" "operator" "In" "values" $namespaces -}}
+{{- range .object.webhooks -}}
+{{- $selector := .namespaceSelector | default dict -}}
+{{- $_ := set . "namespaceSelector" (merge (dict "matchExpressions" (append ($selector.matchExpressions | default list) $listed)) $selector) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
 {{/* Writes the values into a Deployment. Takes root, object. */}}
 {{- define "firesteel.editDeployment" -}}
 {{- $root := .root -}}
@@ -197,7 +217,7 @@ Cluster: the role of a binding cannot be changed, and the controller's own names
 {{- $_ := set $object.metadata "annotations" . -}}
 {{- end -}}
 {{- $metadata := $object.spec.template.metadata -}}
-{{- with $component.annotations -}}
+{{- with merge (dict) ($component.annotations | default dict) (include "firesteel.settingsChecksum" (dict "root" $root "name" $name) | fromYaml) -}}
 {{- $_ := set $metadata "annotations" . -}}
 {{- end -}}
 {{- $_ := set $metadata "labels" (merge (dict) $metadata.labels ($component.labels | default dict) ($root.Values.commonLabels | default dict)) -}}
@@ -250,6 +270,23 @@ Cluster: the role of a binding cannot be changed, and the controller's own names
 {{- $_ := set . "value" (printf "firesteel-%s" $name) -}}
 {{- end -}}
 {{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{/*
+An annotation of Pods that changes with the settings which they read at their start only: a change replaces them. Takes root, and name of the
+Deployment.
+*/}}
+{{- define "firesteel.settingsChecksum" -}}
+{{- $settings := .root.Values.settings -}}
+{{- $read := dict -}}
+{{- range $name := get (dict "controller" (list "config-leader-election" "config-observability") "webhook" (list "config-observability")) .name | default list -}}
+{{- with get $settings $name -}}
+{{- $_ := set $read $name . -}}
+{{- end -}}
+{{- end -}}
+{{- with $read -}}
+checksum/settings: {{ toJson . | sha256sum }}
 {{- end -}}
 {{- end -}}
 

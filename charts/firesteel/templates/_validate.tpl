@@ -21,6 +21,12 @@
 {{- $problems = append $problems (printf "%s is null: remove the key to have the default, or give it a value" (join "." $at)) -}}
 {{- end -}}
 {{- end -}}
+{{- $remedy := "For helm upgrade, write --reset-then-reuse-values in place of --reuse-values, which has kept the values of the other chart, and with them its images" -}}
+{{- if kindIs "invalid" $values.chartVersion -}}
+{{- $problems = append $problems (printf "chartVersion is null: remove the key to have the default, or give it a value. %s" $remedy) -}}
+{{- else if ne (toString $values.chartVersion) .Chart.Version -}}
+{{- $problems = append $problems (printf "chartVersion is %v, and the chart is %s: remove chartVersion from your values. %s" $values.chartVersion .Chart.Version $remedy) -}}
+{{- end -}}
 {{- if $problems -}}
 {{- fail (printf "\n%s" ($problems | uniq | join "\n")) -}}
 {{- end -}}
@@ -48,6 +54,37 @@
 {{- if get $values.controller.sink $key -}}
 {{- $problems = append $problems (printf "controller.sink.%s is set, and so is eventing.enable, whose SinkBinding sets the same: remove one of them" $key) -}}
 {{- end -}}
+{{- end -}}
+{{- end -}}
+{{- if $values.eventing.enable -}}
+{{- $broker := $values.eventing.broker -}}
+{{- $inMemory := contains "InMemoryChannel" ($broker.channelTemplateSpec | default "InMemoryChannel") -}}
+{{- if and $values.networkPolicy.enable (not $values.networkPolicy.eventsIngress) (or (ne $broker.class "MTChannelBasedBroker") (not $inMemory)) -}}
+{{- $which := ternary (printf "eventing.broker.class is %s" $broker.class) "eventing.broker.channelTemplateSpec is of another channel than InMemoryChannel" (ne $broker.class "MTChannelBasedBroker") -}}
+{{- $problems = append $problems (printf "%s, and networkPolicy.enable lets in no Pods of such a Broker: list them in networkPolicy.eventsIngress as peers of a NetworkPolicy, or set networkPolicy.enable=false" $which) -}}
+{{- end -}}
+{{- end -}}
+{{- if $values.image.tag -}}
+{{- $digests := list -}}
+{{- range $component := list "" "hook" "handlers" "deadLetter" "webhook" -}}
+{{- $image := (ternary $values (get $values $component | default dict) (eq $component "")).image | default dict -}}
+{{- if $image.digest -}}
+{{- $digests = append $digests (printf "%s.image.digest" $component | trimPrefix ".") -}}
+{{- end -}}
+{{- end -}}
+{{- if $digests -}}
+{{- $problems = append $problems (printf "image.tag is %s, and a digest wins over it: remove image.tag, or set to \"\": %s" $values.image.tag (join ", " $digests)) -}}
+{{- end -}}
+{{- end -}}
+{{- with $values.controller.podDisruptionBudget -}}
+{{- $replicas := int ($values.controller.replicas | default 0) -}}
+{{- $minimum := get . "minAvailable" | default 0 | toString -}}
+{{- $number := int (trimSuffix "%" $minimum) -}}
+{{- if hasSuffix "%" $minimum -}}
+{{- $number = div (add (mul $number $replicas) 99) 100 | int -}}
+{{- end -}}
+{{- if and .enable (gt $replicas 0) (gt $number 0) (ge $number $replicas) -}}
+{{- $problems = append $problems (printf "controller.podDisruptionBudget.minAvailable is %s of %d replicas, so that no node could be drained: write less, more controller.replicas, or podDisruptionBudget.enable=false" $minimum $replicas) -}}
 {{- end -}}
 {{- end -}}
 {{- if and $values.controller.sink.audience (not (hasPrefix "https://" $values.controller.sink.uri)) -}}

@@ -27,6 +27,7 @@ func (r *Release) writeChart() error {
 	if err != nil {
 		return err
 	}
+	values["chartVersion"] = version
 	if err := chart.Set("values.yaml", values); err != nil {
 		return err
 	}
