@@ -3,9 +3,13 @@
 //
 //	record, policy, facts -> Explanation -> condition, Event, Cause of a wait
 //
-//	application.go, progress.go, events.go   conditions of applications
-//	blocked.go, names.go                     why nothing is done for an object, or not yet
-//	cluster.go, schedule.go, warnings.go     conditions of clusters and schedules; warnings of all kinds
+//	explanation.go                          an explanation, and what is made of it: a condition, a Cause, a message
+//	application.go, progress.go, events.go  conditions of applications
+//	blocked.go, names.go                    why nothing is done for an object, or not yet
+//	quota.go                                which quota has no room for an application
+//	user_drivers.go                         drivers that the user starts
+//	operators.go                            other operators in the cluster, and their webhooks
+//	cluster.go, schedule.go, warnings.go    conditions of clusters and schedules; warnings of all kinds
 //
 // What a transition holds is worded by the state machine that makes the transition: pkg/lifecycle and pkg/cluster.
 // A record is sent as an event more than once, with the same bytes, maybe by another version of Firesteel. So its text is made once,

@@ -2,5 +2,16 @@
 // common. Each API is a package below this one. It translates a spec into a lifecycle policy and a submission plan, and a
 // record into the status that the clients of that API read.
 //
+//	dialect.go, functions.go               the interface Dialect, and its one implementation, made of the functions of an API
+//	api.go, application.go                 an API and its kind; what every application has
+//	facts.go, conditions.go                what a status shows besides the record; the conditions of all APIs
+//	check.go, refused.go                   all findings about an application; the text of a refusal
+//	ownership.go, driver_labels.go         which driver belongs to an application; labels that someone changed
+//	user_driver.go                         drivers that the user starts
+//	bounds.go, blocked.go                  time limits by annotation; the patch of an object that cannot be decoded
+//	templates.go, volumes.go, images.go    pod templates behind URLs, checks of volumes, the version in an image's name
+//	service_account.go, driver_service.go  the driver's service account; drivers without a Service
+//	ui_service.go, gateway.go, routes.go   the Service of a UI; its route behind a Gateway
+//
 // It is pure.
 package dialect

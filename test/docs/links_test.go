@@ -178,3 +178,50 @@ func TestMapNamesEveryPackage(t *testing.T) {
 		}
 	}
 }
+
+var (
+	mapLine  = regexp.MustCompile(`(?m)^//\t([a-z0-9_]+\.go.*)$`)
+	fileName = regexp.MustCompile(`[a-z0-9_]+\.go\b`)
+)
+
+// TestMapsOfPackagesNameEveryFile holds the maps of files in doc.go against the files. A package may have no map.
+func TestMapsOfPackagesNameEveryFile(t *testing.T) {
+	maps := 0
+	for _, folder := range []string{"cmd", "internal", "pkg"} {
+		err := filepath.WalkDir(filepath.Join(root, folder), func(path string, entry fs.DirEntry, err error) error {
+			if err != nil || entry.Name() != "doc.go" {
+				return err
+			}
+			text, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			named := map[string]bool{}
+			for _, line := range mapLine.FindAllStringSubmatch(string(text), -1) {
+				for _, name := range fileName.FindAllString(line[1], -1) {
+					named[name] = true
+					if _, err := os.Stat(filepath.Join(filepath.Dir(path), name)); err != nil {
+						t.Errorf("%s names %s, which does not exist", path, name)
+					}
+				}
+			}
+			if len(named) == 0 {
+				return nil
+			}
+			maps++
+			files, err := filepath.Glob(filepath.Join(filepath.Dir(path), "*.go"))
+			for _, file := range files {
+				if name := filepath.Base(file); name != "doc.go" && !strings.HasSuffix(name, "_test.go") && !named[name] {
+					t.Errorf("%s does not name %s", path, name)
+				}
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if maps < 8 {
+		t.Errorf("found %d maps only: are they still lines that begin with a tab and a file?", maps)
+	}
+}
