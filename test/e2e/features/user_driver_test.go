@@ -1,9 +1,7 @@
 package features
 
 import (
-	"context"
 	"fmt"
-	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -16,19 +14,10 @@ import (
 	"github.com/firesteel-dev/firesteel/test/e2e/cluster"
 )
 
-const crdOfEarlyApplications = "../../../config/early/300-early-sparkapplication.yaml"
-
 // A run of the user's own spark-submit, followed by an application to its end.
 func TestDriverThatItsUserSubmitsIsFollowed(t *testing.T) {
 	c := cluster.New(t)
-	c.Run(t, "", "kubectl", "apply", "--server-side", "--filename="+crdOfEarlyApplications)
-	t.Cleanup(func() {
-		command := exec.CommandContext(context.Background(), "kubectl", "delete", "--filename="+crdOfEarlyApplications)
-		if output, err := command.CombinedOutput(); err != nil {
-			t.Errorf("%v\n%s", err, output)
-		}
-	})
-	c.Run(t, "", "kubectl", "wait", "--for=condition=Established", "--filename="+crdOfEarlyApplications)
+	installEarly(t, c)
 	c.ApplyText(t, `
 apiVersion: spark-operator.k8s.io/v1alpha1
 kind: SparkApplication
