@@ -159,6 +159,8 @@ func TestEarlyApplications(t *testing.T) {
 	step("the driver that its user starts is followed to its end", followEarly)
 	step("the driver that it names is followed", followInCluster)
 	step("an edit waits for the end of the driver that its user started", editFollowed)
+	step("an edit leaves the driver to the user", leaveToUser)
+	step("a driver of the user without its label is followed on", relabelFollowed)
 	step("a deletion stops the driver that its user started", deleteFollowed)
 	step("behind a Gateway the UI has a route, which a driver of the user must know", routeEarly)
 	s.applyEarly(byUser("left", "submissionByUser: true"))

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/early/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
@@ -188,6 +189,48 @@ func editFollowed(s *env) {
 	last.succeed()
 	s.untilEarly("switched", v1alpha1.CompletedState)
 	s.wantPod(first)
+}
+
+// leaveToUser lets the user start the driver of an application that Firesteel runs: its own driver is stopped first.
+func leaveToUser(s *env) {
+	s.applyEarly(earlyPi("left-to-user"))
+	own := s.runEarly("left-to-user")
+	s.applyEarly(byUser("left-to-user", "submissionByUser: true"))
+	waiting := s.awaitingUser("left-to-user")
+	untilGone(s, s.Kube.CoreV1().Pods(s.ns), own.Name)
+	d := s.startAsUser(waiting, "taken-over-driver").runAt(host)
+	s.untilEarly("left-to-user", v1alpha1.RunningState)
+	d.succeed()
+	s.untilEarly("left-to-user", v1alpha1.CompletedState)
+	if drivers := s.driverHistory.driversOf(s.ns, "left-to-user"); len(drivers) != 1 {
+		s.Errorf("Firesteel created %d drivers", len(drivers))
+	}
+}
+
+// relabelFollowed takes the label from a driver that is followed. The application follows it on, and says how to restore the label.
+func relabelFollowed(s *env) {
+	s.applyEarly(byUser("relabelled", "submissionByUser: true"))
+	app := s.awaitingUser("relabelled")
+	d := s.startAsUser(app, "relabelled-driver").runAt(host)
+	s.untilEarly("relabelled", v1alpha1.RunningState)
+	patch := fmt.Sprintf(`{"metadata":{"labels":{%q:null}}}`, early.LabelAppID)
+	_, err := s.Kube.CoreV1().Pods(s.ns).Patch(s.Context(), d.Name, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
+	s.must(err)
+	until(s, s.earlyApps(), "relabelled", "name the label", func(app *v1alpha1.SparkApplication) bool {
+		return slices.ContainsFunc(app.Status.Conditions, func(c metav1.Condition) bool {
+			return strings.Contains(c.Message, "label "+early.LabelAppID+" is missing")
+		})
+	})
+	second := s.startAsUser(app, "relabelled-2-driver").runAt(host) // it has the label now, and is not followed
+	d.exit(3)
+	failed := s.untilEarly("relabelled", v1alpha1.FailedState)
+	if failed.Status.DriverInfo.PodName != d.Name || !strings.Contains(failed.Status.AppState.ErrorMessage, "3") {
+		s.Errorf("it shows %+v", failed.Status)
+	}
+	s.must(s.earlyApps().Delete(s.Context(), "relabelled", metav1.DeleteOptions{}))
+	untilGone(s, s.earlyApps(), "relabelled")
+	untilGone(s, s.Kube.CoreV1().Pods(s.ns), d.Name)
+	s.wantPod(second)
 }
 
 // deleteFollowed deletes an application while its user's driver runs, and one whose user never started any.
