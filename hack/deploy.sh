@@ -20,9 +20,9 @@ remove() { # manifest...
 remove_eventing() {
 	if has_eventing; then
 		# The controller's sink is deleted first, so that no event is on its way when the Broker is deleted.
-		remove config/eventing/800-*.yaml config/eventing/700-*.yaml config/eventing/600-*.yaml config/eventing/100-*.yaml
+		remove config/eventing/800-*.yaml config/workload-namespaces-eventing/700-*.yaml config/eventing/700-*.yaml config/eventing/600-*.yaml config/eventing/100-*.yaml
 	fi
-	remove config/eventing/500-*.yaml
+	remove config/eventing/500-*.yaml config/workload-namespaces-eventing/500-*.yaml
 }
 
 # The configuration is deleted first: without an answer of the webhook, the API server refuses annotated Pods.
@@ -61,6 +61,7 @@ case ${1:-} in
 	fi
 	remove_webhook
 	remove_eventing
+	remove config/admission/*.yaml config/driver-logs/*.yaml config/other-operators/*.yaml config/workload-namespaces/200-*.yaml
 	remove config/500-*.yaml config/4*.yaml config/201-*.yaml config/200-*.yaml config/100-*.yaml
 	delete_crds
 	echo "Drivers go on. When none needs its rights: kubectl delete -f config/workload/rbac.yaml -f config/202-spark-driver-clusterrole.yaml"

@@ -1,7 +1,7 @@
 // The setup prepares a cluster for Firesteel, and for its removal. The Helm chart runs it in hooks:
 //
-//	setup crds [-take-over] API...
-//	setup release-finalizers [-namespace NAMESPACE]
+//	setup crds [-take-over] [-downgrade] API...
+//	setup release-finalizers [-namespace NAMESPACE] [-hook]
 package main
 
 import (
@@ -48,8 +48,8 @@ func main() {
 }
 
 const usage = `write one of
-  setup crds [-take-over] API...                      apply the CRDs of APIs: %s
-  setup release-finalizers [-namespace NAMESPACE]     stop the controller and take Firesteel's finalizers off all objects`
+  setup crds [-take-over] [-downgrade] API...               apply the CRDs of APIs: %s
+  setup release-finalizers [-namespace NAMESPACE] [-hook]   stop the controller and take Firesteel's finalizers off all objects`
 
 func run(ctx context.Context, args []string) error {
 	if len(args) > 0 {
@@ -66,6 +66,7 @@ func run(ctx context.Context, args []string) error {
 func applyCRDs(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("crds", flag.ContinueOnError)
 	takeOver := flags.Bool("take-over", false, "Replace CRDs that belong to another owner. All objects of their kinds stay.")
+	downgrade := flags.Bool("downgrade", false, "Replace CRDs of a newer version. Fields that only they know are dropped from objects with the next write.")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -83,14 +84,17 @@ func applyCRDs(ctx context.Context, args []string) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, crdLimit)
 	defer cancel()
-	releases, err := crds.Apply(ctx, client, *takeOver, wanted...)
+	result, err := crds.Apply(ctx, client, crds.Options{TakeOver: *takeOver, Downgrade: *downgrade}, wanted...)
 	if err != nil {
 		return err
+	}
+	for _, newer := range result.Newer {
+		log.Printf("the CRD %s is of %s, which is newer than %s, and stays: setup crds -downgrade replaces it", newer.Name, newer.Version, version.String())
 	}
 	for _, crd := range wanted {
 		log.Printf("the CRD %s is served", crd.GetName())
 	}
-	for _, release := range releases {
+	for _, release := range result.Releases {
 		log.Print(diagnosis.CRDsInRelease(release).Message())
 	}
 	return reportOperators(ctx, cluster)
@@ -115,6 +119,7 @@ func reportOperators(ctx context.Context, cluster *rest.Config) error {
 func releaseFinalizers(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("release-finalizers", flag.ContinueOnError)
 	namespace := flags.String("namespace", "firesteel-system", "The namespace of the controller.")
+	hook := flags.Bool("hook", false, "Do nothing unless Helm or Argo CD manages the installation: otherwise the hook's Job is applied as a plain object.")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -136,6 +141,11 @@ func releaseFinalizers(ctx context.Context, args []string) error {
 	ctx, cancel := context.WithTimeout(ctx, releaseLimit)
 	defer cancel()
 	installation := &uninstall.Installation{Kube: kube, Metadata: objects, Namespace: *namespace, Logf: log.Printf}
+	if *hook {
+		if managed, err := installation.RunsHooks(ctx); err != nil || !managed {
+			return err
+		}
+	}
 	if err := installation.Stop(ctx); err != nil {
 		return err
 	}

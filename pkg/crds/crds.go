@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -16,6 +17,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/validation"
+	utilversion "k8s.io/apimachinery/pkg/util/version"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/dynamic"
 	"sigs.k8s.io/yaml"
@@ -92,53 +94,104 @@ func each(do func(text []byte) error) error {
 	})
 }
 
+// Options say what Apply may replace.
+type Options struct {
+	// TakeOver replaces CRDs of another owner.
+	TakeOver bool
+	// Downgrade replaces CRDs of a newer version of Firesteel.
+	Downgrade bool
+	// Version is the version of the CRDs to apply. Empty is that of the program.
+	Version string
+}
+
+// Result is what Apply found.
+type Result struct {
+	// Releases are the Helm releases, as <namespace>/<name>, whose uninstallation would delete a CRD, and with it all objects of its kind.
+	Releases []string
+	// Newer has the CRDs that are of a newer version, and were left as they are.
+	Newer []Newer
+}
+
+// Newer is a CRD in the cluster that is of a newer version than the program.
+type Newer struct{ Name, Version string }
+
 // Apply applies CRDs on the server's side, and returns when the API server serves them. If one of them belongs to another owner, it
-// changes nothing and names the owner, unless takeOver is set. No upgrade of a Helm release deletes a CRD that was applied.
-//
-// It returns the Helm releases, as <namespace>/<name>, whose uninstallation would delete a CRD, and with it all objects of its kind.
-func Apply(ctx context.Context, client dynamic.Interface, takeOver bool, crds ...*unstructured.Unstructured) (releases []string, err error) {
+// changes nothing and names the owner, unless it may take over. A CRD of a newer version stays, unless it may downgrade: another installation
+// of that version may need it. No upgrade of a Helm release deletes a CRD that was applied.
+func Apply(ctx context.Context, client dynamic.Interface, options Options, crds ...*unstructured.Unstructured) (Result, error) {
 	existing := client.Resource(apiextensionsv1.SchemeGroupVersion.WithResource("customresourcedefinitions"))
+	if options.Version == "" {
+		options.Version = version.String()
+	}
+	var result Result
 	var foreign []error
+	var wanted []*unstructured.Unstructured
 	for _, crd := range crds {
 		live, err := existing.Get(ctx, crd.GetName(), metav1.GetOptions{})
 		switch {
 		case apierrors.IsNotFound(err):
+			wanted = append(wanted, crd)
 			continue
 		case err != nil:
-			return nil, fmt.Errorf("read the CRD %s: %w", crd.GetName(), err)
-		case !takeOver && Owner(live) != "":
+			return Result{}, fmt.Errorf("read the CRD %s: %w", crd.GetName(), err)
+		case !options.TakeOver && Owner(live) != "":
 			foreign = append(foreign, fmt.Errorf("the CRD %s belongs to %s", live.GetName(), Owner(live)))
+		case !options.Downgrade && Owner(live) == "" && Compare(live, options.Version) > 0:
+			result.Newer = append(result.Newer, Newer{live.GetName(), live.GetLabels()[LabelVersion]})
+		default:
+			wanted = append(wanted, crd)
 		}
 		if release := release(live); release != "" {
-			releases = append(releases, release)
+			result.Releases = append(result.Releases, release)
 		}
 	}
 	if len(foreign) > 0 {
-		return nil, fmt.Errorf("%w\nTake them over, by -take-over of setup or crds.takeOver=true of the chart: all objects of their kinds stay. "+
+		return Result{}, fmt.Errorf("%w\nTake them over, by -take-over of setup or crds.takeOver=true of the chart: all objects of their kinds stay. "+
 			"See docs/operators/moving-in.md", errors.Join(foreign...))
 	}
-	for _, crd := range crds {
+	for _, crd := range wanted {
 		kept := crd.DeepCopy()
 		annotations := map[string]string{helmPolicy: helmKeep}
 		maps.Copy(annotations, crd.GetAnnotations())
 		kept.SetAnnotations(annotations)
-		if release := version.String(); len(validation.IsValidLabelValue(release)) == 0 {
-			if err := unstructured.SetNestedField(kept.Object, release, "metadata", "labels", LabelVersion); err != nil {
-				return nil, fmt.Errorf("set the version of the CRD %s: %w", crd.GetName(), err)
+		if len(validation.IsValidLabelValue(options.Version)) == 0 {
+			if err := unstructured.SetNestedField(kept.Object, options.Version, "metadata", "labels", LabelVersion); err != nil {
+				return Result{}, fmt.Errorf("set the version of the CRD %s: %w", crd.GetName(), err)
 			}
 		}
 		// Earlier versions of Firesteel, kubectl and the owner of a CRD that is taken over own fields, too.
 		if _, err := existing.Apply(ctx, crd.GetName(), kept, metav1.ApplyOptions{FieldManager: fieldManager, Force: true}); err != nil {
-			return nil, fmt.Errorf("apply the CRD %s: %w", crd.GetName(), err)
+			return Result{}, fmt.Errorf("apply the CRD %s: %w", crd.GetName(), err)
 		}
 	}
-	for _, crd := range crds {
+	for _, crd := range wanted {
 		if err := untilServed(ctx, existing, crd.GetName()); err != nil {
-			return nil, err
+			return Result{}, err
 		}
 	}
-	slices.Sort(releases)
-	return slices.Compact(releases), nil
+	slices.Sort(result.Releases)
+	result.Releases = slices.Compact(result.Releases)
+	return result, nil
+}
+
+// betweenTags matches the version of a source tree between two tags. Semantic versions order these by chance.
+var betweenTags = regexp.MustCompile(`-g[0-9a-f]{7,}(-dirty)?$`)
+
+// Compare returns how the version of a CRD is ordered relative to another one: 1 if it is newer, -1 if it is older, and 0 if it is the same or if
+// that is not known.
+func Compare(crd metav1.Object, other string) int {
+	release := crd.GetLabels()[LabelVersion]
+	is, err := utilversion.ParseSemantic(release)
+	own, err2 := utilversion.ParseSemantic(other)
+	switch {
+	case err != nil || err2 != nil || betweenTags.MatchString(release) || betweenTags.MatchString(other):
+		return 0
+	case own.LessThan(is):
+		return 1
+	case is.LessThan(own):
+		return -1
+	}
+	return 0
 }
 
 // release returns the Helm release with a CRD in its manifest, as <namespace>/<name>; empty if there is none. Helm does not put CRDs

@@ -86,7 +86,7 @@ func TestApplyCreatesAndUpgrades(t *testing.T) {
 		t.Fatal(err)
 	}
 	client, applied := server(crd("sparkclusters.spark.apache.org", "firesteel"))
-	if _, err := crds.Apply(t.Context(), client, false, all...); err != nil {
+	if _, err := crds.Apply(t.Context(), client, crds.Options{}, all...); err != nil {
 		t.Fatal(err)
 	}
 	if got := strings.Join(*applied, " "); got != names(all) {
@@ -107,7 +107,7 @@ func TestApplyNamesTheOwnerOfAForeignCRD(t *testing.T) {
 	})
 	unknown := crd("sparkapplications.spark.apache.org", "")
 	client, applied := server(byHelm, byHand, unknown)
-	_, err = crds.Apply(t.Context(), client, false, all...)
+	_, err = crds.Apply(t.Context(), client, crds.Options{}, all...)
 	if err == nil {
 		t.Fatal("foreign CRDs are replaced")
 	}
@@ -125,14 +125,54 @@ func TestApplyNamesTheOwnerOfAForeignCRD(t *testing.T) {
 		t.Errorf("applied %v all the same", *applied)
 	}
 
-	releases, err := crds.Apply(t.Context(), client, true, all...)
+	result, err := crds.Apply(t.Context(), client, crds.Options{TakeOver: true}, all...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !slices.Contains(*applied, byHelm.GetName()) || len(*applied) != len(all) {
 		t.Errorf("with takeOver, applied %v", *applied)
 	}
-	if len(releases) != 1 || releases[0] != "spark/spark-operator" {
-		t.Errorf("with takeOver, the Helm releases with these CRDs are %v, want spark/spark-operator", releases)
+	if len(result.Releases) != 1 || result.Releases[0] != "spark/spark-operator" {
+		t.Errorf("with takeOver, the Helm releases with these CRDs are %v, want spark/spark-operator", result.Releases)
+	}
+}
+
+// Installations of several versions share the CRDs.
+func TestApplyLeavesACRDOfANewerVersion(t *testing.T) {
+	all, err := crds.Of(crds.APIs()...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const name = "sparkclusters.spark.apache.org"
+	of := func(version string) *unstructured.Unstructured {
+		live := crd(name, "firesteel")
+		live.SetLabels(map[string]string{"app.kubernetes.io/part-of": "firesteel", crds.LabelVersion: version})
+		return live
+	}
+	for live, stays := range map[string]bool{
+		"v1.3.0": true, "v1.2.1-rc.1": true, "v1.2.0": false, "v1.2.0-rc.1": false, "v1.1.9": false, "": false, "(devel)": false,
+		"v1.2.9-5-g0123456": false, // between two tags
+	} {
+		client, applied := server(of(live))
+		result, err := crds.Apply(t.Context(), client, crds.Options{Version: "v1.2.0"}, all...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if slices.Contains(*applied, name) == stays {
+			t.Errorf("of %q it was applied: %t", live, !stays)
+		}
+		if stays != slices.Contains(result.Newer, crds.Newer{Name: name, Version: live}) {
+			t.Errorf("of %q it reports as newer %v", live, result.Newer)
+		}
+		if len(*applied) < len(all)-1 {
+			t.Errorf("of %q the others are applied: %v", live, *applied)
+		}
+	}
+	client, applied := server(of("v1.3.0"))
+	if _, err := crds.Apply(t.Context(), client, crds.Options{Version: "v1.2.0", Downgrade: true}, all...); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Contains(*applied, name) {
+		t.Error("it is not taken back, either")
 	}
 }

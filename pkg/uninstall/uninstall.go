@@ -46,6 +46,10 @@ const (
 	writers = 8
 	// webhookVariable is the environment variable with which a Deployment names its MutatingWebhookConfiguration.
 	webhookVariable = "PODS_WEBHOOK_CONFIGURATION"
+	// helmRelease and argoTracking are annotations of what Helm and Argo CD manage, and argoManager is the field manager of Argo CD.
+	helmRelease  = "meta.helm.sh/release-name"
+	argoTracking = "argocd.argoproj.io/tracking-id"
+	argoManager  = "argocd-controller"
 )
 
 // Kind is a kind whose objects have a finalizer of Firesteel.
@@ -73,6 +77,31 @@ type Installation struct {
 	Namespace string
 	// Logf reports what was done.
 	Logf func(format string, args ...any)
+}
+
+// RunsHooks reports whether Helm or Argo CD manages the installation: they create the chart's hook for its uninstallation alone. Other clients
+// apply what the chart renders as plain objects, and the hook's Job would run at once. Then it logs what to do.
+func (i *Installation) RunsHooks(ctx context.Context) (bool, error) {
+	scope, err := i.Kube.CoreV1().ConfigMaps(i.Namespace).Get(ctx, config.ScopeName, metav1.GetOptions{})
+	if err != nil && !apierrors.IsNotFound(err) {
+		return false, fmt.Errorf("read the ConfigMap %s/%s: %w", i.Namespace, config.ScopeName, err)
+	}
+	if err == nil && managesHooks(scope) {
+		return true, nil
+	}
+	i.Logf("nothing was done: neither Helm nor Argo CD manages the ConfigMap %s/%s, and so this Job is no hook of an uninstallation. "+
+		"Render the chart with --no-hooks, and delete the Job. To uninstall: docs/operators/uninstall.md", i.Namespace, config.ScopeName)
+	return false, nil
+}
+
+// managesHooks reports whether an object of the chart was written by a client that knows its hooks. Flux uses Helm.
+func managesHooks(object metav1.Object) bool {
+	annotations := object.GetAnnotations()
+	if annotations[helmRelease] != "" || annotations[argoTracking] != "" {
+		return true
+	}
+	// Argo CD may track objects by a label that the chart has, too.
+	return slices.ContainsFunc(object.GetManagedFields(), func(entry metav1.ManagedFieldsEntry) bool { return entry.Manager == argoManager })
 }
 
 // Stop scales the installation's Deployments to zero and waits until their Pods are gone: a controller that runs would add

@@ -296,3 +296,40 @@ func TestStopScalesNothingIfTheWebhookConfigurationStays(t *testing.T) {
 		t.Errorf("the Deployment was scaled: %v, %v", found.Spec.Replicas, err)
 	}
 }
+
+// What helm template prints is applied as plain objects by kubectl, and the Job of the hook runs at once.
+func TestHookDoesNothingUnlessItsManagerKnowsHooks(t *testing.T) {
+	scope := func(edit func(*corev1.ConfigMap)) []runtime.Object {
+		settings := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: system, Name: "config-scope"}}
+		edit(settings)
+		return []runtime.Object{settings}
+	}
+	for name, test := range map[string]struct {
+		cluster []runtime.Object
+		want    bool
+	}{
+		"applied by kubectl": {scope(func(c *corev1.ConfigMap) {
+			c.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kubectl"}}
+			c.Labels = map[string]string{"app.kubernetes.io/instance": "firesteel", "app.kubernetes.io/managed-by": "Helm"}
+		}), false},
+		"not applied yet": {nil, false},
+		"Helm": {scope(func(c *corev1.ConfigMap) {
+			c.Annotations = map[string]string{"meta.helm.sh/release-name": "firesteel"}
+		}), true},
+		"Argo CD": {scope(func(c *corev1.ConfigMap) {
+			c.Annotations = map[string]string{"argocd.argoproj.io/tracking-id": "firesteel:/ConfigMap:firesteel-system/config-scope"}
+		}), true},
+		"Argo CD that tracks by label": {scope(func(c *corev1.ConfigMap) {
+			c.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "argocd-controller"}}
+		}), true},
+	} {
+		e := newEnv(t, test.cluster)
+		got, err := e.RunsHooks(t.Context())
+		if err != nil || got != test.want {
+			t.Errorf("%s: the hook runs: %t, %v", name, got, err)
+		}
+		if log := strings.Join(e.log, ""); strings.Contains(log, "--no-hooks") == test.want {
+			t.Errorf("%s: it logs %q", name, log)
+		}
+	}
+}

@@ -216,7 +216,7 @@ func TestHookReleasesFinalizersBeforeTheReleaseIsUninstalled(t *testing.T) {
 		}
 	}
 	container := containers(t, all.get(t, "Job", name))[0].(map[string]any)
-	if args := fmt.Sprint(container["args"]); args != "[release-finalizers -namespace firesteel-team-b]" {
+	if args := fmt.Sprint(container["args"]); args != "[release-finalizers -namespace firesteel-team-b -hook]" {
 		t.Errorf("the hook runs %s", args)
 	}
 	if all["ClusterRole.rbac.authorization.k8s.io /"+name+"-webhook"] != nil {
@@ -250,5 +250,25 @@ func TestHookDeletesTheConfigurationOfTheWebhook(t *testing.T) {
 metadata: {annotations: {helm.sh/hook: pre-delete}}
 rules: [{apiGroups: [admissionregistration.k8s.io], resources: [mutatingwebhookconfigurations], resourceNames: [team-b-firesteel-pods], verbs: [delete]}]`)
 		expect(t, all.get(t, "ClusterRoleBinding", name), "{roleRef: {name: "+name+"}, subjects: [{kind: ServiceAccount, name: team-b-firesteel-uninstall, namespace: firesteel-team-b}]}")
+	}
+}
+
+// The hook scales each of them to zero, and may scale no others.
+func TestHookMayStopEveryDeployment(t *testing.T) {
+	all := with(t, "eventing: {enable: true}\nworkloadNamespaces: {enable: true}\nwebhook: {enable: true}")
+	var allowed []any
+	for _, rule := range all.get(t, "Role", "firesteel-uninstall").Object["rules"].([]any) {
+		if rule := rule.(map[string]any); fmt.Sprint(rule["resources"]) == "[deployments/scale]" {
+			allowed = rule["resourceNames"].([]any)
+		}
+	}
+	deployments := all.kind("Deployment")
+	for _, deployment := range deployments {
+		if !slices.Contains(allowed, any(deployment.GetName())) {
+			t.Errorf("the hook may not scale %s, but %v", deployment.GetName(), allowed)
+		}
+	}
+	if len(deployments) != len(allowed) {
+		t.Errorf("the hook may scale %v, and there are %d", allowed, len(deployments))
 	}
 }

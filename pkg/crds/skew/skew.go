@@ -12,7 +12,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
-	utilversion "k8s.io/apimachinery/pkg/util/version"
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/metadata/metadatainformer"
 	"k8s.io/client-go/tools/cache"
@@ -121,16 +120,15 @@ func (r *Reporter) compare(crd metav1.Object, logger *zap.SugaredLogger) {
 func (r *Reporter) explain(crd metav1.Object) string {
 	const older = "The API server drops fields that this version knows. Apply the CRDs of %s."
 	release := crd.GetLabels()[crds.LabelVersion]
-	is, err1 := utilversion.ParseSemantic(release)
-	own, err2 := utilversion.ParseSemantic(r.running)
+	order := crds.Compare(crd, r.running)
 	switch {
 	case crds.Owner(crd) != "":
 		return fmt.Sprintf("It belongs to %s. "+older, crds.Owner(crd), r.running)
 	case crd.GetAnnotations()[crds.AnnotationSchema] == "":
 		return fmt.Sprintf("It is of an older version of Firesteel. "+older, r.running)
-	case err1 == nil && err2 == nil && is.LessThan(own):
+	case order < 0:
 		return fmt.Sprintf("It is of %s, which is older. "+older, release, r.running)
-	case err1 == nil && err2 == nil && own.LessThan(is):
+	case order > 0:
 		return fmt.Sprintf("It is of %s, which is newer than %s. Fields that only that version knows have no effect. Upgrade the controller.", release, r.running)
 	default:
 		return fmt.Sprintf("It is of another version of Firesteel than %s. Apply the CRDs and the controller of one version.", r.running)

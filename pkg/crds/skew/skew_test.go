@@ -49,6 +49,7 @@ func TestReporterNamesTheVersionOfACRDAndTheRemedy(t *testing.T) {
 		{"firesteel", "", "", "It is of an older version of Firesteel. The API server drops fields that this version knows. Apply the CRDs of v1.2.0."},
 		{"firesteel", "another", "v1.1.9", "It is of v1.1.9, which is older. The API server drops fields that this version knows. Apply the CRDs of v1.2.0."},
 		{"firesteel", "another", "v1.3.0-rc.1", "It is of v1.3.0-rc.1, which is newer than v1.2.0. Fields that only that version knows have no effect. Upgrade the controller."},
+		{"firesteel", "another", "v1.3.0-5-g0123456", "It is of another version of Firesteel than v1.2.0. Apply the CRDs and the controller of one version."},
 		{"firesteel", "another", "", "It is of another version of Firesteel than v1.2.0. Apply the CRDs and the controller of one version."},
 		{"", "", "", "It belongs to another owner. The API server drops fields that this version knows. Apply the CRDs of v1.2.0."},
 	} {

@@ -107,14 +107,14 @@ func (s server) takesOver() []string {
 	if err != nil {
 		s.Fatal(err)
 	}
-	if _, err := crds.Apply(s.Context(), client, false, wanted...); err == nil || !strings.Contains(err.Error(), "the CRD "+crdName+" belongs to ") {
+	if _, err := crds.Apply(s.Context(), client, crds.Options{}, wanted...); err == nil || !strings.Contains(err.Error(), "the CRD "+crdName+" belongs to ") {
 		s.Errorf("of the CRD of another operator, it says %v", err)
 	}
-	releases, err := crds.Apply(s.Context(), client, true, wanted...)
+	result, err := crds.Apply(s.Context(), client, crds.Options{TakeOver: true}, wanted...)
 	if err != nil {
 		s.Fatal(err)
 	}
-	return releases
+	return result.Releases
 }
 
 func TestCRDsOfAnotherReleaseOutliveIt(t *testing.T) {
