@@ -38,6 +38,7 @@ require (
 	k8s.io/client-go v0.35.7
 	k8s.io/component-helpers v0.35.7
 	k8s.io/klog/v2 v2.130.1
+	k8s.io/pod-security-admission v0.35.7
 	k8s.io/utils v0.0.0-20251002143259-bc988d571ff4
 	knative.dev/pkg v0.0.0-20260727151759-521cb33b33dd
 	sigs.k8s.io/gateway-api v1.4.1

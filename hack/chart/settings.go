@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -114,6 +115,14 @@ func templateURLs() schema { return matching(`^\s*(` + templateURL + `(\s+|$))*$
 // buckets takes numbers, separated by commas.
 func buckets() schema { return matching(`^[-+0-9.eEinfINF,\s]+$`) }
 
+// podSecurityUser takes the number of a user that is not root, and image.
+func podSecurityUser() schema {
+	const most = math.MaxInt32
+	number := matching(`^\s*\+?0*(` + numbersUpTo(fmt.Sprint(most)) + `)\s*$`)
+	number["allOf"] = []schema{{"pattern": `[1-9]`}}
+	return either(schema{"type": "integer", "minimum": 1, "maximum": most}, number, matching(`^\s*image\s*$`))
+}
+
 func enabledOrDisabled() schema { return oneOf("enabled", "disabled") }
 
 // settings holds the schema of each key of each ConfigMap. A test compares it with pkg/config.
@@ -133,6 +142,8 @@ var settings = map[string]map[string]schema{
 		"driver-service":         oneOf("headless", "none"),
 		"driver-service-account": trimmed(subdomain),
 		"pod-template-urls":      templateURLs(),
+		"pod-security":           oneOf("off", "restricted"),
+		"pod-security-user":      podSecurityUser(),
 		"ui-service-type":        oneOf("none", "ClusterIP", "NodePort"),
 		"ui-node-host":           matching(nodeHost),
 	},
@@ -161,6 +172,8 @@ var settings = map[string]map[string]schema{
 		"driver-service":                 oneOf("headless", "none"),
 		"driver-service-account":         trimmed(subdomain),
 		"pod-template-urls":              templateURLs(),
+		"pod-security":                   oneOf("off", "restricted"),
+		"pod-security-user":              podSecurityUser(),
 		"metrics-prefix":                 text(),
 		"metrics-labels":                 text(),
 		"metrics-submit-latency-buckets": buckets(),

@@ -19,6 +19,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
+	"github.com/firesteel-dev/firesteel/pkg/podsecurity"
 )
 
 // data returns a config map with the key _example, which each of them has.
@@ -219,6 +220,7 @@ func TestDefaults(t *testing.T) {
 			if len(got.Properties) == 0 {
 				got.Properties = nil
 			}
+			test.want.PodSecurity.User = podsecurity.SparkUser
 			if diff := cmp.Diff(test.want, *got); diff != "" {
 				t.Errorf("defaults (-want +got):\n%s", diff)
 			}
@@ -264,6 +266,31 @@ func TestPodTemplateURLs(t *testing.T) {
 	const want = `config-defaults: pod-template-urls: "file:///etc/" is not read: Firesteel reads templates by https, s3 and gs: put the template at such a URL`
 	if _, err := config.NewDefaults(data("pod-template-urls", "file:///etc/")); err == nil || err.Error() != want {
 		t.Errorf("error is %v, want %s", err, want)
+	}
+}
+
+func TestPodSecurity(t *testing.T) {
+	for name, test := range map[string]struct {
+		given *corev1.ConfigMap
+		want  podsecurity.Profile
+	}{
+		"off by default":         {data(), podsecurity.Profile{User: 185}},
+		"off":                    {data("pod-security", "off"), podsecurity.Profile{User: 185}},
+		"restricted":             {data("pod-security", " restricted "), podsecurity.Profile{Restricted: true, User: 185}},
+		"another user":           {data("pod-security", "restricted", "pod-security-user", "1001"), podsecurity.Profile{Restricted: true, User: 1001}},
+		"the user of the image":  {data("pod-security", "restricted", "pod-security-user", "image"), podsecurity.Profile{Restricted: true}},
+		"a user, and no profile": {data("pod-security-user", "1001"), podsecurity.Profile{User: 1001}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			defaults, err := config.NewDefaults(test.given)
+			if err != nil || defaults.PodSecurity != test.want {
+				t.Errorf("%s has %+v, %v; want %+v", config.DefaultsName, defaults.PodSecurity, err, test.want)
+			}
+			kubeflow, err := config.NewKubeflow(test.given)
+			if err != nil || kubeflow.PodSecurity != test.want {
+				t.Errorf("%s has %+v, %v; want %+v", config.KubeflowName, kubeflow.PodSecurity, err, test.want)
+			}
+		})
 	}
 }
 
@@ -379,7 +406,7 @@ func TestInvalidSettings(t *testing.T) {
 		"a default that there is not": {
 			config.DefaultsName, "color", "blue",
 			`config-defaults: there is no key "color": ` +
-				`write one of active-deadline, applicationTolerations, driver-log-lines, driver-service, driver-service-account, image, pod-template-urls, spark-defaults.conf`,
+				`write one of active-deadline, applicationTolerations, driver-log-lines, driver-service, driver-service-account, image, pod-security, pod-security-user, pod-template-urls, spark-defaults.conf`,
 		},
 		"accounts that are none": {
 			config.NamespacesName, "service-accounts", "spark, Spark",
@@ -475,6 +502,13 @@ func TestInvalidSettings(t *testing.T) {
 		"a service account that there cannot be": {
 			config.DefaultsName, "driver-service-account", "Spark!",
 			`config-defaults: driver-service-account is "Spark!": write the name of a service account, such as spark`,
+		},
+		"a profile that there is not": {
+			config.DefaultsName, "pod-security", "baseline", `config-defaults: pod-security is "baseline": write one of off, restricted`,
+		},
+		"root for restricted Pods": {
+			config.KubeflowName, "pod-security-user", "0",
+			`config-kubeflow: pod-security-user is "0": write the number of a user that is not root, such as 185, or image`,
 		},
 		"a restart policy that there is not": {
 			config.DefaultsName, tolerations, "restartConfig: {restartPolicy: Sometimes}",

@@ -26,7 +26,7 @@ const maxDriverLogLines = 100
 
 // NewDefaults reads config-defaults.
 func NewDefaults(configMap *corev1.ConfigMap) (*apache.Defaults, error) {
-	defaults := &apache.Defaults{}
+	defaults := &apache.Defaults{Settings: dialect.NewSettings()}
 	err := defaultsKeys(defaults).Read(DefaultsName, configMap)
 	return defaults, err
 }
@@ -57,6 +57,8 @@ func defaultsKeys(defaults *apache.Defaults) Keys {
 		"ui-node-host":           nodeHost(&defaults.UINodeHost),
 		"driver-service-account": serviceAccount(&defaults.DriverServiceAccount),
 		"pod-template-urls":      podTemplateURLs(&defaults.PodTemplates),
+		"pod-security":           podSecurity(&defaults.PodSecurity.Restricted),
+		"pod-security-user":      podSecurityUser(&defaults.PodSecurity.User),
 	}
 }
 
@@ -83,6 +85,27 @@ func serviceAccount(into *string) func(key, value string) error {
 	return func(key, value string) error {
 		if *into = strings.TrimSpace(value); *into != "" && len(validation.IsDNS1123Subdomain(*into)) > 0 {
 			return InvalidValue(key, value, "write the name of a service account, such as spark")
+		}
+		return nil
+	}
+}
+
+func podSecurity(restricted *bool) func(key, value string) error {
+	return func(key, value string) error {
+		profile := strings.TrimSpace(value)
+		*restricted = profile == "restricted"
+		return OneOf("off", "restricted")(key, profile)
+	}
+}
+
+func podSecurityUser(into *int64) func(key, value string) error {
+	return func(key, value string) (err error) {
+		if strings.TrimSpace(value) == "image" {
+			*into = 0
+			return nil
+		}
+		if *into, err = strconv.ParseInt(strings.TrimSpace(value), 10, 32); err != nil || *into <= 0 {
+			return InvalidValue(key, value, "write the number of a user that is not root, such as 185, or image")
 		}
 		return nil
 	}

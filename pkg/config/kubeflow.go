@@ -92,6 +92,8 @@ func kubeflowKeys(defaults *Kubeflow) Keys {
 		"ui-node-host":                   nodeHost(&defaults.UINodeHost),
 		"driver-service-account":         serviceAccount(&defaults.DriverServiceAccount),
 		"pod-template-urls":              podTemplateURLs(&defaults.PodTemplates),
+		"pod-security":                   podSecurity(&defaults.PodSecurity.Restricted),
+		"pod-security-user":              podSecurityUser(&defaults.PodSecurity.User),
 		"metrics-prefix":                 prefix(&metrics.Prefix),
 		"metrics-labels":                 metricsLabels(&metrics.Labels),
 		"metrics-submit-latency-buckets": buckets(&metrics.SubmitLatencyBuckets),

@@ -29,10 +29,12 @@ const maxOwnDefaults = 64 << 10
 // ownKeys holds the keys that a namespace may set, by config map. None of them gives rights: who writes an application could set the same
 // there. The others concern the whole installation, or let Firesteel act with rights that are not the namespace's.
 var ownKeys = map[string][]string{
-	OwnDefaultsName: {"active-deadline", "applicationTolerations", "driver-service", "image", "spark-defaults.conf"},
+	OwnDefaultsName: {
+		"active-deadline", "applicationTolerations", "driver-service", "image", "pod-security", "pod-security-user", "spark-defaults.conf",
+	},
 	OwnKubeflowName: {
 		"active-deadline", "default-batch-scheduler", "default-time-to-live", "driver-service", "driver-start-timeout",
-		"executors-start-timeout", "spark-defaults.conf", "ui-service",
+		"executors-start-timeout", "pod-security", "pod-security-user", "spark-defaults.conf", "ui-service",
 	},
 }
 

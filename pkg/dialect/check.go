@@ -45,6 +45,7 @@ func (c *Checked) try(d Dialect, api *API, app Application) (refused, warnings f
 		}
 	}
 	SetServiceAccount(&plan, d.Settings().DriverServiceAccount)
+	SetPodSecurity(&plan, d.Settings().PodSecurity)
 	objects, refused := buildAll(d, app, plan, planned)
 	refused = append(refused, d.Refusals(app, errors.Join(unlocated...)).Beside(refused)...)
 	c.Plan = plan
@@ -79,18 +80,23 @@ func Build(d Dialect, app Application, plan submission.Plan) (*submission.Object
 	if err != nil {
 		return nil, err
 	}
+	spark := objects.Driver.Spec.Containers[len(objects.Driver.Spec.Containers)-1].Name // Build adds it last
 	if err := d.Complete(app, objects); err != nil {
 		return nil, err
 	}
 	if err := checkCount(objects); err != nil {
 		return nil, err
 	}
+	completeDriver(objects.Driver, spark, d.Settings().PodSecurity)
 	return objects, nil
 }
 
 // LaunchWarnings returns what an application is warned of once its objects are known.
 func LaunchWarnings(d Dialect, api *API, app Application, plan submission.Plan, objects *submission.Objects) finding.List {
-	return append(WarnOfUnnamedAccount(objects.Driver, api.Fields), d.Refusals(app, LostWithoutService(plan, objects).Err())...)
+	return slices.Concat(
+		WarnOfUnnamedAccount(objects.Driver, api.Fields), d.Refusals(app, LostWithoutService(plan, objects).Err()),
+		WarnOfPodSecurity(plan, objects.Driver, d.Settings().PodSecurity, api.Fields),
+	)
 }
 
 // maxObjects is how many objects a launch may have besides its driver Pod. Each is a write to the API server.

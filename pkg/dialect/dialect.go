@@ -6,6 +6,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/finding"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/podsecurity"
 	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
 	"github.com/firesteel-dev/firesteel/pkg/spec"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
@@ -112,6 +113,13 @@ type Settings struct {
 	UINodeHost string
 	// PodTemplates are the URLs at which properties may name pod templates.
 	PodTemplates podtemplate.Allowed
+	// PodSecurity is what the Pods of driver and executors get for a profile of the Pod Security Standards.
+	PodSecurity podsecurity.Profile
+}
+
+// NewSettings returns the settings of an operator without settings.
+func NewSettings() Settings {
+	return Settings{PodSecurity: podsecurity.Profile{User: podsecurity.SparkUser}}
 }
 
 // Common returns s. A type that embeds Settings has this method, too, and so can be the settings of Functions.

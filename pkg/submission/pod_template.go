@@ -9,7 +9,10 @@ import (
 )
 
 const (
-	defaultDriverContainer  = "spark-kubernetes-driver"
+	defaultDriverContainer = "spark-kubernetes-driver"
+	// defaultExecutorContainer is the name of Spark's container in executors, unless their template names it.
+	defaultExecutorContainer = "spark-kubernetes-executor"
+
 	driverTemplateKey       = "spark.kubernetes.driver.podTemplateFile"
 	driverTemplateContainer = "spark.kubernetes.driver.podTemplateContainerName"
 	executorTemplateKey     = "spark.kubernetes.executor.podTemplateFile"
@@ -38,14 +41,29 @@ func takeDriverContainer(spec *corev1.PodSpec, name string) (driver *corev1.Cont
 	if len(spec.Containers) == 0 {
 		return &corev1.Container{}, 0
 	}
-	named := func(c corev1.Container) bool { return c.Name == name }
-	chosen := slices.IndexFunc(spec.Containers, named)
-	if chosen < 0 || slices.ContainsFunc(spec.Containers[chosen+1:], named) {
-		chosen = 0
-	}
+	chosen := sparkContainer(spec.Containers, name)
 	container := spec.Containers[chosen]
 	spec.Containers = slices.Delete(spec.Containers, chosen, chosen+1)
 	return &container, chosen
+}
+
+// sparkContainer returns the index of Spark's container in a template.
+func sparkContainer(containers []corev1.Container, name string) int {
+	named := func(c corev1.Container) bool { return c.Name == name }
+	chosen := slices.IndexFunc(containers, named)
+	if chosen < 0 || slices.ContainsFunc(containers[chosen+1:], named) {
+		return 0
+	}
+	return chosen
+}
+
+// ExecutorContainer returns the index of the container that Spark completes in the template of a plan's executors. A template without
+// containers gets one.
+func ExecutorContainer(plan Plan, template *corev1.PodSpec) int {
+	if len(template.Containers) == 0 {
+		template.Containers = []corev1.Container{{Name: defaultExecutorContainer}}
+	}
+	return sparkContainer(template.Containers, newDriver(plan).conf.text("", executorTemplateContainer))
 }
 
 // finishPod adds the driver's container as the last one, as Spark does, and completes the metadata.

@@ -44,6 +44,8 @@ type env struct {
 	testing.TB
 	*suite
 	ns string
+	// shared is the controller that all parallel tests share; nil if the env has another.
+	shared *process.Process
 }
 
 var envs atomic.Int64
@@ -96,6 +98,7 @@ func (s *env) sharesController() *env {
 		return started, err
 	})
 	s.must(err)
+	s.shared = process
 	s.untilReady(process)
 	s.Cleanup(s.common.release)
 	s.logOnFailure(process)

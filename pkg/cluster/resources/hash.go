@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/podsecurity"
 	"github.com/firesteel-dev/firesteel/pkg/spec"
 )
 
@@ -44,7 +45,9 @@ func (b *builder) nameSources(set *appsv1.StatefulSet, metadata *metav1.ObjectMe
 		Conf     map[string]string
 		Versions sparkv1.RuntimeVersions
 		Image    string
-	}{metadata, template, b.cluster.Spec.SparkConf, b.cluster.Spec.RuntimeVersions, b.image})
+		// Without a profile the hash is that of earlier versions.
+		PodSecurity *podsecurity.Profile `json:",omitempty"`
+	}{metadata, template, b.cluster.Spec.SparkConf, b.cluster.Spec.RuntimeVersions, b.image, b.profile()})
 	if err != nil {
 		return fmt.Errorf("hash what %s is built from: %w", set.Name, err)
 	}

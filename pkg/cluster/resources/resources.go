@@ -13,6 +13,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/podsecurity"
 )
 
 // The labels that the Apache operator sets on the objects of a cluster.
@@ -37,6 +38,8 @@ type Defaults struct {
 	// Image is the image of clusters that name none. {{SPARK_VERSION}} stands for the cluster's version. Empty means
 	// apache/spark:<sparkVersion>.
 	Image string
+	// PodSecurity is what the Pods get for a profile of the Pod Security Standards.
+	PodSecurity podsecurity.Profile
 }
 
 // Object is an object of a cluster.
@@ -64,6 +67,7 @@ func Build(cluster *sparkv1.SparkCluster, defaults Defaults) (*Objects, error) {
 		Master: b.masterSet(), Worker: b.workerSet(),
 		NetworkPolicy: b.networkPolicy(), Autoscaler: b.autoscaler(), Budget: b.budget(),
 	}
+	b.completePods(objects)
 	if objects.Autoscaler != nil {
 		// The initial number of workers is not part of the hash: the autoscaler changes it.
 		defer func(initially *int32) { objects.Worker.Spec.Replicas = initially }(objects.Worker.Spec.Replicas)
@@ -166,10 +170,12 @@ type builder struct {
 	// image is the image of containers whose template names none. named reports whether the Spark properties name it.
 	image string
 	named bool
+	// podSecurity is what the Pods get.
+	podSecurity podsecurity.Profile
 }
 
 func newBuilder(cluster *sparkv1.SparkCluster, defaults Defaults) *builder {
-	b := &builder{cluster: cluster, conf: properties(cluster)}
+	b := &builder{cluster: cluster, conf: properties(cluster), podSecurity: defaults.PodSecurity}
 	if given := cluster.Spec.MasterSpec; given != nil {
 		b.master = *given.DeepCopy()
 	}

@@ -19,6 +19,7 @@ import (
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	. "github.com/firesteel-dev/firesteel/pkg/cluster/resources"
+	"github.com/firesteel-dev/firesteel/pkg/podsecurity"
 )
 
 // cluster has two workers in the namespace spark, and a spec in YAML.
@@ -541,5 +542,37 @@ func TestBuildIsDeterministic(t *testing.T) {
 		if string(text) != first {
 			t.Fatal("the same cluster gives different objects")
 		}
+	}
+}
+
+func TestPodSecurityCompletesThePodsOfBothRoles(t *testing.T) {
+	restricted := podsecurity.Profile{Restricted: true, User: podsecurity.SparkUser}
+	plain, err := Build(cluster(t, `{}`), Defaults{PodSecurity: podsecurity.Profile{User: podsecurity.SparkUser}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(build(t, `{}`), plain); diff != "" {
+		t.Errorf("without the profile the objects change:\n%s", diff)
+	}
+	objects, err := Build(cluster(t, `{workerSpec: {statefulSetSpec: {template: {spec: {hostNetwork: true, containers: [{name: log, image: log}]}}}}}`),
+		Defaults{PodSecurity: restricted})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, set := range map[string]*appsv1.StatefulSet{Master: objects.Master, Worker: objects.Worker} {
+		user := containerOf(set, name).SecurityContext.RunAsUser
+		if user == nil || *user != 185 || set.Spec.Template.Spec.SecurityContext.RunAsNonRoot == nil {
+			t.Errorf("the %s has %v", name, set.Spec.Template.Spec)
+		}
+	}
+	if user := containerOf(objects.Worker, "log").SecurityContext.RunAsUser; user != nil {
+		t.Errorf("the sidecar has the user %d", *user)
+	}
+	if Same(objects.Master, plain.Master) {
+		t.Error("a running master would not get the profile")
+	}
+	warning := strings.Join(objects.PodSecurityWarnings(restricted).Sentences(), " ")
+	if !strings.Contains(warning, "Pod of the worker") || !strings.Contains(warning, "hostNetwork=true") || strings.Contains(warning, "master") {
+		t.Errorf("the warning is %q", warning)
 	}
 }

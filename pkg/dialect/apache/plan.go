@@ -14,6 +14,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/finding"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/podsecurity"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
@@ -198,13 +199,8 @@ func forbidEscalation(container *corev1.Container) {
 	if container.SecurityContext == nil {
 		container.SecurityContext = &corev1.SecurityContext{}
 	}
-	if context := container.SecurityContext; context.AllowPrivilegeEscalation == nil && !privileged(context) {
+	if context := container.SecurityContext; context.AllowPrivilegeEscalation == nil && !podsecurity.Privileged(context) {
 		forbidden := false
 		context.AllowPrivilegeEscalation = &forbidden
 	}
-}
-
-func privileged(context *corev1.SecurityContext) bool {
-	return context.Privileged != nil && *context.Privileged ||
-		context.Capabilities != nil && slices.Contains(context.Capabilities.Add, "CAP_SYS_ADMIN")
 }

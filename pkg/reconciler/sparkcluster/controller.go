@@ -134,7 +134,8 @@ func concernsMaster(changed object) bool {
 // settings change.
 func concerns(process *base.Process, c *sparkv1.SparkCluster, before, after *config.Config) bool {
 	served := after.Scope.Serves(c, process.NamespaceLabels)
-	redefined := !reflect.DeepEqual(before.Clusters, after.Clusters) || before.Defaults.Image != after.Defaults.Image
+	redefined := !reflect.DeepEqual(before.Clusters, after.Clusters) || before.Defaults.Image != after.Defaults.Image ||
+		before.Defaults.PodSecurity != after.Defaults.PodSecurity
 	return served != before.Scope.Serves(c, process.NamespaceLabels) || served && redefined
 }
 

@@ -114,7 +114,7 @@ func (r *Reconciler) advance(ctx context.Context, c *sparkv1.SparkCluster) (*spa
 	settings := config.FromContext(ctx)
 	policy := status.Policy(c, settings.Clusters.MasterStartTimeout, settings.Events.DeletionGrace)
 	policy.Spec.SameSince = r.state.edits.SameSince(c.UID, c.Generation)
-	objects, err := resources.Build(c, resources.Defaults{Image: settings.Defaults.Image})
+	objects, err := resources.Build(c, resources.Defaults{Image: settings.Defaults.Image, PodSecurity: settings.Defaults.PodSecurity})
 	if err != nil {
 		return c, err
 	}
@@ -128,6 +128,7 @@ func (r *Reconciler) advance(ctx context.Context, c *sparkv1.SparkCluster) (*spa
 	for range maxEffects {
 		var decision cluster.Decision
 		record, decision = cluster.Decide(record, policy, seen, r.clock.Now())
+		decision.Warnings = append(decision.Warnings, objects.PodSecurityWarnings(settings.Defaults.PodSecurity).Sentences()...)
 		logDecision(ctx, record, decision)
 		if c, err = r.persist(ctx, c, record, decision); err != nil {
 			return c, err

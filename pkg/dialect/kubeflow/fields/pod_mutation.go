@@ -12,6 +12,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/names"
+	"github.com/firesteel-dev/firesteel/pkg/podsecurity"
 	"github.com/firesteel-dev/firesteel/pkg/quantity"
 )
 
@@ -257,7 +258,7 @@ func (d *podMutation) security() {
 	if given := d.spec.SecurityContext; given != nil {
 		before := d.main().SecurityContext
 		context := given.DeepCopy()
-		if before != nil && context.AllowPrivilegeEscalation == nil && !privileged(context) {
+		if before != nil && context.AllowPrivilegeEscalation == nil && !podsecurity.Privileged(context) {
 			context.AllowPrivilegeEscalation = before.AllowPrivilegeEscalation
 		}
 		d.main().SecurityContext = context
@@ -265,15 +266,6 @@ func (d *podMutation) security() {
 	if d.spec.PodSecurityContext != nil {
 		d.pod.SecurityContext = d.spec.PodSecurityContext.DeepCopy()
 	}
-}
-
-// privileged reports whether Kubernetes lets a container's processes gain privileges whatever else is set.
-func privileged(context *corev1.SecurityContext) bool {
-	added := []corev1.Capability(nil)
-	if context.Capabilities != nil {
-		added = context.Capabilities.Add
-	}
-	return isTrue(context.Privileged) || slices.Contains(added, "CAP_SYS_ADMIN")
 }
 
 // ending sets the fields that control how the Pod is stopped.

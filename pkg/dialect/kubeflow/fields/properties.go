@@ -14,6 +14,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/names"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/settings"
 	"github.com/firesteel-dev/firesteel/pkg/finding"
+	"github.com/firesteel-dev/firesteel/pkg/podsecurity"
 )
 
 // Spark properties that more than one file uses.
@@ -182,7 +183,7 @@ func (p properties) setSecrets(r names.Role, secrets []v1beta2.SecretInfo) {
 func (p properties) setEscalation(r names.Role, context *corev1.SecurityContext) {
 	switch {
 	case context == nil:
-	case privileged(context):
+	case podsecurity.Privileged(context):
 		p.set(r.KubernetesProperty("securityContext.allowPrivilegeEscalation"), "true", r.Field("securityContext.privileged"))
 	default:
 		p.setBool(r.KubernetesProperty("securityContext.allowPrivilegeEscalation"), context.AllowPrivilegeEscalation,

@@ -72,6 +72,7 @@ const (
 // NewDefaults returns the defaults of an operator without settings.
 func NewDefaults() Defaults {
 	return Defaults{
+		Settings:              dialect.NewSettings(),
 		DeniedProperties:      slices.Clone(deniedProperties),
 		DiscouragedProperties: slices.Clone(discouragedProperties),
 		MaxTrackedExecutors:   1000,

@@ -193,7 +193,9 @@ func (l *Launcher) build(
 	if err != nil {
 		return built{}, err
 	}
-	dialect.SetServiceAccount(&plan, d.Settings().DriverServiceAccount)
+	settings := d.Settings()
+	dialect.SetServiceAccount(&plan, settings.DriverServiceAccount)
+	dialect.SetPodSecurity(&plan, settings.PodSecurity)
 	// The ID is made as the previous version of Firesteel makes it. So each version continues what the other has begun, in
 	// an upgrade, in a rollback and side by side. The next version may write the other ID, which this version reads.
 	id, err := launchID(json.Marshal, app, attempt, plan, d.Ingredients(app))
