@@ -73,7 +73,7 @@ func TestPodSecurityNamespaceThatEnforcesTheRestrictedProfileAdmitsAllPods(t *te
 	}
 
 	s.create(App("on-the-host").Driver(corev1.PodSpec{HostNetwork: true}))
-	s.untilState("on-the-host", "SchedulingFailure")
+	s.untilState("on-the-host", "ResourceReleased")
 	if warning := s.condition("on-the-host", "Warning"); warning == nil || !contains(warning.Message, "hostNetwork=true") {
 		t.Errorf("the condition Warning is %v", warning)
 	}

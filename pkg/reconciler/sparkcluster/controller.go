@@ -135,7 +135,7 @@ func concernsMaster(changed object) bool {
 func concerns(process *base.Process, c *sparkv1.SparkCluster, before, after *config.Config) bool {
 	served := after.Scope.Serves(c, process.NamespaceLabels)
 	redefined := !reflect.DeepEqual(before.Clusters, after.Clusters) || before.Defaults.Image != after.Defaults.Image ||
-		before.Defaults.PodSecurity != after.Defaults.PodSecurity
+		before.In(c.Namespace).Defaults.PodSecurity != after.In(c.Namespace).Defaults.PodSecurity
 	return served != before.Scope.Serves(c, process.NamespaceLabels) || served && redefined
 }
 

@@ -114,7 +114,8 @@ func (r *Reconciler) advance(ctx context.Context, c *sparkv1.SparkCluster) (*spa
 	settings := config.FromContext(ctx)
 	policy := status.Policy(c, settings.Clusters.MasterStartTimeout, settings.Events.DeletionGrace)
 	policy.Spec.SameSince = r.state.edits.SameSince(c.UID, c.Generation)
-	objects, err := resources.Build(c, resources.Defaults{Image: settings.Defaults.Image, PodSecurity: settings.Defaults.PodSecurity})
+	podSecurity := settings.In(c.Namespace).Defaults.PodSecurity
+	objects, err := resources.Build(c, resources.Defaults{Image: settings.Defaults.Image, PodSecurity: podSecurity})
 	if err != nil {
 		return c, err
 	}
@@ -128,7 +129,7 @@ func (r *Reconciler) advance(ctx context.Context, c *sparkv1.SparkCluster) (*spa
 	for range maxEffects {
 		var decision cluster.Decision
 		record, decision = cluster.Decide(record, policy, seen, r.clock.Now())
-		decision.Warnings = append(decision.Warnings, objects.PodSecurityWarnings(settings.Defaults.PodSecurity).Sentences()...)
+		decision.Warnings = append(decision.Warnings, objects.PodSecurityWarnings(podSecurity).Sentences()...)
 		logDecision(ctx, record, decision)
 		if c, err = r.persist(ctx, c, record, decision); err != nil {
 			return c, err
