@@ -115,6 +115,9 @@ func templateURLs() schema { return matching(`^\s*(` + templateURL + `(\s+|$))*$
 // buckets takes numbers, separated by commas.
 func buckets() schema { return matching(`^[-+0-9.eEinfINF,\s]+$`) }
 
+// schedulers takes names of schedulers.
+func schedulers() schema { return matching(`^[,\s]*(` + subdomain + `[,\s]*)*$`) }
+
 // podSecurityUser takes the number of a user that is not root, and image.
 func podSecurityUser() schema {
 	const most = math.MaxInt32
@@ -142,6 +145,7 @@ var settings = map[string]map[string]schema{
 		"driver-service":         oneOf("headless", "none"),
 		"driver-service-account": trimmed(subdomain),
 		"pod-template-urls":      templateURLs(),
+		"batch-schedulers":       schedulers(),
 		"pod-security":           oneOf("off", "restricted"),
 		"pod-security-user":      podSecurityUser(),
 		"ui-service-type":        oneOf("none", "ClusterIP", "NodePort"),
@@ -158,7 +162,7 @@ var settings = map[string]map[string]schema{
 		"force-termination-grace":        duration(),
 		"max-tracked-executors":          upTo(5000),
 		"driver-pod-disruption-budget":   enabledOrDisabled(),
-		"batch-schedulers":               matching(`^[,\s]*(` + subdomain + `[,\s]*)*$`),
+		"batch-schedulers":               schedulers(),
 		"default-batch-scheduler":        text(),
 		"ui-service":                     enabledOrDisabled(),
 		"ui-service-type":                oneOf("NodePort", "ClusterIP"),

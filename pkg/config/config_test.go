@@ -406,7 +406,7 @@ func TestInvalidSettings(t *testing.T) {
 		"a default that there is not": {
 			config.DefaultsName, "color", "blue",
 			`config-defaults: there is no key "color": ` +
-				`write one of active-deadline, applicationTolerations, driver-log-lines, driver-service, driver-service-account, image, pod-security, pod-security-user, pod-template-urls, spark-defaults.conf`,
+				`write one of active-deadline, applicationTolerations, batch-schedulers, driver-log-lines, driver-service, driver-service-account, image, pod-security, pod-security-user, pod-template-urls, spark-defaults.conf`,
 		},
 		"accounts that are none": {
 			config.NamespacesName, "service-accounts", "spark, Spark",

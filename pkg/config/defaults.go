@@ -57,6 +57,7 @@ func defaultsKeys(defaults *apache.Defaults) Keys {
 		"ui-node-host":           nodeHost(&defaults.UINodeHost),
 		"driver-service-account": serviceAccount(&defaults.DriverServiceAccount),
 		"pod-template-urls":      podTemplateURLs(&defaults.PodTemplates),
+		"batch-schedulers":       schedulers(&defaults.BatchSchedulers),
 		"pod-security":           podSecurity(&defaults.PodSecurity.Restricted),
 		"pod-security-user":      podSecurityUser(&defaults.PodSecurity.User),
 	}

@@ -66,10 +66,7 @@ func kubeflowKeys(defaults *Kubeflow) Keys {
 			return nil
 		},
 		"driver-pod-disruption-budget": enabled(&defaults.DriverPodDisruptionBudget),
-		"batch-schedulers": func(key, value string) (err error) {
-			defaults.BatchSchedulers, err = schedulers(key, value)
-			return err
-		},
+		"batch-schedulers":             schedulers(&defaults.BatchSchedulers),
 		"default-batch-scheduler": func(_, value string) error {
 			defaults.DefaultBatchScheduler = strings.TrimSpace(value)
 			return nil
@@ -154,14 +151,16 @@ func enabled(into *bool) func(key, value string) error {
 	}
 }
 
-func schedulers(key, value string) ([]string, error) {
-	names := splitList(value)
-	for _, name := range names {
-		if len(validation.IsDNS1123Subdomain(name)) > 0 {
-			return nil, InvalidValue(key, value, fmt.Sprintf("write names of schedulers, separated by commas (%q is not valid)", name))
+func schedulers(into *[]string) func(key, value string) error {
+	return func(key, value string) error {
+		*into = splitList(value)
+		for _, name := range *into {
+			if len(validation.IsDNS1123Subdomain(name)) > 0 {
+				return InvalidValue(key, value, fmt.Sprintf("write names of schedulers, separated by commas (%q is not valid)", name))
+			}
 		}
+		return nil
 	}
-	return names, nil
 }
 
 func className(into *string) func(key, value string) error {

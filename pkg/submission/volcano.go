@@ -2,6 +2,7 @@ package submission
 
 import (
 	"fmt"
+	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -12,6 +13,11 @@ const (
 	podGroupFileKey = "spark.kubernetes.scheduler.volcano.podGroupTemplateFile"
 	podGroupJSONKey = "spark.kubernetes.scheduler.volcano.podGroupTemplateJson"
 )
+
+// AddsVolcano reports whether properties add Spark's step for Volcano, which makes a pod group.
+func AddsVolcano(properties map[string]string) bool {
+	return slices.Contains((&conf{values: properties}).list(userStepsKey), volcanoStep)
+}
 
 // volcano adds the driver to a pod group of the Volcano scheduler, which must exist before the pod. As in Spark, the group
 // is empty without a template. It mirrors VolcanoFeatureStep.

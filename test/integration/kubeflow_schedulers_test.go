@@ -110,7 +110,9 @@ const coscheduler = "scheduler-plugins-scheduler"
 
 func (s *env) toldSchedulers() {
 	s.Helper()
-	s.configured("config-kubeflow", "batch-schedulers", strings.Join([]string{"volcano", "yunikorn", coscheduler}, ","))
+	for _, name := range []string{"config-kubeflow", "config-defaults"} {
+		s.configured(name, "batch-schedulers", strings.Join([]string{"volcano", "yunikorn", coscheduler}, ","))
+	}
 }
 
 // gangOf is a manifest of a driver and three executors for a batch scheduler.
@@ -163,6 +165,30 @@ func TestBatchSchedulerGetsAPodGroupForAllPods(t *testing.T) {
 		s.untilShown(scheduler, v1beta2.CompletedState)
 		untilGone(s, groups, group.name)
 	}
+	for scheduler, kind := range map[string]schema.GroupVersionResource{"volcano": volcanoGroups, coscheduler: coschedulingGroups} {
+		s.liveInAPodGroup(scheduler, kind)
+	}
+}
+
+// liveInAPodGroup runs an application of the Apache operator's API on a batch scheduler.
+func (s *env) liveInAPodGroup(scheduler string, kind schema.GroupVersionResource) {
+	s.Helper()
+	name, group := "apache-"+scheduler, "apache-"+scheduler+"-0-podgroup"
+	app := s.create(App(name).Conf("spark.kubernetes.scheduler.name", scheduler).Conf("spark.executor.instances", "2"))
+	d := s.run(name, 0)
+	groups := untyped{s.Dynamic.Resource(kind).Namespace(s.ns)}
+	made, err := groups.Get(s.Context(), group, metav1.GetOptions{})
+	s.must(err)
+	want := map[string]any{"minMember": int64(1), "minResources": map[string]any{"cpu": "3", "memory": "4224Mi"}}
+	if missing := lacking(made.Object["spec"], want, "spec"); missing != "" || !metav1.IsControlledBy(made, app) {
+		s.Errorf("%s: %s; it is owned by %v", group, missing, made.GetOwnerReferences())
+	}
+	if d.Spec.SchedulerName != scheduler || d.Labels["scheduling.x-k8s.io/pod-group"] != group && d.Annotations["scheduling.k8s.io/group-name"] != group {
+		s.Errorf("the driver has the scheduler %s, labels %v and annotations %v", d.Spec.SchedulerName, d.Labels, d.Annotations)
+	}
+	d.succeed()
+	s.untilState(name, "ResourceReleased")
+	untilGone(s, groups, group)
 }
 
 func TestBatchSchedulerYuniKornGetsTaskGroups(t *testing.T) {

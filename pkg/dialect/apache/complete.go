@@ -34,6 +34,9 @@ func Complete(app *sparkv1.SparkApplication, defaults Defaults, objects *submiss
 	objects.Owned = append(objects.Owned, routes...)
 	Decorate(objects)
 	addUI(app, defaults, objects)
+	if err := addGang(app, defaults, objects); err != nil {
+		return err
+	}
 	for _, configMap := range ConfigMaps(app) {
 		configMap.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ConfigMap"))
 		objects.Before = append(objects.Before, configMap)

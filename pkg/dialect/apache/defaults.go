@@ -25,6 +25,9 @@ type Defaults struct {
 	ActiveDeadline time.Duration
 	// UIServiceType is the type of the Service of a driver's UI: ClusterIP or NodePort. Empty means no Service, as in the Apache operator.
 	UIServiceType corev1.ServiceType
+	// BatchSchedulers are those that get the requirements of the applications that name them: volcano, yunikorn, and names
+	// of schedulers with the coscheduling plugin of Kubernetes' scheduler-plugins.
+	BatchSchedulers []string
 }
 
 // tolerationsOf returns the application's tolerations, completed by the operator's defaults.

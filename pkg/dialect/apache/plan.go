@@ -43,10 +43,11 @@ func Plan(app *sparkv1.SparkApplication, attempt v1alpha1.Attempt, defaults Defa
 		image = "apache/spark:" + version
 	}
 	resource, pyFiles := mainResource(app.Spec)
+	own := Names(app, attempt.ID)
 	plan := submission.Plan{
 		Namespace:        app.Namespace,
 		SparkVersion:     version,
-		Properties:       properties(app, defaults, pyFiles),
+		Properties:       properties(app, defaults, pyFiles, own.AppID),
 		MainClass:        app.Spec.MainClass,
 		Resource:         resource,
 		Arguments:        app.Spec.DriverArgs,
@@ -54,7 +55,7 @@ func Plan(app *sparkv1.SparkApplication, attempt v1alpha1.Attempt, defaults Defa
 		DriverTemplate:   template(app.Spec.DriverSpec),
 		ExecutorTemplate: template(app.Spec.ExecutorSpec),
 		DefaultImage:     submission.WithVersion(image, version),
-		Names:            Names(app, attempt.ID),
+		Names:            own,
 		// It must be the same before and after the record was stored, in any time zone: the launch ID is a hash of the plan.
 		SubmitTime:     attempt.Since.UTC().Truncate(time.Microsecond),
 		WithoutService: dialect.WithoutService(app, defaults.Settings),
@@ -103,9 +104,16 @@ func mainResource(spec sparkv1.ApplicationSpec) (resource submission.Resource, p
 	}
 }
 
-// properties returns the Spark properties of an attempt. Those that only the operator can set win. Then come the
+// properties returns the Spark properties of an attempt, with those that name its group for a batch scheduler.
+func properties(app *sparkv1.SparkApplication, defaults Defaults, pyFiles, appID string) map[string]string {
+	conf := propertiesWithoutGang(app, defaults, pyFiles)
+	maps.Copy(conf, gangProperties(gangOf(app, defaults, conf, appID)))
+	return conf
+}
+
+// propertiesWithoutGang returns the Spark properties of an attempt. Those that only the operator can set win. Then come the
 // application's, then the operator's defaults, then the Apache operator's defaults.
-func properties(app *sparkv1.SparkApplication, defaults Defaults, pyFiles string) map[string]string {
+func propertiesWithoutGang(app *sparkv1.SparkApplication, defaults Defaults, pyFiles string) map[string]string {
 	conf, fixed := upstreamProperties(app, defaults), fixedProperties(app)
 	if dialect.WithoutService(app, defaults.Settings) {
 		maps.DeleteFunc(conf, ofService)

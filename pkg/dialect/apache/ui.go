@@ -36,11 +36,15 @@ func addUI(app *sparkv1.SparkApplication, defaults Defaults, objects *submission
 	}
 }
 
-// ObsoleteObjects returns the Service of the UI if it has a node port, of which a cluster has few. An application's config maps are needed
-// as long as its driver is retained.
+// ObsoleteObjects returns the pod group of the attempt, for which the batch scheduler would reserve room for ever, and the Service of the
+// UI if it has a node port, of which a cluster has few. An application's config maps are needed as long as its driver is retained.
 func ObsoleteObjects(app *sparkv1.SparkApplication, defaults Defaults) []submission.Object {
-	if defaults.UIServiceType != corev1.ServiceTypeNodePort {
-		return nil
+	var obsolete []submission.Object
+	if group := groupOf(app, defaults); group != nil {
+		obsolete = append(obsolete, group)
 	}
-	return []submission.Object{dialect.ServiceNamed(app.Namespace, UIServiceName(app))}
+	if defaults.UIServiceType == corev1.ServiceTypeNodePort {
+		obsolete = append(obsolete, dialect.ServiceNamed(app.Namespace, UIServiceName(app)))
+	}
+	return obsolete
 }

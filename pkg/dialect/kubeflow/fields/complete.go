@@ -35,11 +35,7 @@ func Ingredients(app *v1beta2.SparkApplication, defaults settings.Defaults) any 
 func Complete(app *v1beta2.SparkApplication, defaults settings.Defaults, objects *submission.Objects) error {
 	driverFirst(objects.Driver)
 	mutate(app, names.Driver, &objects.Driver.Spec, 0)
-	group, err := podGroup(app, defaults, objects)
-	refused := []error{checkDriver(app, objects), addTaskGroups(app, defaults, objects), err}
-	if group != nil {
-		objects.Before = append(objects.Before, group)
-	}
+	refused := []error{checkDriver(app, objects), addGang(app, defaults, objects)}
 	for _, object := range []submission.Object{metricsConfigMap(app), disruptionBudget(app, defaults, objects)} {
 		if object != nil {
 			objects.Owned = append(objects.Owned, object)

@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/batch"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/fields"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/settings"
 	"github.com/firesteel-dev/firesteel/test/harness/golden"
@@ -17,7 +18,7 @@ import (
 // TestGoldenManifests keeps all that is created for typical manifests, but the owners that the reconciler adds.
 func TestGoldenManifests(t *testing.T) {
 	defaults := settings.NewDefaults()
-	defaults.BatchSchedulers = []string{settings.Volcano, settings.YuniKorn, "scheduler-plugins-scheduler"}
+	defaults.BatchSchedulers = []string{batch.Volcano, batch.YuniKorn, "scheduler-plugins-scheduler"}
 	defaults.Ingress.URLFormat = "spark.example.com/{{$appNamespace}}/{{ $appName }}"
 	defaults.DriverPodDisruptionBudget = true
 	manifests, err := filepath.Glob("testdata/manifests/*.yaml")

@@ -9,6 +9,7 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/batch"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/fields"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/settings"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
@@ -188,7 +189,7 @@ func TestUIHasItsPath(t *testing.T) {
 // onSchedulers are settings that know batch schedulers.
 func onSchedulers() settings.Defaults {
 	defaults := settings.NewDefaults()
-	defaults.BatchSchedulers = []string{settings.Volcano, settings.YuniKorn, "plugins"}
+	defaults.BatchSchedulers = []string{batch.Volcano, batch.YuniKorn, "plugins"}
 	return defaults
 }
 
@@ -239,7 +240,7 @@ func TestBatchSchedulerWithoutPodGroup(t *testing.T) {
 
 func TestBatchSchedulerSelectsPods(t *testing.T) {
 	defaulted := onSchedulers()
-	defaulted.DefaultBatchScheduler = settings.Volcano
+	defaulted.DefaultBatchScheduler = batch.Volcano
 	for name, test := range map[string]struct {
 		app      *application
 		defaults settings.Defaults

@@ -12,7 +12,7 @@ import (
 // reserve room for ever, and the Service of the UI if it has a node port, of which a cluster has few.
 func ObsoleteObjects(app *v1beta2.SparkApplication, defaults settings.Defaults) []submission.Object {
 	var obsolete []submission.Object
-	if group := namedGroup(app, defaults); group != nil {
+	if group := gangOf(app, defaults).NamedGroup(); group != nil {
 		obsolete = append(obsolete, group)
 	}
 	if defaults.UINodePort(app.Spec.SparkUIOptions) {

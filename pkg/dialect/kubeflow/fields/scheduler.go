@@ -2,12 +2,11 @@ package fields
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
-
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/batch"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/names"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/settings"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
@@ -24,64 +23,69 @@ func batchScheduler(app *v1beta2.SparkApplication, defaults settings.Defaults) s
 	return cmp.Or(app.Spec.BatchScheduler, defaults.DefaultBatchScheduler)
 }
 
-// configuredScheduler returns the batch scheduler that gets the requirements of an application; empty if there is none.
-func configuredScheduler(app *v1beta2.SparkApplication, defaults settings.Defaults) string {
-	name := batchScheduler(app, defaults)
-	if !slices.Contains(defaults.BatchSchedulers, name) {
-		return ""
+// gangOf returns the Pods of an application for the batch scheduler that gets its requirements; zero if there is none.
+func gangOf(app *v1beta2.SparkApplication, defaults settings.Defaults) batch.Gang {
+	scheduler := batchScheduler(app, defaults)
+	if !slices.Contains(defaults.BatchSchedulers, scheduler) {
+		return batch.Gang{}
 	}
-	return name
+	gang := batch.Gang{Scheduler: scheduler, Group: names.CoschedulingGroupName(app)}
+	if scheduler == batch.Volcano {
+		gang.Group = names.VolcanoGroupName(app)
+		if _, own := app.Spec.Driver.Annotations[batch.VolcanoGroup]; own {
+			gang.Group = "" // the user creates that group
+		}
+	}
+	if options := app.Spec.BatchSchedulerOptions; options != nil {
+		gang.Queue, gang.PriorityClass, gang.Least = options.Queue, options.PriorityClassName, options.Resources
+	}
+	return gang
 }
 
 // setScheduler sets the scheduler for Spark, and the group of the Pods for the scheduler.
 func (p properties) setScheduler(app *v1beta2.SparkApplication, defaults settings.Defaults) {
+	gang := gangOf(app, defaults)
 	for _, r := range []names.Role{names.Driver, names.Executor} {
 		p.set(r.KubernetesProperty("scheduler.name"), r.Pods(&app.Spec).SchedulerName, r.Field("schedulerName"))
 		p.set(r.KubernetesProperty("scheduler.name"), batchScheduler(app, defaults), schedulerField)
-	}
-	switch name := configuredScheduler(app, defaults); name {
-	case "":
-	case settings.Volcano:
-		p.setVolcano(app)
-	case settings.YuniKorn:
-		p.setYuniKorn(app)
-	default:
-		p.setCoscheduling(app)
+		for key, value := range gang.Annotations(string(r)) {
+			p.set(r.KubernetesProperty("annotation."+key), value, schedulerField)
+		}
+		for key, value := range gang.Labels() {
+			field := schedulerField
+			if key == batch.QueueLabel {
+				field = "spec.batchSchedulerOptions.queue"
+			}
+			p.set(r.KubernetesProperty("label."+key), value, field)
+		}
 	}
 }
 
-// gang holds the Pods that an application begins with.
-type gang struct {
-	driver    corev1.ResourceList
-	executors submission.Executors
-}
-
-// gangOf reads what the driver requests, and computes what each executor will request.
-func gangOf(app *v1beta2.SparkApplication, defaults settings.Defaults, objects *submission.Objects) (gang, error) {
+// addGang adds to the objects what the batch scheduler needs.
+func addGang(app *v1beta2.SparkApplication, defaults settings.Defaults, objects *submission.Objects) error {
+	gang := gangOf(app, defaults)
+	if gang.Scheduler == "" {
+		return nil
+	}
 	executors, err := submission.PlannedExecutors(submission.Plan{
 		SparkVersion: sparkVersion(app), Properties: propertiesOf(app, defaults).values(), Resource: mainResource(app.Spec),
 	})
-	return gang{driver: mainContainer(objects).Resources.Requests, executors: executors}, err
+	if err != nil {
+		return err
+	}
+	members := batch.Members{Driver: mainContainer(objects).Resources.Requests, Executors: executors}
+	if group := gang.PodGroup(members); group != nil {
+		group.SetNamespace(app.Namespace)
+		group.SetLabels(names.ObjectLabels(objects))
+		objects.Before = append(objects.Before, group)
+	}
+	return gang.AddTaskGroups(objects.Driver, members, placementOf(app, names.Driver), placementOf(app, names.Executor))
 }
 
-// total returns the sum of all requests of a gang, or the value that the spec sets instead.
-func (g gang) total(options *v1beta2.BatchSchedulerConfiguration) corev1.ResourceList {
-	if options != nil && len(options.Resources) > 0 {
-		return options.Resources
-	}
-	total := corev1.ResourceList{}
-	for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
-		sum := g.driver[name].DeepCopy()
-		each := g.executors.Requests[name]
-		sum.Add(times(each, g.executors.Count))
-		total[name] = sum
-	}
-	return total
-}
-
-// times multiplies a quantity.
-func times(quantity resource.Quantity, count int64) resource.Quantity {
-	product := quantity.DeepCopy()
-	product.Mul(count)
-	return product
+func placementOf(app *v1beta2.SparkApplication, r names.Role) batch.Placement {
+	spec := r.Pods(&app.Spec)
+	selector := map[string]string{}
+	maps.Copy(selector, app.Spec.NodeSelector)
+	maps.Copy(selector, spec.NodeSelector)
+	return batch.Placement{NodeSelector: selector, Tolerations: spec.Tolerations, Affinity: spec.Affinity, Labels: spec.Labels}
 }

@@ -159,7 +159,7 @@ func unsupportedInApplication(app *v1beta2.SparkApplication, defaults settings.D
 	if isTrue(app.Spec.DriverPodDisruptionBudget) && !defaults.DriverPodDisruptionBudget {
 		found.Warn("spec.driverPodDisruptionBudget", true, "has no effect, the operator's settings do not allow it", "leave it out")
 	}
-	if app.Spec.BatchSchedulerOptions != nil && configuredScheduler(app, defaults) == "" {
+	if app.Spec.BatchSchedulerOptions != nil && gangOf(app, defaults).Scheduler == "" {
 		found.Warn("spec.batchSchedulerOptions", nil, text.Format(
 			"has no effect but for its priorityClassName, the operator's settings know no batch scheduler %q", batchScheduler(app, defaults)),
 			"leave it out, or have that scheduler added to them")

@@ -63,12 +63,6 @@ type Ingress struct {
 	Annotations map[string]string
 }
 
-// The batch schedulers that have their own names. Any other name counts as a scheduler with the coscheduling plugin.
-const (
-	Volcano  = "volcano"
-	YuniKorn = "yunikorn"
-)
-
 // NewDefaults returns the defaults of an operator without settings.
 func NewDefaults() Defaults {
 	return Defaults{
