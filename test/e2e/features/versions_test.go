@@ -10,6 +10,7 @@
 //   - servers_test.go: the Connect, Thrift and History servers
 //   - schedule_test.go: a schedule that runs SparkPi every minute
 //   - cluster_test.go: a standalone cluster
+//   - pod_security_test.go: SparkPi on 3.5, 4.1 and 4.3, and a cluster, in a namespace that enforces the restricted profile
 //   - kubeflow_pods_test.go: every field of the Kubeflow kind that pods have
 //   - kubeflow_test.go: monitoring, suspension, edits, retries and the time to live of the Kubeflow kind
 //
