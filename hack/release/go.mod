@@ -3,6 +3,7 @@ module github.com/firesteel-dev/firesteel/hack/release
 go 1.26.0
 
 require (
+	github.com/docker/cli v29.5.3+incompatible
 	github.com/firesteel-dev/firesteel v0.0.0
 	github.com/google/go-containerregistry v0.21.7
 	github.com/in-toto/attestation v1.2.0
@@ -21,7 +22,6 @@ require (
 	github.com/containerd/log v0.1.0 // indirect
 	github.com/containerd/platforms v0.2.1 // indirect
 	github.com/davecgh/go-spew v1.1.2-0.20180830191138-d8f796af33cc // indirect
-	github.com/docker/cli v29.5.3+incompatible // indirect
 	github.com/docker/docker-credential-helpers v0.9.3 // indirect
 	github.com/emicklei/go-restful/v3 v3.13.0 // indirect
 	github.com/fxamacker/cbor/v2 v2.9.0 // indirect

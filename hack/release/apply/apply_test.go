@@ -2,12 +2,17 @@
 package apply
 
 import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/firesteel-dev/firesteel/test/harness/controlplane"
 	"github.com/firesteel-dev/firesteel/test/harness/previous"
 
+	"github.com/firesteel-dev/firesteel/hack/release/folder"
 	"github.com/firesteel-dev/firesteel/hack/release/releasetest"
 )
 
@@ -92,6 +97,90 @@ func TestReleaseUpgradesTheVersionBeforeReleases(t *testing.T) {
 		t.Errorf("the setting is %q, want 1h: it was there before", grace)
 	}
 	s.kubectl("apply", "--server-side", "--force-conflicts", "-f", config)
+}
+
+// Options share the ConfigMap config-handlers with firesteel.yaml and with each other.
+func TestUpgradeKeepsWhatOptionsSet(t *testing.T) {
+	release, newer, s := releasetest.New(t, "v1.2.3", "").Folder, releasetest.New(t, "v1.2.4", "").Folder, start(t)
+	apply := func(release folder.Dir, option string) {
+		t.Helper()
+		file := release.Path("firesteel-" + option + ".yaml")
+		if option == "eventing" { // its other objects are of Knative's kinds
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			documents := strings.Split(string(text), "\n---\n")
+			i := slices.IndexFunc(documents, func(document string) bool { return strings.Contains(document, "name: config-handlers") })
+			file = filepath.Join(t.TempDir(), "settings.yaml")
+			if err := os.WriteFile(file, []byte(documents[i]), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s.kubectl("apply", "--server-side", "--field-manager=firesteel-"+option, "-f", file)
+	}
+	want := func(when string) {
+		t.Helper()
+		got := s.kubectl("-n", "firesteel-system", "get", "configmap", "config-handlers", "-o", "jsonpath={.data.restart} {.data.ttl} {.data.schedule} {.data.namespace}")
+		example := s.kubectl("-n", "firesteel-system", "get", "configmap", "config-handlers", "-o", "jsonpath={.data._example}")
+		if got != "external external external in-process" || example == "" {
+			t.Errorf("%s the handlers are %q, and the example is %q", when, got, example)
+		}
+	}
+	s.kubectl("apply", "--server-side", "-f", release.Path("firesteel.yaml"))
+	apply(release, "eventing")
+	apply(release, "workload-namespaces")
+	want("after both options")
+	s.kubectl("apply", "--server-side", "-f", newer.Path("firesteel.yaml"))
+	want("after the newer firesteel.yaml")
+	apply(newer, "workload-namespaces")
+	apply(newer, "eventing")
+	want("after the newer options")
+}
+
+// The README of the folder has these commands.
+func TestExamplesOfTheFolderAreApplied(t *testing.T) {
+	release, s := releasetest.New(t, "v1.2.3", "").Folder, start(t)
+	page, err := os.ReadFile(release.Path("README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.kubectl("create", "namespace", "team-a")
+	applied := 0
+	for line := range strings.Lines(string(page)) {
+		command, isCommand := strings.CutPrefix(line, "    kubectl apply ")
+		before, input, isPiped := strings.Cut(line, "| kubectl apply ")
+		switch {
+		case isPiped && strings.HasPrefix(line, "    sed "):
+			output, err := exec.CommandContext(t.Context(), "sh", "-c", "cd "+string(release)+" && "+before).Output()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := s.controlPlane.Kubectl(t.Context(), string(output), append([]string{"apply"}, strings.Fields(input)...)...); err != nil {
+				t.Errorf("%s: %v", line, err)
+			}
+		case isCommand:
+			arguments := append([]string{"apply"}, strings.Fields(command)...)
+			for i, argument := range arguments {
+				if strings.HasSuffix(argument, ".yaml") {
+					arguments[i] = release.Path(argument)
+				}
+			}
+			s.kubectl(arguments...)
+			if strings.Contains(command, "firesteel-crds-") {
+				s.kubectl("wait", "--for=condition=Established", "--timeout=60s", "crd", "--all")
+			}
+		default:
+			continue
+		}
+		applied++
+	}
+	s.kubectl("get", "sparkapplications.spark.apache.org", "spark-pi")
+	s.kubectl("get", "sparkapplications.sparkoperator.k8s.io", "spark-pi")
+	s.kubectl("-n", "team-a", "get", "serviceaccount", "spark")
+	if applied < 5 {
+		t.Errorf("the page has %d commands that apply something", applied)
+	}
 }
 
 // TestFirstOperatorsCommandsWork runs those of its documentation.

@@ -2,6 +2,7 @@
 package build
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -156,6 +157,7 @@ func (r *Release) copyTexts() error {
 		if err != nil {
 			return err
 		}
+		text = bytes.ReplaceAll(text, []byte("firesteel-VERSION.tgz"), []byte("firesteel-"+strings.TrimPrefix(r.Version, "v")+".tgz"))
 		if err := r.write(name, text); err != nil {
 			return err
 		}

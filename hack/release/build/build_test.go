@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"log"
+	"maps"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -95,6 +96,7 @@ func TestReleaseIsComplete(t *testing.T) {
 		"firesteel.yaml", "firesteel-crds-spark.apache.org.yaml", "firesteel-crds-sparkoperator.k8s.io.yaml",
 		"firesteel-admission.yaml", "firesteel-driver-logs.yaml", "firesteel-eventing.yaml", "firesteel-other-operators.yaml", "firesteel-webhook.yaml", "firesteel-workload.yaml",
 		"firesteel-1.2.3-rc.1.tgz", "kustomize/Kustomization", "kustomize/eventing/Kustomization", "kustomize/argo-cd/argocd-cm.yaml",
+		"examples/pi.yaml", "examples/spark-pi.yaml",
 		"manifest/spark-operator.yaml", "manifest/spark-application-example.yaml",
 		"manifest/spark-application-example-gcp-service-account.yaml",
 		"oci/index.json", "oci/oci-layout", "provenance.json", "checksums.txt", "push", "helmvalues", "README.md", "CHANGELOG.md", "LICENSE", "LICENSES.md",
@@ -105,6 +107,30 @@ func TestReleaseIsComplete(t *testing.T) {
 	}
 	if err := dir.Verify(); err != nil {
 		t.Error(err)
+	}
+	for _, match := range regexp.MustCompile(`(?m)^    .*$`).FindAll(read(t, dir, "README.md"), -1) {
+		for _, file := range regexp.MustCompile(`\S+\.(?:yaml|tgz)\b`).FindAllString(string(match), -1) {
+			if _, err := os.Stat(dir.Path(file)); err != nil && !strings.Contains(file, "$") {
+				t.Errorf("README.md has the line %s: %v", match, err)
+			}
+		}
+	}
+}
+
+// push needs these repositories, and not every registry creates them.
+func TestPageListsTheRepositoriesOfARelease(t *testing.T) {
+	artefacts, err := releasetest.New(t, version, original).Folder.Artefacts()
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile("../../../docs/operators/release.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, artefact := range artefacts {
+		if !bytes.Contains(page, []byte("`"+artefact.Repository+"`")) {
+			t.Errorf("the page does not list %s", artefact.Repository)
+		}
 	}
 }
 
@@ -118,7 +144,7 @@ func TestManifestsNameImagesByDigestAndObjectsHaveTheVersion(t *testing.T) {
 	for file, text := range manifests(t, release.Folder) {
 		for _, match := range images.FindAllSubmatch(text, -1) {
 			image := string(match[1])
-			if strings.HasPrefix(image, `"`) || strings.HasPrefix(file, "manifest/spark-application-") {
+			if strings.HasPrefix(image, `"`) || strings.HasPrefix(file, "manifest/spark-application-") || strings.HasPrefix(file, "examples/") {
 				continue // an example's image of Spark
 			}
 			if !slices.ContainsFunc(artefacts, func(a folder.Artefact) bool {
@@ -160,8 +186,11 @@ func TestCRDsAreInTheFileOfTheirAPIOnly(t *testing.T) {
 	}
 }
 
-func TestEventingKeepsTheDataOfTheConfigMapThatItPatches(t *testing.T) {
-	var configMap struct{ Data map[string]string }
+func TestOptionHasOnlyWhatItSetsOfAConfigMapOfTheBase(t *testing.T) {
+	var configMap struct {
+		Metadata struct{ Labels map[string]string }
+		Data     map[string]string
+	}
 	for _, document := range bytes.Split(read(t, releasetest.New(t, version, original).Folder, "firesteel-eventing.yaml"), []byte("\n---\n")) {
 		if bytes.Contains(document, []byte("name: config-handlers")) {
 			if err := yaml.Unmarshal(document, &configMap); err != nil {
@@ -169,8 +198,9 @@ func TestEventingKeepsTheDataOfTheConfigMapThatItPatches(t *testing.T) {
 			}
 		}
 	}
-	if configMap.Data["restart"] != "external" || configMap.Data["_example"] == "" {
-		t.Errorf("config-handlers has the data %v, want that of the base and that of the patch", configMap.Data)
+	want := map[string]string{"restart": "external", "ttl": "external", "schedule": "external"}
+	if !maps.Equal(configMap.Data, want) || len(configMap.Metadata.Labels) > 0 {
+		t.Errorf("config-handlers has the data %v and the labels %v, want %v alone", configMap.Data, configMap.Metadata.Labels, want)
 	}
 }
 
@@ -274,6 +304,90 @@ func TestPushRefusesADamagedFolder(t *testing.T) {
 	err := dir.Push(t.Context(), folder.Target{Registry: newRegistry(t)}, io.Discard)
 	if err == nil || !strings.Contains(err.Error(), "firesteel.yaml has the checksum") {
 		t.Errorf("a damaged folder is answered with %v", err)
+	}
+}
+
+// A folder in place of the file that is written next stops a push at that point.
+func TestPushThatWasInterruptedIsRepeated(t *testing.T) {
+	dir := releasetest.New(t, version, original).Folder
+	index := func() string { return string(read(t, dir, "oci/index.json")) }
+	for _, stop := range []string{
+		"firesteel.yaml", "oci/index.json", folder.Checksums,
+	} {
+		if err := os.Mkdir(dir.Path(stop+".next"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		before := index()
+		if err := dir.Push(t.Context(), folder.Target{Registry: newRegistry(t)}, io.Discard); err == nil {
+			t.Fatalf("%s: nothing stops the push", stop)
+		}
+		if err := os.Remove(dir.Path(stop + ".next")); err != nil {
+			t.Fatal(err)
+		}
+		if stop == folder.Checksums && index() == before {
+			t.Errorf("%s: the push stopped early", stop)
+		}
+		target := newRegistry(t)
+		if err := dir.Push(t.Context(), folder.Target{Registry: target}, io.Discard); err != nil {
+			t.Fatalf("%s: %v", stop, err)
+		}
+		if err := dir.Verify(); err != nil {
+			t.Errorf("%s: %v", stop, err)
+		}
+		artefacts, err := dir.Artefacts()
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkChart(t, target, artefacts)
+		if !strings.Contains(string(read(t, dir, "firesteel.yaml")), "image: "+target+"/controller@") {
+			t.Errorf("%s: firesteel.yaml does not name %s", stop, target)
+		}
+	}
+	if _, err := os.Stat(dir.Path(folder.Unfinished)); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("%s is left: %v", folder.Unfinished, err)
+	}
+}
+
+// A file that was damaged during the push is found, too.
+func TestPushThatWasInterruptedFindsDamage(t *testing.T) {
+	dir := releasetest.New(t, version, original).Folder
+	if err := os.Mkdir(dir.Path("oci/index.json.next"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := dir.Push(t.Context(), folder.Target{Registry: newRegistry(t)}, io.Discard); err == nil {
+		t.Fatal("nothing stops the push")
+	}
+	if err := os.WriteFile(dir.Path("firesteel.yaml"), []byte("damaged"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := dir.Verify(); err == nil || !strings.Contains(err.Error(), "firesteel.yaml has the checksum") {
+		t.Errorf("a damaged folder is answered with %v", err)
+	}
+}
+
+// Some registries have no paths of three parts, or only repositories that were created before.
+func TestPushPutsTheChartWhereItIsAsked(t *testing.T) {
+	dir, host := releasetest.New(t, version, original).Folder, newRegistry(t)
+	var printed bytes.Buffer
+	if err := dir.Push(t.Context(), folder.Target{Registry: host + "/org", Charts: "no"}, &printed); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(read(t, dir, "firesteel.yaml")), "image: "+host+"/org/controller@") || strings.Contains(printed.String(), "charts") {
+		t.Errorf("without the chart, push prints %s", &printed)
+	}
+	if err := dir.Push(t.Context(), folder.Target{Registry: host + "/org", Charts: host + "/org"}, &printed); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(printed.String(), host+"/org/firesteel:1.2.3-rc.1 sha256:") {
+		t.Errorf("with a path for the chart, push prints %s", &printed)
+	}
+	unreachable := folder.Target{Registry: newRegistry(t), Charts: "127.0.0.1:1/org"}
+	err := dir.Push(t.Context(), unreachable, &printed)
+	if err == nil || !strings.Contains(err.Error(), "use -charts=no") {
+		t.Errorf("a registry without the chart's repository is answered with %v", err)
+	}
+	if !strings.Contains(string(read(t, dir, "firesteel.yaml")), "image: "+unreachable.Registry+"/controller@") {
+		t.Error("the manifests do not name the registry that has the images")
 	}
 }
 

@@ -74,7 +74,9 @@ func (r *Release) writeManifests() error {
 	}
 	early := slices.Concat(core, ofAPI[manifestAPI], []string{configFolder + "/workload/rbac.yaml"})
 	written = append(written, r.writeJoined(manifestFolder+"/spark-operator.yaml", early),
-		r.writeOptIns(), r.copyTo("kustomize", configFolder), r.copyTo(manifestFolder, "examples/manifest"))
+		r.writeOptIns(), r.copyTo("kustomize", configFolder), r.copyTo(manifestFolder, "examples/manifest"), r.copyTo("examples", "examples/kubeflow"))
+	text, err := r.read("examples/pi.yaml")
+	written = append(written, err, r.write("examples/pi.yaml", text))
 	return errors.Join(written...)
 }
 
@@ -168,34 +170,29 @@ func (r *Release) writeOptIns() error {
 	return nil
 }
 
-// patched returns the ConfigMap of the base that a component patches, with the data of both. Applied by itself, the patch
-// would remove the base's data.
+// patched returns what a component sets in a ConfigMap of the base, and nothing else: each option is applied by a field manager of its own, and
+// shares the ConfigMap with firesteel.yaml and with other options. A label with the version would be a conflict at the next upgrade.
 func (r *Release) patched(file string) ([]byte, error) {
 	text, err := r.manifest(file)
 	if err != nil {
 		return nil, err
 	}
-	var patch, whole map[string]any
+	var patch struct {
+		APIVersion string `json:"apiVersion"`
+		Kind       string `json:"kind"`
+		Metadata   struct {
+			Name      string `json:"name"`
+			Namespace string `json:"namespace"`
+		} `json:"metadata"`
+		Data map[string]string `json:"data"`
+	}
 	if err := yaml.Unmarshal(text, &patch); err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
-	metadata, _ := patch["metadata"].(map[string]any)
-	text, err = r.manifest(fmt.Sprintf("%s/400-%v.yaml", configFolder, metadata["name"]))
-	if err != nil {
-		return nil, fmt.Errorf("%s patches an object that has no file: %w", file, err)
-	}
-	if err := yaml.Unmarshal(text, &whole); err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
-	}
-	data, ok := whole["data"].(map[string]any)
-	more, ok2 := patch["data"].(map[string]any)
-	if !ok || !ok2 {
+	if patch.Kind != "ConfigMap" || len(patch.Data) == 0 {
 		return nil, fmt.Errorf("%s patches an object that is no ConfigMap with data", file)
 	}
-	for key, value := range more {
-		data[key] = value
-	}
-	return yaml.Marshal(whole)
+	return yaml.Marshal(patch)
 }
 
 func (r *Release) kustomization(dir string) (kustomization, error) {

@@ -11,8 +11,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -21,11 +23,16 @@ const (
 	Layout = "oci"
 	// Checksums lists the SHA-256 sum of each file, as sha256sum does.
 	Checksums = "checksums.txt"
+	// Unfinished lists further checksums that files may have while a push changes the folder. It is there until the push is complete.
+	Unfinished = "push-unfinished.txt"
 	// Signature is cosign's signature of Checksums.
 	Signature = Checksums + ".sigstore.json"
 	// PublicKey is the key that verifies the signatures.
 	PublicKey = "cosign.pub"
 )
+
+// next is the suffix of a file that will replace another.
+const next = ".next"
 
 // Dir is the path of a release's folder.
 type Dir string
@@ -58,6 +65,10 @@ func (d Dir) Verify() error {
 	if err != nil {
 		return err
 	}
+	unfinished, err := d.unfinished()
+	if err != nil {
+		return err
+	}
 	var wrong []error
 	for lines := bufio.NewScanner(bytes.NewReader(text)); lines.Scan(); {
 		want, name, ok := strings.Cut(lines.Text(), "  ")
@@ -66,9 +77,11 @@ func (d Dir) Verify() error {
 		}
 		got, err := d.SumOf(name)
 		switch {
+		case len(unfinished) > 0 && errors.Is(err, fs.ErrNotExist) && strings.HasPrefix(name, Layout+"/blobs/"):
+			// The push has removed what no artefact refers to any more.
 		case err != nil:
 			wrong = append(wrong, err)
-		case got != want:
+		case got != want && !slices.Contains(unfinished, got+"  "+name):
 			wrong = append(wrong, fmt.Errorf("%s has the checksum %s, but %s says %s", name, got, Checksums, want))
 		}
 	}
@@ -100,7 +113,8 @@ func (d Dir) Files() ([]string, error) {
 			return err
 		}
 		name, err := filepath.Rel(string(d), path)
-		if name = filepath.ToSlash(name); name != Checksums && name != Signature {
+		name = filepath.ToSlash(name)
+		if name != Checksums && name != Signature && name != Unfinished && !strings.HasSuffix(name, next) {
 			names = append(names, name)
 		}
 		return err
@@ -114,9 +128,29 @@ func (d Dir) write(name string, content []byte) error {
 	if info, err := os.Stat(d.Path(name)); err == nil {
 		mode = info.Mode().Perm()
 	}
-	next := d.Path(name) + ".next"
-	if err := os.WriteFile(next, content, mode); err != nil {
+	if err := os.WriteFile(d.Path(name)+next, content, mode); err != nil {
 		return err
 	}
-	return os.Rename(next, d.Path(name))
+	return os.Rename(d.Path(name)+next, d.Path(name))
+}
+
+// begin notes the checksums of files that will change, beside those of an earlier push that was interrupted.
+func (d Dir) begin(changed map[string][]byte) error {
+	lines, err := d.unfinished()
+	if err != nil {
+		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(changed)) {
+		lines = append(lines, fmt.Sprintf("%x  %s", sha256.Sum256(changed[name]), name))
+	}
+	return d.write(Unfinished, []byte(strings.Join(lines, "\n")+"\n"))
+}
+
+// unfinished returns the lines of [Unfinished]. There are none if no push was interrupted.
+func (d Dir) unfinished() ([]string, error) {
+	text, err := os.ReadFile(d.Path(Unfinished))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return strings.Split(strings.TrimSpace(string(text)), "\n"), err
 }

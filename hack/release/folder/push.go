@@ -7,9 +7,12 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/google/go-containerregistry/pkg/name"
@@ -20,13 +23,27 @@ import (
 type Target struct {
 	// Registry is its address, with the path below which the repositories are.
 	Registry string
+	// Charts is the path below which the chart's repository is. Empty is charts below Registry, and NoCharts is nowhere.
+	Charts string
 	// Insecure has it spoken to without TLS.
 	Insecure bool
 	Options  []remote.Option
 }
 
-// Push copies all artefacts to a registry, by digest, and then names that registry in the manifests and in the chart. What
-// becomes of each artefact is printed.
+// NoCharts leaves the chart in the folder.
+const NoCharts = "no"
+
+// reference returns the reference of an artefact in the registry.
+func (t Target) reference(artefact Artefact) string {
+	if artefact.Repository == ChartRepository && t.Charts != "" {
+		artefact.Repository = path.Base(ChartRepository)
+		return strings.TrimSuffix(t.Charts, "/") + "/" + artefact.Name()
+	}
+	return t.Registry + "/" + artefact.Name()
+}
+
+// Push copies all images to a registry, by digest, and then names that registry in the manifests and in the chart. At last it copies the
+// chart, which not every registry can hold. What becomes of each artefact is printed.
 func (d Dir) Push(ctx context.Context, to Target, out io.Writer) error {
 	to.Registry = strings.TrimSuffix(to.Registry, "/")
 	if err := d.Verify(); err != nil {
@@ -48,24 +65,27 @@ func (d Dir) Push(ctx context.Context, to Target, out io.Writer) error {
 	if err != nil {
 		return err
 	}
+	ofChart := func(artefact Artefact) bool { return artefact.Repository == ChartRepository }
+	for _, artefact := range slices.DeleteFunc(slices.Clone(artefacts), ofChart) {
+		if err := to.push(ctx, pusher, artefact, out); err != nil {
+			return err
+		}
+	}
+	if err := d.move(to.Registry, artefacts, chart, moved); err != nil || to.Charts == NoCharts {
+		return err
+	}
+	if artefacts, err = d.Artefacts(); err != nil {
+		return err
+	}
 	for _, artefact := range artefacts {
-		if artefact.Repository == ChartRepository && moved {
-			continue // with its signature, which is that of another chart
+		if !ofChart(artefact) {
+			continue
 		}
 		if err := to.push(ctx, pusher, artefact, out); err != nil {
-			return err
+			return fmt.Errorf("the images are copied, and the manifests name them; the chart is not copied, use -charts=no or name a path for it: %w", err)
 		}
 	}
-	if moved {
-		artefact, err := chart.artefact()
-		if err != nil {
-			return err
-		}
-		if err := to.push(ctx, pusher, artefact, out); err != nil {
-			return err
-		}
-	}
-	return d.move(to.Registry, artefacts, chart, moved)
+	return nil
 }
 
 func (t Target) push(ctx context.Context, pusher *remote.Pusher, artefact Artefact, out io.Writer) error {
@@ -73,10 +93,10 @@ func (t Target) push(ctx context.Context, pusher *remote.Pusher, artefact Artefa
 	if t.Insecure {
 		options = append(options, name.Insecure)
 	}
-	reference := t.Registry + "/" + artefact.Name()
+	reference := t.reference(artefact)
 	parsed, err := name.ParseReference(reference, options...)
 	if err != nil {
-		return fmt.Errorf("%s is no name of a registry: %w", t.Registry, err)
+		return fmt.Errorf("%s is no name in a registry: %w", reference, err)
 	}
 	if err := pusher.Push(ctx, parsed, artefact.content); err != nil {
 		return fmt.Errorf("push %s: %w", reference, err)
@@ -85,32 +105,27 @@ func (t Target) push(ctx context.Context, pusher *remote.Pusher, artefact Artefa
 	return err
 }
 
-// move names the registry in all files. The checksums come last: until then, the folder is refused as damaged.
+// move names the registry in all files. Interrupted at any point, it leaves a folder that a later move completes: before the first change it
+// writes down which checksums files may have meanwhile.
 func (d Dir) move(registry string, artefacts []Artefact, chart Chart, moved bool) error {
-	manifests, err := d.manifests()
+	changed, err := d.renamed(registry, artefacts)
 	if err != nil {
 		return err
 	}
-	for _, manifest := range manifests {
-		text, err := os.ReadFile(d.Path(manifest))
-		if err != nil {
+	unfinished, err := d.unfinished()
+	if err != nil || !moved && len(changed) == 0 && len(unfinished) == 0 {
+		return err
+	}
+	if err := d.stageChart(chart, changed); err != nil {
+		return err
+	}
+	if err := d.begin(changed); err != nil {
+		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(changed)) {
+		if err := d.write(name, changed[name]); err != nil {
 			return err
 		}
-		if rewritten := Rename(text, registry, artefacts); !bytes.Equal(rewritten, text) {
-			moved = true
-			if err := d.write(manifest, rewritten); err != nil {
-				return err
-			}
-		}
-	}
-	if !moved {
-		return nil
-	}
-	if err := d.Remove(ChartRepository); err != nil {
-		return err
-	}
-	if err := d.WriteChart(chart); err != nil {
-		return err
 	}
 	if err := d.Collect(); err != nil {
 		return err
@@ -119,7 +134,65 @@ func (d Dir) move(registry string, artefacts []Artefact, chart Chart, moved bool
 	if err := os.Remove(d.Path(Signature)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	return d.Sum()
+	if err := d.Sum(); err != nil {
+		return err
+	}
+	return os.Remove(d.Path(Unfinished))
+}
+
+// renamed returns the manifests that change if the registry is another, by their names.
+func (d Dir) renamed(registry string, artefacts []Artefact) (map[string][]byte, error) {
+	manifests, err := d.manifests()
+	if err != nil {
+		return nil, err
+	}
+	changed := map[string][]byte{}
+	for _, manifest := range manifests {
+		text, err := os.ReadFile(d.Path(manifest))
+		if err != nil {
+			return nil, err
+		}
+		if rewritten := Rename(text, registry, artefacts); !bytes.Equal(rewritten, text) {
+			changed[manifest] = rewritten
+		}
+	}
+	return changed, nil
+}
+
+// stageChart adds the files of a chart, and the layout's index with the chart in it, to the files that change. The chart's former signature
+// is no part of the index.
+func (d Dir) stageChart(chart Chart, changed map[string][]byte) error {
+	folder, err := os.MkdirTemp("", "firesteel-chart-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(folder)
+	stage := Dir(folder)
+	if err := os.Mkdir(stage.Path(Layout), 0o755); err != nil {
+		return err
+	}
+	for _, name := range []string{Layout + "/index.json", Layout + "/oci-layout"} {
+		text, err := os.ReadFile(d.Path(name))
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(stage.Path(name), text, 0o644); err != nil {
+			return err
+		}
+	}
+	if err := errors.Join(stage.Remove(ChartRepository), stage.WriteChart(chart)); err != nil {
+		return err
+	}
+	staged, err := stage.Files()
+	if err != nil {
+		return err
+	}
+	for _, name := range staged {
+		if changed[name], err = os.ReadFile(stage.Path(name)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // manifests returns the names of all manifests of the folder.
@@ -193,14 +266,4 @@ func (c Chart) move(registry string) (bool, error) {
 // SetRegistry sets the value that names the registry of all images.
 func (c Chart) SetRegistry(registry string) error {
 	return c.Set(valuesFile, map[string]string{"image.registry": registry})
-}
-
-func (c Chart) artefact() (Artefact, error) {
-	reference, image, err := c.Image()
-	if err != nil {
-		return Artefact{}, err
-	}
-	digest, err := image.Digest()
-	repository, tag, _ := strings.Cut(reference, ":")
-	return Artefact{Repository: repository, Tag: tag, Digest: digest, content: image}, err
 }

@@ -32,6 +32,7 @@ func main() {
 func run(ctx context.Context, args []string, in io.Reader, out io.Writer) error {
 	flags := flag.NewFlagSet("push", flag.ExitOnError)
 	dir := flags.String("folder", "", "the folder of the release; by default, that of this program")
+	charts := flags.String("charts", "", "where the chart's repository firesteel is, without oci://; by default REGISTRY/charts; no leaves the chart in the folder")
 	insecure := flags.Bool("insecure", false, "speak HTTP to the registry, without TLS; for localhost that is the default")
 	user := flags.String("username", "", "the user at the registry; by default, the login of docker, podman or helm is used")
 	fromInput := flags.Bool("password-stdin", false, "read the user's password from the standard input")
@@ -53,7 +54,7 @@ func run(ctx context.Context, args []string, in io.Reader, out io.Writer) error 
 		}
 		*dir = filepath.Dir(filepath.Dir(program)) // it is in the folder's bin
 	}
-	login := remote.WithAuthFromKeychain(authn.DefaultKeychain)
+	login := remote.WithAuthFromKeychain(keychain())
 	if *user != "" {
 		if !*fromInput {
 			return fmt.Errorf("-username %s: give the password by -password-stdin", *user)
@@ -65,6 +66,6 @@ func run(ctx context.Context, args []string, in io.Reader, out io.Writer) error 
 		login = remote.WithAuth(&authn.Basic{Username: *user, Password: strings.TrimRight(string(password), "\r\n")})
 	}
 	return folder.Dir(*dir).Push(ctx, folder.Target{
-		Registry: flags.Arg(0), Insecure: *insecure, Options: []remote.Option{login},
+		Registry: flags.Arg(0), Charts: *charts, Insecure: *insecure, Options: []remote.Option{login},
 	}, out)
 }

@@ -2,13 +2,17 @@ package main
 
 import (
 	"bytes"
+	"encoding/base64"
 	"io"
 	"log"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/google/go-containerregistry/pkg/name"
 	"github.com/google/go-containerregistry/pkg/registry"
 
 	"github.com/firesteel-dev/firesteel/hack/release/releasetest"
@@ -32,7 +36,10 @@ func newPrivateRegistry(t *testing.T, user, password string) string {
 
 func TestPushLogsIn(t *testing.T) {
 	t.Setenv("DOCKER_CONFIG", t.TempDir()) // no logins of this machine's user
-	t.Setenv("REGISTRY_AUTH_FILE", "")
+	for _, variable := range []string{"REGISTRY_AUTH_FILE", "XDG_RUNTIME_DIR", "HELM_REGISTRY_CONFIG"} {
+		t.Setenv(variable, "")
+	}
+	t.Setenv("HELM_CONFIG_HOME", t.TempDir())
 	dir, host := string(releasetest.New(t, "v1.2.3", "").Folder), newPrivateRegistry(t, "robot", "secret")
 	var printed bytes.Buffer
 	push := func(password string, arguments ...string) error {
@@ -49,6 +56,53 @@ func TestPushLogsIn(t *testing.T) {
 	}
 	if !strings.Contains(printed.String(), host+"/controller:v1.2.3 sha256:") {
 		t.Errorf("push prints %s", &printed)
+	}
+}
+
+// Each of these programs writes its logins into a file of its own.
+func TestPushUsesTheLoginsOfPodmanAndHelm(t *testing.T) {
+	host, err := name.NewRegistry("registry.example.com")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, variable := range []string{"REGISTRY_AUTH_FILE", "XDG_RUNTIME_DIR", "HELM_REGISTRY_CONFIG", "HELM_CONFIG_HOME", "XDG_CONFIG_HOME"} {
+		t.Run(variable, func(t *testing.T) {
+			for _, other := range []string{"REGISTRY_AUTH_FILE", "XDG_RUNTIME_DIR", "HELM_REGISTRY_CONFIG", "HELM_CONFIG_HOME", "XDG_CONFIG_HOME"} {
+				t.Setenv(other, "")
+			}
+			home := t.TempDir()
+			// Docker has a file, too, with logins for others.
+			write(t, filepath.Join(home, "docker/config.json"), `{"auths": {"another.example.com": {"auth": "YTpi"}}}`)
+			t.Setenv("DOCKER_CONFIG", filepath.Join(home, "docker"))
+			file := filepath.Join(home, map[string]string{
+				"XDG_RUNTIME_DIR": "containers/auth.json", "HELM_CONFIG_HOME": "registry/config.json", "XDG_CONFIG_HOME": "helm/registry/config.json",
+			}[variable])
+			value := home
+			if file == home {
+				file = filepath.Join(home, "logins.json")
+				value = file
+			}
+			login := base64.StdEncoding.EncodeToString([]byte("robot:secret"))
+			write(t, file, `{"auths": {"registry.example.com": {"auth": "`+login+`"}}}`)
+			t.Setenv(variable, value)
+			found, err := keychain().Resolve(host)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, err := found.Authorization(); err != nil || got.Username != "robot" || got.Password != "secret" {
+				t.Errorf("the login is %+v: %v", got, err)
+			}
+		})
+	}
+}
+
+func write(t *testing.T, file, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
 	}
 }
 
