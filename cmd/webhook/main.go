@@ -1,5 +1,5 @@
-// The webhook gives Pods of plain spark-submit runs what their annotations ask for. It is opt-in: config/webhook. Nothing else of
-// Firesteel waits for it.
+// The webhook checks what users apply, and gives Pods of plain spark-submit runs what their annotations ask for. It is opt-in:
+// config/webhook. Nothing of Firesteel waits for it.
 package main
 
 import (
@@ -7,18 +7,23 @@ import (
 	"flag"
 	"log"
 	"runtime/debug"
+	"sync"
 	"time"
 
 	"github.com/kelseyhightower/envconfig"
+	"go.uber.org/zap"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
+	kubeclient "knative.dev/pkg/client/injection/kube/client"
 	"knative.dev/pkg/configmap"
 	"knative.dev/pkg/controller"
 	"knative.dev/pkg/injection"
 	"knative.dev/pkg/injection/sharedmain"
 	"knative.dev/pkg/logging"
 	"knative.dev/pkg/signals"
+	"knative.dev/pkg/system"
 	"knative.dev/pkg/webhook"
 	"knative.dev/pkg/webhook/certificates"
 
@@ -26,6 +31,8 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/admission"
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/handlers/lookup"
+	"github.com/firesteel-dev/firesteel/pkg/kube"
+	"github.com/firesteel-dev/firesteel/pkg/kube/codec"
 	"github.com/firesteel-dev/firesteel/pkg/redact/redactlog"
 )
 
@@ -41,6 +48,8 @@ type environment struct {
 	Secret string `envconfig:"CERTIFICATE_SECRET" default:"webhook-certificates"`
 	// PodsConfiguration is the name of the MutatingWebhookConfiguration of Pods. Each installation has its own.
 	PodsConfiguration string `envconfig:"PODS_WEBHOOK_CONFIGURATION" default:"firesteel-pods"`
+	// ValidationConfiguration is the name of the ValidatingWebhookConfiguration.
+	ValidationConfiguration string `envconfig:"VALIDATION_WEBHOOK_CONFIGURATION" default:"firesteel-validation"`
 	// GracePeriod is how long the webhook answers after a signal to stop: until the API server knows other endpoints.
 	GracePeriod time.Duration `envconfig:"GRACE_PERIOD" default:"10s"`
 }
@@ -65,26 +74,66 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
+	connections, err := rest.HTTPClientFor(cluster)
+	if err != nil {
+		log.Fatal(err)
+	}
+	clients, err := kube.NewClients(cluster, connections, codec.Firesteel)
+	if err != nil {
+		log.Fatal(err)
+	}
 	injection.Default.RegisterInformerFactory(admission.OneSecret(env.Secret))
 	ctx := webhook.WithOptions(signals.NewContext(), webhook.Options{
 		ServiceName: env.Service, Port: env.Port, SecretName: env.Secret, GracePeriod: env.GracePeriod,
 	})
+	settings := &settings{clients: clients, namespaces: lookup.Live(namespaces)}
 	// All replicas do the same, without leases, and the server answers the kubelet's probes.
 	ctx = sharedmain.WithHealthProbesDisabled(sharedmain.WithHADisabled(ctx))
 	sharedmain.MainWithConfig(ctx, "webhook", cluster,
 		withLogger(certificates.NewController),
-		withLogger(admission.NewController(env.PodsConfiguration, admission.PodsPath, func(ctx context.Context, watcher configmap.Watcher) admission.Admit {
-			return admission.Pods(followScope(ctx, watcher), lookup.Live(namespaces))
-		})),
+		withLogger(admission.NewController(admission.Mutating, env.PodsConfiguration, admission.PodsPath, settings.pods)),
+		withLogger(admission.NewController(admission.Validating, env.ValidationConfiguration, admission.ValidationPath, settings.validation)),
 	)
 }
 
-// followScope returns the installation's present scope.
-func followScope(ctx context.Context, watcher configmap.Watcher) func() *config.Scope {
-	// The controller reports an invalid setting on the ConfigMap.
-	store := config.NewStore(logging.FromContext(ctx), func(*config.Config, *config.Config) {}, func(*corev1.ConfigMap, error) {})
-	watcher.Watch(config.ScopeName, store.OnConfigChanged)
-	return func() *config.Scope { return store.Load().Scope }
+// settings are the installation's settings, which both webhooks share, and the quotas that are read by them.
+type settings struct {
+	clients    kube.Clients
+	namespaces lookup.Namespaces
+
+	once   sync.Once
+	store  *config.Store
+	quotas *admission.Quotas
+}
+
+// pods returns the decision about Pods.
+func (s *settings) pods(ctx context.Context, watcher configmap.Watcher) admission.Admit {
+	store := s.follow(ctx, watcher)
+	return admission.Pods(func() *config.Scope { return store.Load().Scope }, s.namespaces)
+}
+
+// validation returns the decision about what users apply.
+func (s *settings) validation(ctx context.Context, watcher configmap.Watcher) admission.Admit {
+	validator := &admission.Validator{
+		Settings: s.follow(ctx, watcher).Load, Namespaces: s.namespaces, Installation: system.Namespace(), Quotas: s.quotas.Of, Now: time.Now,
+	}
+	return validator.Admit
+}
+
+// follow returns the store, which follows the ConfigMaps from the first call on. Like the controller, the process does not start with
+// invalid settings. The controller reports an invalid change on the ConfigMap.
+func (s *settings) follow(ctx context.Context, watcher configmap.Watcher) *config.Store {
+	s.once.Do(func() {
+		logger, client := logging.FromContext(ctx), kubeclient.Get(ctx)
+		s.quotas = admission.NewQuotas(ctx, client, s.clients, logger, time.Now)
+		s.store = config.NewStore(logger, func(_, after *config.Config) { s.quotas.Configure(after, s.store.Load) }, func(*corev1.ConfigMap, error) {})
+		configMaps := client.CoreV1().ConfigMaps(metav1.NamespaceAll)
+		if err := s.store.FollowNamespaces(ctx, config.NewSource(client, configMaps.List, configMaps.Watch), func(string) {}); err != nil {
+			logger.Fatalw("The webhook cannot be set up", zap.Error(err))
+		}
+		s.store.WatchConfigs(watcher)
+	})
+	return s.store
 }
 
 // withLogger gives a controller a logger that redacts secrets.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/firesteel-dev/firesteel/pkg/crds"
 )
@@ -49,6 +50,8 @@ var special = map[string]schema{
 	"spark.jobNamespaces":                         {"type": "array", "items": matching(`^(` + namespace + `)?$`), "uniqueItems": true},
 	"spark.serviceAccount.name":                   matching(`^(` + dnsLabel + `(\.` + dnsLabel + `)*)?$`),
 	"controller.serviceAccount.name":              matching(`^(` + dnsLabel + `(\.` + dnsLabel + `)*)?$`),
+	"webhook.validation.failurePolicy":            oneOf("Ignore", "Fail"),
+	"webhook.validation.namespaceSelector":        typed[metav1.LabelSelector](),
 }
 
 // byKey holds the schema of values that have the same name in several sections.

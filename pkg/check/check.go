@@ -3,9 +3,13 @@ package check
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+
 	earlyv1alpha1 "github.com/firesteel-dev/firesteel/pkg/apis/early/v1alpha1"
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
 	"github.com/firesteel-dev/firesteel/pkg/applications"
@@ -15,7 +19,9 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/diagnosis"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/finding"
+	"github.com/firesteel-dev/firesteel/pkg/quota"
 	"github.com/firesteel-dev/firesteel/pkg/schedule/variant"
+	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
 // Manifest returns everything that is found about a manifest in JSON, with the settings for the objects of its namespace.
@@ -30,6 +36,28 @@ func Manifest(manifest []byte, settings *config.Config, now time.Time) finding.L
 // Check returns everything that is found about an object: errors, for which it is refused, and warnings. settings are those for the
 // objects of its namespace.
 func Check(object Object, settings *config.Config, now time.Time) finding.List {
+	found, _ := Examine(object, settings, now)
+	return found
+}
+
+// Asks is what an object asks of quotas.
+type Asks struct {
+	// Pods are those that it creates at first. There are none if nothing is created, or if it is not known what.
+	Pods []v1alpha1.QuotaPods
+	// Later reports whether no Pod is created now: the object is a schedule, or suspended.
+	Later bool
+	// Most are the Pods with all executors that dynamic allocation may ask for; none if these are no more.
+	Most []v1alpha1.QuotaPods
+}
+
+// AsksOf returns what an object asks of quotas.
+func AsksOf(object Object, settings *config.Config, now time.Time) Asks {
+	_, asks := Examine(object, settings, now)
+	return asks
+}
+
+// Examine is Check. It also returns what the object asks of quotas.
+func Examine(object Object, settings *config.Config, now time.Time) (finding.List, Asks) {
 	object = named(object)
 	switch object := object.(type) {
 	case *sparkv1.SparkCluster:
@@ -37,9 +65,9 @@ func Check(object Object, settings *config.Config, now time.Time) finding.List {
 	case variant.Schedule:
 		return ofSchedule(object, settings, now)
 	case dialect.Application:
-		return application(object, settings).Found
+		return application(object, settings)
 	default:
-		return finding.List{{Text: fmt.Sprintf("%T is no object that Firesteel serves", object)}}
+		return finding.List{{Text: fmt.Sprintf("%T is no object that Firesteel serves", object)}}, Asks{}
 	}
 }
 
@@ -55,12 +83,22 @@ func named(object Object) Object {
 	return copied
 }
 
-func application(app dialect.Application, settings *config.Config) dialect.Checked {
+func application(app dialect.Application, settings *config.Config) (finding.List, Asks) {
 	if reason := app.GetUndecodable(); reason != "" {
-		return dialect.Checked{Found: undecodable("application", reason)}
+		return undecodable("application", reason), Asks{}
 	}
 	api := apiOf(app)
-	return dialect.Check(api.Dialect(settings), api.API, app)
+	d := api.Dialect(settings)
+	checked := dialect.Check(d, api.API, app)
+	if checked.Objects == nil {
+		return checked.Found, Asks{}
+	}
+	asks := Asks{Pods: quota.ClaimOf(checked.Objects.Driver, checked.Plan), Later: d.Policy(app).Suspend}
+	if most := submission.MostExecutors(checked.Plan); len(asks.Pods) > 1 && most > asks.Pods[1].Count {
+		asks.Most = slices.Clone(asks.Pods)
+		asks.Most[1].Count = most
+	}
+	return checked.Found, asks
 }
 
 // apis are the APIs of applications by their groups. They have no client.
@@ -84,18 +122,23 @@ func undecodable(noun, reason string) finding.List {
 	return finding.List{{Severity: finding.Error, Reason: explained.Reason, Text: explained.Summary, Remedy: explained.Remedy}}
 }
 
-func cluster(c *sparkv1.SparkCluster, settings *config.Config) finding.List {
+func cluster(c *sparkv1.SparkCluster, settings *config.Config) (finding.List, Asks) {
 	if c.Undecodable != "" {
-		return undecodable("cluster", c.Undecodable)
+		return undecodable("cluster", c.Undecodable), Asks{}
 	}
-	_, err := resources.Build(c, resources.Defaults{Image: settings.Defaults.Image})
+	objects, err := resources.Build(c, resources.Defaults{Image: settings.Defaults.Image})
 	found := finding.Of(err)
-	return append(found, status.Warnings(c).Beside(found)...)
+	found = append(found, status.Warnings(c).Beside(found)...)
+	if err != nil {
+		return found, Asks{}
+	}
+	master, worker := &corev1.Pod{Spec: objects.Master.Spec.Template.Spec}, &corev1.Pod{Spec: objects.Worker.Spec.Template.Spec}
+	return found, Asks{Pods: quota.Claim(master, worker, int64(resources.InitialWorkers(c))), Later: c.Spec.Suspend}
 }
 
-func ofSchedule(s variant.Schedule, settings *config.Config, now time.Time) finding.List {
+func ofSchedule(s variant.Schedule, settings *config.Config, now time.Time) (finding.List, Asks) {
 	if reason := s.GetUndecodable(); reason != "" {
-		return undecodable("schedule", reason)
+		return undecodable("schedule", reason), Asks{}
 	}
 	kind := variant.Apache
 	if _, ok := s.(*v1beta2.ScheduledSparkApplication); ok {
@@ -104,12 +147,14 @@ func ofSchedule(s variant.Schedule, settings *config.Config, now time.Time) find
 	found := kind.PolicyOf(s, now).Refusals
 	run, err := runOf(kind, s, now)
 	if err != nil {
-		return append(found, finding.Finding{Field: "spec.template", Message: fmt.Sprintf("is no application (%v)", err), Remedy: "write one"})
+		return append(found, finding.Finding{Field: "spec.template", Message: fmt.Sprintf("is no application (%v)", err), Remedy: "write one"}), Asks{}
 	}
-	for _, f := range application(run, settings).Found {
+	inRun, asks := application(run, settings)
+	for _, f := range inRun {
 		found = append(found, finding.List{kind.FoundInTemplate(f)}.Beside(found)...)
 	}
-	return found
+	asks.Later = true
+	return found, asks
 }
 
 // runOf returns the application that a schedule would start at an instant.

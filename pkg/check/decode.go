@@ -86,8 +86,15 @@ func Decode(manifest []byte) (Object, error) {
 	return object, nil
 }
 
+// UnknownError reports that Firesteel does not serve the kind or the version of a manifest.
+type UnknownError struct{ finding.Finding }
+
+func (e *UnknownError) Error() string { return e.Finding.Error() }
+
+func (e *UnknownError) Unwrap() error { return &e.Finding }
+
 func unknown(field, value, message string, served []string) error {
-	return &finding.Finding{Field: field, Value: value, Message: message, Remedy: "write one of " + strings.Join(served, ", ")}
+	return &UnknownError{finding.Finding{Field: field, Value: value, Message: message, Remedy: "write one of " + strings.Join(served, ", ")}}
 }
 
 func allKinds() (all []string) {

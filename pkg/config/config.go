@@ -67,6 +67,15 @@ var parsers = map[string]func(*corev1.ConfigMap, *Config) error{
 // Names returns the names of all config maps.
 func Names() []string { return slices.Sorted(maps.Keys(parsers)) }
 
+// Check returns why the settings in a config map of the installation are invalid; nil if they are not, or if it holds none.
+func Check(configMap *corev1.ConfigMap) error {
+	read, ok := parsers[configMap.Name]
+	if !ok {
+		return nil
+	}
+	return read(configMap, Default())
+}
+
 // Default returns the configuration of empty config maps.
 func Default() *Config {
 	config := &Config{}

@@ -114,6 +114,9 @@ func (s *Scope) Serves(object metav1.Object, namespaces NamespaceLabels) bool {
 	return s.selector.Matches(labels.Set(object.GetLabels())) && s.servesNamespace(object.GetNamespace(), namespaces)
 }
 
+// Selects reports whether the installation serves applications with these labels, whatever their namespace is.
+func (s *Scope) Selects(its labels.Set) bool { return s.selector.Matches(its) }
+
 // ServesNamespace reports whether this installation serves objects in a namespace, whatever their own labels are.
 func (s *Scope) ServesNamespace(name string, namespaceLabels labels.Set) bool {
 	return s.servesNamespace(name, func(string) (labels.Set, bool) { return namespaceLabels, true })

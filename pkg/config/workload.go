@@ -226,5 +226,17 @@ func (c *Config) with(configMap *corev1.ConfigMap) (Config, error) {
 	return settings, err
 }
 
+// CheckOwn returns why the defaults in a config map of a namespace are invalid; nil if they are not, or if it holds none.
+func (c *Config) CheckOwn(configMap *corev1.ConfigMap) error {
+	if overlays[configMap.Name] == nil || configMap.Labels[LabelOwnDefaults] != ownDefaultsEnabled {
+		return nil
+	}
+	_, err := c.with(configMap)
+	return err
+}
+
+// ownDefaultsEnabled is the value of LabelOwnDefaults.
+const ownDefaultsEnabled = "enabled"
+
 // ownDefaultsSelector selects the config maps by their label.
-const ownDefaultsSelector = LabelOwnDefaults + "=enabled"
+const ownDefaultsSelector = LabelOwnDefaults + "=" + ownDefaultsEnabled

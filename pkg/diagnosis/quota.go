@@ -43,6 +43,16 @@ func WaitingForQuota(namespace string, verdict quota.Verdict) Explanation {
 	return e
 }
 
+// WillWaitForQuota is what a user is told who applies something for which there is no room yet.
+func WillWaitForQuota(namespace string, lacks []quota.Lack) string {
+	return fmt.Sprintf("It will wait for room: %s.", lacking(namespace, lacks))
+}
+
+// MoreThanQuota is what a user is told whose executors can never be as many as dynamic allocation may ask for.
+func MoreThanQuota(namespace string, executors int64, lacks []quota.Lack) string {
+	return fmt.Sprintf("Dynamic allocation may ask for %d executors, and there is never room for as many: %s.", executors, lacking(namespace, lacks))
+}
+
 // QuotasUnknown explains why a launch is held although it may be that no quota limits it.
 func QuotasUnknown() Explanation {
 	return Explanation{

@@ -14,7 +14,8 @@ import (
 type Checked struct {
 	// Found has first all that the application is refused for, then the warnings.
 	Found finding.List
-	// Plan is what the first attempt would submit, and Objects are its objects. Objects is nil if nothing would be submitted.
+	// Plan is what the first attempt would submit, and Objects are its objects. Objects is nil if nothing would be submitted: the
+	// application is refused, or its user starts the driver.
 	Plan    submission.Plan
 	Objects *submission.Objects
 }
@@ -27,6 +28,9 @@ func Check(d Dialect, api *API, app Application) Checked {
 		var refused finding.List
 		refused, warnings = checked.try(d, api, app)
 		checked.Found = append(checked.Found, refused.Beside(checked.Found)...)
+	}
+	if len(checked.Found) > 0 {
+		checked.Objects = nil
 	}
 	for _, more := range []finding.List{d.Warnings(app), warnings} {
 		checked.Found = append(checked.Found, more.Beside(checked.Found)...)
@@ -48,10 +52,7 @@ func (c *Checked) try(d Dialect, api *API, app Application) (refused, warnings f
 	SetPodSecurity(&plan, d.Settings().PodSecurity)
 	objects, refused := buildAll(d, app, plan, planned)
 	refused = append(refused, d.Refusals(app, errors.Join(unlocated...)).Beside(refused)...)
-	c.Plan = plan
-	if planned == nil && objects != nil {
-		c.Objects = objects
-	}
+	c.Plan, c.Objects = plan, objects
 	if objects != nil && len(remote) == 0 { // a template may name the service account
 		warnings = LaunchWarnings(d, api, app, plan, objects)
 	}

@@ -48,8 +48,13 @@ type Finding struct {
 const maxPart = 512
 
 // Error prints the finding like: spec.driver.memory "1.5g" is not a size: write one such as 1536m
-func (f *Finding) Error() string {
-	problem := f.problem()
+func (f *Finding) Error() string { return f.print(cmp.Or(f.Field, f.Source)) }
+
+// WithoutField prints the finding for a reader who knows the field: "1.5g" is not a size: write one such as 1536m
+func (f *Finding) WithoutField() string { return f.print(f.Source) }
+
+func (f *Finding) print(field string) string {
+	problem := f.problem(field)
 	switch {
 	case f.Remedy == "":
 		return problem
@@ -73,12 +78,12 @@ func sentence(text string) string {
 }
 
 // problem prints all but the remedy.
-func (f *Finding) problem() string {
+func (f *Finding) problem(field string) string {
 	if f.Text != "" {
 		return text.Clip(redact.Text(f.Text), 2*maxPart)
 	}
 	var parts []string
-	for _, part := range []string{text.Clip(cmp.Or(f.Field, f.Source), maxPart), f.property(), f.value(), text.Clip(redact.Text(f.Message), maxPart)} {
+	for _, part := range []string{text.Clip(field, maxPart), f.property(), f.value(), text.Clip(redact.Text(f.Message), maxPart)} {
 		if part != "" {
 			parts = append(parts, part)
 		}

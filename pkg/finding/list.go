@@ -36,6 +36,11 @@ func (l *List) count(severity Severity) int {
 	return count
 }
 
+// Of returns the findings of a severity.
+func (l List) Of(severity Severity) List {
+	return slices.DeleteFunc(slices.Clone(l), func(f Finding) bool { return f.Severity != severity })
+}
+
 // Refuse adds a finding for which the object is refused.
 func (l *List) Refuse(field string, value any, message, remedy string) {
 	l.Add(Finding{Severity: Error, Field: field, Value: value, Message: message, Remedy: remedy})

@@ -5,6 +5,7 @@
 //	quota.go      the quotas: their scopes, and what is hard and used
 //	room.go       what is free: hard less used less what is reserved and not used yet
 //	queue.go      the queue of those that wait, and who of them may launch
+//	admit.go      whether what a user applies fits, before anything of it exists
 //	shortage.go   what lacks how much, in words
 //
 // All replicas decide alike, since they compute the same from the same records. An application that fits reserves room by a write of its

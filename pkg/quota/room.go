@@ -35,13 +35,7 @@ type Namespace struct {
 }
 
 // planned returns how many of each of its Pods an application plans.
-func (a Application) planned() []int64 {
-	counts := make([]int64, len(a.Claim.Pods))
-	for i, pods := range a.Claim.Pods {
-		counts[i] = pods.Count
-	}
-	return counts
-}
+func (a Application) planned() []int64 { return countsOf(a.Claim.Pods) }
 
 // existing returns how many of the planned Pods exist.
 func (a Application) existing() []int64 {

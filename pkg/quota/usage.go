@@ -11,6 +11,7 @@ import (
 	resourcehelper "k8s.io/component-helpers/resource"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
 // Usage is what Pods take of a quota, by the names that a quota uses, in thousandths.
@@ -29,6 +30,15 @@ const (
 	// maxAmount bounds an amount, and is no limit in a quota: it is over 2 PiB. Sums and differences of four of them do not overflow.
 	maxAmount = math.MaxInt64 / 4
 )
+
+// ClaimOf returns what the driver Pod of a plan and its executors take of quotas.
+func ClaimOf(driver *corev1.Pod, plan submission.Plan) []v1alpha1.QuotaPods {
+	executor, count, err := submission.PlannedExecutorPod(plan)
+	if err != nil { // the driver will fail to make executors
+		executor, count = &corev1.Pod{}, 0
+	}
+	return Claim(driver, executor, count)
+}
 
 // Claim returns what a driver Pod and a number of equal executors take of quotas.
 func Claim(driver *corev1.Pod, executor *corev1.Pod, executors int64) []v1alpha1.QuotaPods {

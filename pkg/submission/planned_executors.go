@@ -47,6 +47,17 @@ func PlannedExecutors(plan Plan) (Executors, error) {
 	return executors, d.conf.err()
 }
 
+// MostExecutors returns the largest number of executors of a plan. Without a limit of dynamic allocation it is that with which the driver
+// starts.
+func MostExecutors(plan Plan) int64 {
+	d := newDriver(plan)
+	first := d.executorCount()
+	if !d.conf.boolean(false, dynamicKey) {
+		return first
+	}
+	return max(first, int64(read(d.conf, 0, counts, "spark.dynamicAllocation.maxExecutors")))
+}
+
 // PlannedExecutorPod returns a Pod that requests what each of the executors will request, and their number. It is the template with the
 // resources of Spark's container, and no more.
 func PlannedExecutorPod(plan Plan) (*corev1.Pod, int64, error) {

@@ -44,8 +44,10 @@ const (
 	pageSize     = 500
 	// writers is the number of patches in flight.
 	writers = 8
-	// webhookVariable is the environment variable with which a Deployment names its MutatingWebhookConfiguration.
-	webhookVariable = "PODS_WEBHOOK_CONFIGURATION"
+	// podsVariable and validationVariable are the environment variables with which a Deployment names its MutatingWebhookConfiguration
+	// and its ValidatingWebhookConfiguration.
+	podsVariable       = "PODS_WEBHOOK_CONFIGURATION"
+	validationVariable = "VALIDATION_WEBHOOK_CONFIGURATION"
 	// helmRelease and argoTracking are annotations of what Helm and Argo CD manage, and argoManager is the field manager of Argo CD.
 	helmRelease  = "meta.helm.sh/release-name"
 	argoTracking = "argocd.argoproj.io/tracking-id"
@@ -105,7 +107,7 @@ func managesHooks(object metav1.Object) bool {
 }
 
 // Stop scales the installation's Deployments to zero and waits until their Pods are gone: a controller that runs would add
-// finalizers again. It does not wait longer than podTimeout, since the node of a Pod may be lost. The configuration of a webhook is deleted
+// finalizers again. It does not wait longer than podTimeout, since the node of a Pod may be lost. The configurations of a webhook are deleted
 // first: without an answer of the webhook, the API server refuses annotated Pods.
 func (i *Installation) Stop(ctx context.Context) error {
 	deployments := i.Kube.AppsV1().Deployments(i.Namespace)
@@ -114,7 +116,7 @@ func (i *Installation) Stop(ctx context.Context) error {
 		return fmt.Errorf("list the Deployments in the namespace %s: %w", i.Namespace, err)
 	}
 	for _, deployment := range running.Items {
-		if err := i.deleteWebhook(ctx, &deployment); err != nil {
+		if err := i.deleteWebhooks(ctx, &deployment); err != nil {
 			return err
 		}
 	}
@@ -133,21 +135,37 @@ func (i *Installation) Stop(ctx context.Context) error {
 	return nil
 }
 
-// deleteWebhook deletes the webhook configuration that a Deployment serves, if it serves one.
-func (i *Installation) deleteWebhook(ctx context.Context, deployment *appsv1.Deployment) error {
+// deleteWebhooks deletes the webhook configurations that a Deployment serves, if it serves any.
+func (i *Installation) deleteWebhooks(ctx context.Context, deployment *appsv1.Deployment) error {
+	client := i.Kube.AdmissionregistrationV1()
 	for _, container := range deployment.Spec.Template.Spec.Containers {
 		for _, variable := range container.Env {
-			if variable.Name != webhookVariable || variable.Value == "" {
-				continue
-			}
-			err := i.Kube.AdmissionregistrationV1().MutatingWebhookConfigurations().Delete(ctx, variable.Value, metav1.DeleteOptions{})
-			switch {
-			case err == nil:
-				i.Logf("deleted the MutatingWebhookConfiguration %s", variable.Value)
-			case !apierrors.IsNotFound(err):
-				return fmt.Errorf("delete the MutatingWebhookConfiguration %s: %w", variable.Value, err)
+			switch variable.Name {
+			case podsVariable:
+				if err := i.deleteWebhook(ctx, "MutatingWebhookConfiguration", variable.Value, client.MutatingWebhookConfigurations().Delete); err != nil {
+					return err
+				}
+			case validationVariable:
+				if err := i.deleteWebhook(ctx, "ValidatingWebhookConfiguration", variable.Value, client.ValidatingWebhookConfigurations().Delete); err != nil {
+					return err
+				}
 			}
 		}
+	}
+	return nil
+}
+
+func (i *Installation) deleteWebhook(
+	ctx context.Context, kind, name string, remove func(ctx context.Context, name string, options metav1.DeleteOptions) error,
+) error {
+	if name == "" {
+		return nil
+	}
+	switch err := remove(ctx, name, metav1.DeleteOptions{}); {
+	case err == nil:
+		i.Logf("deleted the %s %s", kind, name)
+	case !apierrors.IsNotFound(err):
+		return fmt.Errorf("delete the %s %s: %w", kind, name, err)
 	}
 	return nil
 }

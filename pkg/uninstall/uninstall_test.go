@@ -241,7 +241,7 @@ func TestStopEndsControllerAndHandlers(t *testing.T) {
 }
 
 // The Deployment of config/webhook names the configuration. Until that is deleted the webhook answers.
-func TestStopDeletesTheConfigurationOfTheWebhookFirst(t *testing.T) {
+func TestStopDeletesTheConfigurationsOfTheWebhookFirst(t *testing.T) {
 	text, err := os.ReadFile("../../config/webhook/500-webhook.yaml")
 	if err != nil {
 		t.Fatal(err)
@@ -257,7 +257,10 @@ func TestStopDeletesTheConfigurationOfTheWebhookFirst(t *testing.T) {
 	configuration := func(name string) *admissionregistrationv1.MutatingWebhookConfiguration {
 		return &admissionregistrationv1.MutatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: name}}
 	}
-	e := newEnv(t, []runtime.Object{webhook, configuration("firesteel-pods"), configuration("firesteel-pods-team-b")})
+	e := newEnv(t, []runtime.Object{
+		webhook, configuration("firesteel-pods"), configuration("firesteel-pods-team-b"),
+		&admissionregistrationv1.ValidatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: "firesteel-validation"}},
+	})
 	for range 2 { // it can be repeated
 		if err := e.Stop(t.Context()); err != nil {
 			t.Fatal(err)
@@ -269,7 +272,7 @@ func TestStopDeletesTheConfigurationOfTheWebhookFirst(t *testing.T) {
 			writes = append(writes, verb+" "+action.GetResource().Resource)
 		}
 	}
-	if want := []string{"delete mutatingwebhookconfigurations", "patch deployments"}; !slices.Equal(writes[:2], want) {
+	if want := []string{"delete mutatingwebhookconfigurations", "delete validatingwebhookconfigurations", "patch deployments"}; !slices.Equal(writes[:3], want) {
 		t.Errorf("the writes are %v, want first %v", writes, want)
 	}
 	if _, err := e.Kube.AdmissionregistrationV1().MutatingWebhookConfigurations().Get(t.Context(), "firesteel-pods-team-b", metav1.GetOptions{}); err != nil {
@@ -279,7 +282,7 @@ func TestStopDeletesTheConfigurationOfTheWebhookFirst(t *testing.T) {
 }
 
 func TestStopScalesNothingIfTheWebhookConfigurationStays(t *testing.T) {
-	env := []corev1.EnvVar{{Name: webhookVariable, Value: "firesteel-pods"}}
+	env := []corev1.EnvVar{{Name: podsVariable, Value: "firesteel-pods"}}
 	webhook := &appsv1.Deployment{
 		ObjectMeta: metav1.ObjectMeta{Name: "webhook", Namespace: system, Labels: map[string]string{"app.kubernetes.io/part-of": "firesteel"}},
 		Spec:       appsv1.DeploymentSpec{Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{{Env: env}}}}},

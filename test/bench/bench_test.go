@@ -69,6 +69,8 @@ func wantedFigures() (names []string) {
 	want(partHandover, "one of two replicas is killed", "longest wait for a driver")
 	want(partApache, all, "finish", "delete")
 	want(partWebhook, "annotated Pod", append(slices.Concat(quantiles("dry run"), quantiles("answer")), "resident at most")...)
+	want(partWebhook, fmt.Sprintf("application beside %d, compared with quotas", smokeCount*storedEach),
+		append(quantiles("answer at 100 a second"), "resident at most")...)
 	want(partMemory, "no applications", "resident", "heap")
 	want(partMemory, all, "resident", "heap", "heap, each")
 	want(partMemory, all+", after a restart", "resident", "heap")

@@ -53,18 +53,7 @@ type kind struct {
 var apacheKind = kind{
 	name: "Apache",
 	create: func(ctx context.Context, clients versioned.Interface, namespace, name string, its fate) (dialect.Application, error) {
-		return clients.SparkV1().SparkApplications(namespace).Create(ctx, &sparkv1.SparkApplication{
-			ObjectMeta: metav1.ObjectMeta{Name: name},
-			Spec: sparkv1.ApplicationSpec{
-				MainClass: mainClass, Jars: mainJar,
-				RuntimeVersions: sparkv1.RuntimeVersions{SparkVersion: version},
-				SparkConf: map[string]string{
-					"spark.kubernetes.container.image":           image,
-					"spark.executor.instances":                   fmt.Sprint(executorsEach),
-					"spark.kubernetes.driver.label." + labelFate: string(its),
-				},
-			},
-		}, metav1.CreateOptions{})
+		return clients.SparkV1().SparkApplications(namespace).Create(ctx, apacheApplication(name, its), metav1.CreateOptions{})
 	},
 	remove: func(ctx context.Context, clients versioned.Interface, namespace, name string) error {
 		return clients.SparkV1().SparkApplications(namespace).Delete(ctx, name, metav1.DeleteOptions{})
@@ -76,6 +65,22 @@ var apacheKind = kind{
 	finished: func(app dialect.Application) bool {
 		return state(app) == lifecycle.ResourceReleased && len(app.GetFinalizers()) == 0
 	},
+}
+
+func apacheApplication(name string, its fate) *sparkv1.SparkApplication {
+	return &sparkv1.SparkApplication{
+		TypeMeta:   metav1.TypeMeta{APIVersion: sparkv1.SchemeGroupVersion.String(), Kind: "SparkApplication"},
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		Spec: sparkv1.ApplicationSpec{
+			MainClass: mainClass, Jars: mainJar,
+			RuntimeVersions: sparkv1.RuntimeVersions{SparkVersion: version},
+			SparkConf: map[string]string{
+				"spark.kubernetes.container.image":           image,
+				"spark.executor.instances":                   fmt.Sprint(executorsEach),
+				"spark.kubernetes.driver.label." + labelFate: string(its),
+			},
+		},
+	}
 }
 
 var kubeflowKind = kind{

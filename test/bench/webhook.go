@@ -10,27 +10,44 @@ import (
 	"fmt"
 	"net/http"
 	"path/filepath"
+	"strings"
 	"time"
 
+	"golang.org/x/sync/errgroup"
 	admissionv1 "k8s.io/api/admission/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/firesteel-dev/firesteel/pkg/admission"
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/test/harness/firesteel"
 )
 
 const (
 	partWebhook = "webhook"
-	// What the slowest of a hundred answers may take, in milliseconds, and the memory of the process, in MiB.
-	answerGoalP99, webhookMemoryGoal = 5, 50
+	// What the slowest of a hundred answers may take, in milliseconds, and the memory of the process, in MiB: with annotated Pods alone, and
+	// with the quotas and storedEach unfinished applications for each that is asked about, which makes 10,000.
+	answerGoalP99, webhookMemoryGoal, validationMemoryGoal = 5, 50, 60
+	storedEach                                             = 10
+	// asked is how often the webhook is asked about applications.
+	asked = 10 * time.Millisecond
 )
 
-// measureWebhook is the part that asks the webhook about annotated Pods, one after the other: itself, and through the API server.
-func (b *bench) measureWebhook(ctx context.Context) (err error) {
+// measureWebhook is the part that asks the webhook: about annotated Pods, and about applications that are compared with quotas.
+func (b *bench) measureWebhook(ctx context.Context) error {
 	if err := firesteel.Build(ctx, b.root, b.dir, "cmd/webhook"); err != nil {
 		return err
 	}
+	if err := b.measureAnnotatedPods(ctx); err != nil {
+		return err
+	}
+	return b.measureValidation(ctx)
+}
+
+// measureAnnotatedPods asks the webhook about annotated Pods, one after the other: itself, and through the API server.
+func (b *bench) measureAnnotatedPods(ctx context.Context) (err error) {
 	namespace, err := b.namespace(ctx)
 	if err != nil {
 		return err
@@ -39,10 +56,7 @@ func (b *bench) measureWebhook(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() {
-		w.Kill()
-		err = errors.Join(err, b.Kube.AdmissionregistrationV1().MutatingWebhookConfigurations().Delete(ctx, firesteel.WebhookConfiguration, metav1.DeleteOptions{}))
-	}()
+	defer func() { err = errors.Join(err, w.Remove(ctx)) }()
 	if err := w.UntilAnswering(ctx, namespace); err != nil {
 		return err
 	}
@@ -87,60 +101,176 @@ func (b *bench) dryRuns(ctx context.Context, namespace string) (plain, annotated
 
 // answers times the webhook alone, over one connection as the API server's.
 func (b *bench) answers(ctx context.Context, w *firesteel.Webhook) (times []time.Duration, err error) {
+	client, err := asAPIServer(ctx, w)
+	if err != nil {
+		return nil, err
+	}
+	defer client.CloseIdleConnections()
+	review, err := reviewOf(plainRun(true), "default", metav1.GroupVersionKind{Version: "v1", Kind: "Pod"}, "pods")
+	if err != nil {
+		return nil, err
+	}
+	for range b.count {
+		began := time.Now()
+		answer, err := ask(ctx, client, w.URL(admission.PodsPath), review)
+		if err != nil {
+			return nil, err
+		}
+		times = append(times, time.Since(began))
+		if len(answer.Patch) == 0 {
+			return nil, fmt.Errorf("the webhook answers %v, want a patch", answer)
+		}
+	}
+	return times, nil
+}
+
+// asAPIServer is a client that trusts the webhook as the API server does.
+func asAPIServer(ctx context.Context, w *firesteel.Webhook) (*http.Client, error) {
 	configuration, err := w.Configuration(ctx)
 	if err != nil {
 		return nil, err
 	}
 	authority := x509.NewCertPool()
 	authority.AppendCertsFromPEM(configuration.Webhooks[0].ClientConfig.CABundle)
-	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{
+	return &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{
 		RootCAs: authority, ServerName: "webhook." + firesteel.SystemNamespace + ".svc", MinVersion: tls.VersionTLS13,
-	}}}
-	defer client.CloseIdleConnections()
-	pod, err := json.Marshal(plainRun(true))
-	if err != nil {
-		return nil, err
-	}
-	review, err := json.Marshal(admissionv1.AdmissionReview{
-		TypeMeta: metav1.TypeMeta{APIVersion: "admission.k8s.io/v1", Kind: "AdmissionReview"},
-		Request: &admissionv1.AdmissionRequest{
-			UID: "any", Operation: admissionv1.Create, Namespace: "default", Object: runtime.RawExtension{Raw: pod},
-			Resource: metav1.GroupVersionResource{Version: "v1", Resource: "pods"},
-		},
-	})
-	if err != nil {
-		return nil, err
-	}
-	for range b.count {
-		began := time.Now()
-		if err := ask(ctx, client, w.URL(), review); err != nil {
-			return nil, err
-		}
-		times = append(times, time.Since(began))
-	}
-	return times, nil
+	}}}, nil
 }
 
-// ask sends a review, and wants a patch.
-func ask(ctx context.Context, client *http.Client, url string, review []byte) error {
+// reviewOf is the API server's question about a new object.
+func reviewOf(object any, namespace string, kind metav1.GroupVersionKind, resource string) ([]byte, error) {
+	raw, err := json.Marshal(object)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(admissionv1.AdmissionReview{
+		TypeMeta: metav1.TypeMeta{APIVersion: "admission.k8s.io/v1", Kind: "AdmissionReview"},
+		Request: &admissionv1.AdmissionRequest{
+			UID: "any", Operation: admissionv1.Create, Namespace: namespace, Object: runtime.RawExtension{Raw: raw}, Kind: kind,
+			Resource: metav1.GroupVersionResource{Group: kind.Group, Version: kind.Version, Resource: resource},
+		},
+	})
+}
+
+// ask sends a review, and wants the object to be allowed.
+func ask(ctx context.Context, client *http.Client, url string, review []byte) (*admissionv1.AdmissionResponse, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(review))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	request.Header.Set("Content-Type", "application/json")
 	response, err := client.Do(request)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer response.Body.Close()
 	var answer admissionv1.AdmissionReview
 	if err := json.NewDecoder(response.Body).Decode(&answer); err != nil {
-		return fmt.Errorf("%s: %w", response.Status, err)
+		return nil, fmt.Errorf("%s: %w", response.Status, err)
 	}
-	if answer.Response == nil || !answer.Response.Allowed || len(answer.Response.Patch) == 0 {
-		return fmt.Errorf("the webhook answers %v, want a patch", answer.Response)
+	if answer.Response == nil || !answer.Response.Allowed {
+		return nil, fmt.Errorf("the webhook answers %v", answer.Response)
 	}
+	return answer.Response, nil
+}
+
+// measureValidation asks the webhook about applications a hundred times a second, while it compares them with the quota of a namespace that
+// has many unfinished ones.
+func (b *bench) measureValidation(ctx context.Context) (err error) {
+	namespace, err := b.namespace(ctx)
+	if err != nil {
+		return err
+	}
+	stored := b.count * storedEach
+	defer func() { err = errors.Join(err, b.unlimited(ctx, namespace)) }()
+	if err := b.limited(ctx, namespace, stored); err != nil {
+		return err
+	}
+	w, err := b.StartWebhook(ctx, b.root, filepath.Join(b.dir, "webhook"), b.dir)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, w.Remove(ctx)) }()
+	if err := w.UntilAnswering(ctx, namespace); err != nil {
+		return err
+	}
+	client, err := asAPIServer(ctx, w)
+	if err != nil {
+		return err
+	}
+	defer client.CloseIdleConnections()
+	review, err := reviewOf(apacheApplication("asked", runs), namespace, metav1.GroupVersionKind(sparkv1.SchemeGroupVersion.WithKind("SparkApplication")), "sparkapplications")
+	if err != nil {
+		return err
+	}
+	waits := func() (bool, error) {
+		answer, err := ask(ctx, client, w.URL(admission.ValidationPath), review)
+		return err == nil && strings.Contains(fmt.Sprint(answer.Warnings), "will wait for room"), err
+	}
+	if err := until(ctx, "the webhook to know all applications", waits); err != nil {
+		return fmt.Errorf("%w\n%s", err, w.Tail(20))
+	}
+	times, err := b.validations(ctx, client, w.URL(admission.ValidationPath), review)
+	if err != nil {
+		return fmt.Errorf("%w\n%s", err, w.Tail(20))
+	}
+	of := fmt.Sprintf("application beside %d, compared with quotas", stored)
+	_, _, p99 := b.AddTimes(partWebhook, of, "answer at 100 a second", times)
+	p99.Below(answerGoalP99)
+	resident, err := w.PeakResident()
+	if err != nil {
+		return err
+	}
+	b.Add(partWebhook, of, "resident at most", "MiB", float64(resident)/(1<<20)).Below(validationMemoryGoal)
+	b.logf("%d answers measured", len(times))
 	return nil
+}
+
+// limited stores unfinished applications in a namespace whose quota is as large as what they ask for.
+func (b *bench) limited(ctx context.Context, namespace string, applications int) error {
+	if err := b.Configure(ctx, "config-admission", map[string]string{"quota": "hold"}); err != nil {
+		return err
+	}
+	hard := corev1.ResourceList{corev1.ResourcePods: *resource.NewQuantity(int64(applications*(1+executorsEach)), resource.DecimalSI)}
+	limit := &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Name: "team"}, Spec: corev1.ResourceQuotaSpec{Hard: hard}}
+	if _, err := b.Kube.CoreV1().ResourceQuotas(namespace).Create(ctx, limit, metav1.CreateOptions{}); err != nil {
+		return err
+	}
+	group, creating := errgroup.WithContext(ctx)
+	group.SetLimit(clients)
+	for i := range applications {
+		group.Go(func() error {
+			_, err := apacheKind.create(creating, b.Spark, namespace, fmt.Sprintf("stored-%05d", i), runs)
+			return err
+		})
+	}
+	return group.Wait()
+}
+
+// unlimited removes what limited made.
+func (b *bench) unlimited(ctx context.Context, namespace string) error {
+	return errors.Join(
+		b.Configure(ctx, "config-admission", map[string]string{"quota": ""}),
+		b.Kube.CoreV1().ResourceQuotas(namespace).Delete(ctx, "team", metav1.DeleteOptions{}),
+		b.Spark.SparkV1().SparkApplications(namespace).DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{}),
+	)
+}
+
+// validations times answers from the instant at which each is due, whether or not those before it are answered.
+func (b *bench) validations(ctx context.Context, client *http.Client, url string, review []byte) ([]time.Duration, error) {
+	times := make([]time.Duration, b.count)
+	group, asking := errgroup.WithContext(ctx)
+	due := time.NewTicker(asked)
+	defer due.Stop()
+	for i := range times {
+		at := <-due.C
+		group.Go(func() error {
+			_, err := ask(asking, client, url, review)
+			times[i] = time.Since(at)
+			return err
+		})
+	}
+	return times, group.Wait()
 }
 
 // plainRun is a driver of a plain spark-submit run, with or without annotations of all kinds.

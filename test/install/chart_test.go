@@ -123,7 +123,8 @@ admission: {enable: true}
 otherOperators: {notice: true}
 webhook: {enable: true}
 controller: {driverLogs: true}`
-	want := read(t, "*.yaml", "workload/*.yaml", "eventing/[1-8]*.yaml", "admission/*.yaml", "driver-logs/*.yaml", "other-operators/*.yaml", "webhook/*.yaml").without(byHelm)
+	want := read(t, "*.yaml", "workload/*.yaml", "eventing/[1-8]*.yaml", "admission/*.yaml", "driver-logs/*.yaml", "other-operators/*.yaml", "webhook/*.yaml").without(byHelm).
+		without(func(o *object) bool { return o.GetName() == "firesteel-webhook-quota" }) // of quota: hold and fail
 	patch := read(t, "eventing/900-config-handlers.yaml").get(t, "ConfigMap", "config-handlers")
 	maps.Copy(want.get(t, "ConfigMap", "config-handlers").Object["data"].(map[string]any), patch.Object["data"].(map[string]any))
 	mustEqual(t, want, ofConfig(t, with(t, values)))
@@ -239,7 +240,7 @@ func TestHookReleasesFinalizersBeforeTheReleaseIsUninstalled(t *testing.T) {
 }
 
 // While the API server asks for a webhook that is gone, it refuses annotated Pods.
-func TestHookDeletesTheConfigurationOfTheWebhook(t *testing.T) {
+func TestHookDeletesTheConfigurationsOfTheWebhook(t *testing.T) {
 	for _, scope := range []string{"Cluster", "Namespaces"} {
 		all, _, err := release{"team-b", "firesteel-team-b", "webhook: {enable: true}\nspark: {jobNamespaces: [b]}\ncontroller: {rbac: {scope: " + scope + "}}"}.render(t)
 		if err != nil {
@@ -248,7 +249,8 @@ func TestHookDeletesTheConfigurationOfTheWebhook(t *testing.T) {
 		const name = "team-b-firesteel-uninstall-webhook"
 		expect(t, all.get(t, "ClusterRole", name), `
 metadata: {annotations: {helm.sh/hook: pre-delete}}
-rules: [{apiGroups: [admissionregistration.k8s.io], resources: [mutatingwebhookconfigurations], resourceNames: [team-b-firesteel-pods], verbs: [delete]}]`)
+rules: [{apiGroups: [admissionregistration.k8s.io], resources: [mutatingwebhookconfigurations], resourceNames: [team-b-firesteel-pods], verbs: [delete]},
+  {apiGroups: [admissionregistration.k8s.io], resources: [validatingwebhookconfigurations], resourceNames: [team-b-firesteel-validation], verbs: [delete]}]`)
 		expect(t, all.get(t, "ClusterRoleBinding", name), "{roleRef: {name: "+name+"}, subjects: [{kind: ServiceAccount, name: team-b-firesteel-uninstall, namespace: firesteel-team-b}]}")
 	}
 }

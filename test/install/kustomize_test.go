@@ -51,6 +51,13 @@ func TestKustomizeComponentAddsItsFolderToTheBase(t *testing.T) {
 	}
 }
 
+func TestKustomizeWebhookFailMakesUsersWaitAndNothingElse(t *testing.T) {
+	want := build(t, "examples/kustomize/webhook")
+	webhooks := want.get(t, "ValidatingWebhookConfiguration", "firesteel-validation").Object["webhooks"].([]any)
+	webhooks[0].(map[string]any)["failurePolicy"] = "Fail"
+	mustEqual(t, want, build(t, "examples/kustomize/webhook-fail"))
+}
+
 func TestKustomizeGivesAnotherNamespaceItsAccounts(t *testing.T) {
 	for _, o := range build(t, "examples/kustomize/team-a") {
 		if o.GetNamespace() != "team-a" {
@@ -80,9 +87,13 @@ func TestKustomizeSecondInstallationSharesNothingButTheCluster(t *testing.T) {
 	const configuration = "firesteel-pods-team-b"
 	webhooks := second.get(t, "MutatingWebhookConfiguration", configuration).Object["webhooks"].([]any)
 	expect(t, &object{Object: webhooks[0].(map[string]any)}, "clientConfig: {service: {name: webhook, namespace: firesteel-team-b, path: /pods, port: 443}}")
+	const validation = "firesteel-validation-team-b"
+	webhooks = second.get(t, "ValidatingWebhookConfiguration", validation).Object["webhooks"].([]any)
+	expect(t, &object{Object: webhooks[0].(map[string]any)}, "clientConfig: {service: {name: webhook, namespace: firesteel-team-b, path: /validate, port: 443}}")
 	for kind, name := range map[string]string{"Deployment": "webhook", "ClusterRole": "firesteel-webhook-team-b"} {
-		if text := fmt.Sprint(second.get(t, kind, name).Object); !strings.Contains(text, configuration) {
-			t.Errorf("the %s does not name %s: %s", kind, configuration, text)
+		text := fmt.Sprint(second.get(t, kind, name).Object)
+		if !strings.Contains(text, configuration) || !strings.Contains(text, validation) {
+			t.Errorf("the %s does not name %s and %s: %s", kind, configuration, validation, text)
 		}
 	}
 	// The controller finds its settings by the names of the ConfigMaps.

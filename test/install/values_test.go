@@ -349,13 +349,68 @@ namespaceSelector: {matchExpressions: [{key: kubernetes.io/metadata.name, operat
 	if env := fmt.Sprint(container["env"]); !strings.Contains(env, "name:PODS_WEBHOOK_CONFIGURATION value:"+name+"]") {
 		t.Errorf("the environment is %s", env)
 	}
+	const validation = "team-b-firesteel-validation"
+	if env := fmt.Sprint(container["env"]); !strings.Contains(env, "name:VALIDATION_WEBHOOK_CONFIGURATION value:"+validation+"]") {
+		t.Errorf("the environment is %s", env)
+	}
 	rules := all.get(t, "ClusterRole", "team-b-firesteel-webhook").Object["rules"]
-	if text := fmt.Sprint(rules); !strings.Contains(text, "resourceNames:["+name+"]") {
-		t.Errorf("it may change %s", text)
+	for _, names := range []string{name, validation, "firesteel-defaults firesteel-kubeflow"} {
+		if text := fmt.Sprint(rules); !strings.Contains(text, "resourceNames:["+names+"]") {
+			t.Errorf("it may not change or read %s: %s", names, text)
+		}
 	}
 	expect(t, all.get(t, "ClusterRoleBinding", "team-b-firesteel-webhook"), "{roleRef: {name: team-b-firesteel-webhook}, subjects: [{kind: ServiceAccount, name: webhook, namespace: firesteel-team-b}]}")
 	expect(t, all.get(t, "PodDisruptionBudget", "webhook"), "spec: {maxUnavailable: 1}")
 	expect(t, all.get(t, "NetworkPolicy", "webhook-metrics"), "spec: {ingress: [{from: [{podSelector: {}}], ports: [{port: metrics, protocol: TCP}]}]}")
+}
+
+func TestValidationOfAnInstallationIsItsOwn(t *testing.T) {
+	const values = "webhook: {enable: true, validation: {failurePolicy: Fail, namespaceSelector: {matchLabels: {team: b}}}}\nspark: {jobNamespaces: [team-b]}"
+	all, _, err := release{"team-b", "firesteel-team-b", values}.render(t)
+	if err != nil {
+		t.Fatal(err)
+	}
+	webhooks := all.get(t, "ValidatingWebhookConfiguration", "team-b-firesteel-validation").Object["webhooks"].([]any)
+	for i, want := range []string{
+		`{failurePolicy: Fail, namespaceSelector: {matchLabels: {team: b}}}`,
+		`{failurePolicy: Ignore, namespaceSelector: {matchExpressions: [{key: kubernetes.io/metadata.name, operator: In, values: [firesteel-team-b]}]}}`,
+		`{failurePolicy: Ignore}`,
+	} {
+		o := &object{Object: webhooks[i].(map[string]any)}
+		expect(t, o, want)
+		expect(t, o, "clientConfig: {service: {name: webhook, namespace: firesteel-team-b, path: /validate, port: 443}}")
+	}
+	if conditions := fmt.Sprint(webhooks[0].(map[string]any)["matchConditions"]); !strings.Contains(conditions, "'system:serviceaccount:firesteel-team-b:'") {
+		t.Errorf("Firesteel itself may wait for its webhook: %s", conditions)
+	}
+	// It may read applications and quotas only if it compares them.
+	for values, want := range map[string]int{
+		"webhook: {enable: true}": 0, "webhook: {enable: true, validation: {enable: false}}\nsettings: {config-admission: {quota: fail}}": 0,
+		"webhook: {enable: true}\nsettings: {config-admission: {quota: hold}}": 1, "webhook: {enable: true}\nsettings: {config-admission: {quota: fail}}": 1,
+	} {
+		all, _, err := release{"team-b", "firesteel-team-b", values + "\nspark: {jobNamespaces: [team-b]}"}.render(t)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := 0
+		for _, kind := range []string{"ClusterRole", "ClusterRoleBinding"} {
+			for _, o := range all.kind(kind) {
+				if o.GetName() == "team-b-firesteel-webhook-quota" {
+					found++
+				}
+			}
+		}
+		if found != 2*want {
+			t.Errorf("%s: there are %d of role and binding", values, found)
+		}
+	}
+	without, _, err := release{"team-b", "firesteel-team-b", "webhook: {enable: true, validation: {enable: false}}\nspark: {jobNamespaces: [team-b]}"}.render(t)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found := without.kind("ValidatingWebhookConfiguration"); len(found) > 0 {
+		t.Errorf("there is %v", found)
+	}
 }
 
 func TestEventingPutsHandlersBehindABroker(t *testing.T) {

@@ -22,7 +22,7 @@ var roles = map[string]string{
 	"handler-restart":   "eventing/500-handler-restart.yaml",
 	"handler-schedule":  "eventing/500-handler-schedule.yaml",
 	"handler-ttl":       "eventing/500-handler-ttl.yaml",
-	"webhook":           "webhook/500-webhook.yaml",
+	"webhook":           "webhook/500-webhook*.yaml",
 }
 
 // unseen are the rules that no request of these tests shows the need of, and why they are there.
@@ -43,6 +43,8 @@ var unseen = map[string]string{
 	"patch scheduledsparkapplications/status":      "for one that cannot be decoded, which the schema refuses",
 	"delete mutatingwebhookconfigurations":         "an admission plugin asks for it, when it sets the owner",
 	"list mutatingwebhookconfigurations":           "where the API server cannot stream what exists",
+	"delete validatingwebhookconfigurations":       "an admission plugin asks for it, when it sets the owner",
+	"list validatingwebhookconfigurations":         "where the API server cannot stream what exists",
 	"list namespaces":                              "where the API server cannot stream what exists",
 	"bind clusterroles":                            "the API server asks for it, when a RoleBinding is created",
 	"list configmaps":                              "where the API server cannot stream what exists",
@@ -103,17 +105,25 @@ func kindsOf(requests []controlplane.Request) (used, beyond map[string]bool) {
 	return used, beyond
 }
 
-// clusterRole are the kinds of requests that the cluster role in a file allows.
-func clusterRole(file string) ([]string, error) {
-	text, err := os.ReadFile(file)
+// clusterRole are the kinds of requests that the cluster roles in the files of a pattern allow.
+func clusterRole(pattern string) ([]string, error) {
+	files, err := filepath.Glob(pattern)
 	if err != nil {
 		return nil, err
 	}
+	var documents [][]byte
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		documents = append(documents, bytes.Split(text, []byte("\n---\n"))...)
+	}
 	var kinds []string
-	for _, document := range bytes.Split(text, []byte("\n---\n")) {
+	for _, document := range documents {
 		var role rbacv1.ClusterRole
 		if err := yaml.Unmarshal(document, &role); err != nil {
-			return nil, fmt.Errorf("%s: %w", file, err)
+			return nil, fmt.Errorf("%s: %w", pattern, err)
 		}
 		if role.Kind != "ClusterRole" {
 			continue

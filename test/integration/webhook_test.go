@@ -17,6 +17,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
@@ -28,8 +29,9 @@ import (
 type webhookEnv struct {
 	*env
 	*firesteel.Webhook
-	// kube collects the API server's warnings.
+	// kube and dynamic collect the API server's warnings.
 	kube     kubernetes.Interface
+	dynamic  dynamic.Interface
 	warnings *warnings
 }
 
@@ -61,13 +63,12 @@ func newWebhookEnv(t *testing.T) *webhookEnv {
 	s.processes.add(started.Process)
 	w.Webhook = started
 	s.logOnFailure(started.Process)
-	t.Cleanup(func() {
-		w.Webhook.Kill()
-		s.must(s.Kube.AdmissionregistrationV1().MutatingWebhookConfigurations().Delete(context.Background(), firesteel.WebhookConfiguration, metav1.DeleteOptions{}))
-	})
+	t.Cleanup(func() { s.must(w.Remove(context.Background())) })
 	config := rest.CopyConfig(s.Plane.Admin())
 	config.WarningHandler = w.warnings
 	w.kube, err = kubernetes.NewForConfig(config)
+	s.must(err)
+	w.dynamic, err = dynamic.NewForConfig(config)
 	s.must(err)
 	s.must(started.UntilAnswering(t.Context(), s.ns))
 	return w
@@ -113,24 +114,20 @@ func (w *webhookEnv) wantMounts(pod *corev1.Pod, container string, want map[stri
 	}
 }
 
-// called reports how often the webhook is called while f runs.
-func (w *webhookEnv) called(f func()) int {
+// called reports how often the webhook is called about objects of a kind while f runs.
+func (w *webhookEnv) called(kind string, f func()) int {
 	w.Helper()
-	before, err := w.Answers(w.Context())
+	before, err := w.Answers(w.Context(), kind)
 	w.must(err)
 	f()
-	after, err := w.Answers(w.Context())
+	after, err := w.Answers(w.Context(), kind)
 	w.must(err)
 	return after - before
 }
 
 // The parts share a control plane, and run one after the other: some change the webhook or the scope.
 func TestWebhookOfAnnotatedPods(t *testing.T) {
-	w := newWebhookEnv(t)
-	for _, part := range []struct {
-		name string
-		test func(*webhookEnv)
-	}{
+	newWebhookEnv(t).inOrder(t, []webhookPart{
 		{"driver gets its configuration files", (*webhookEnv).driverGetsConfiguration},
 		{"executor with a sidecar first", (*webhookEnv).executorGetsMounts},
 		{"several service accounts", (*webhookEnv).severalServiceAccounts},
@@ -143,11 +140,23 @@ func TestWebhookOfAnnotatedPods(t *testing.T) {
 		{"other namespaces than those of the scope", (*webhookEnv).otherNamespaces},
 		{"certificates are made again", (*webhookEnv).newCertificates},
 		{"while it is down", (*webhookEnv).whileDown},
-	} {
+	})
+}
+
+type webhookPart struct {
+	name string
+	test func(*webhookEnv)
+}
+
+func (w *webhookEnv) inOrder(t *testing.T, parts []webhookPart) {
+	for _, part := range parts {
 		t.Run(part.name, func(t *testing.T) {
 			env := *w.env
 			env.TB = t
-			part.test(&webhookEnv{&env, w.Webhook, w.kube, w.warnings})
+			of := *w
+			of.env = &env
+			part.test(&of)
+			w.Webhook = of.Webhook // it may be another process
 		})
 	}
 }
@@ -259,7 +268,7 @@ func (w *webhookEnv) calledForNothingElse() {
 	noRole.Labels = map[string]string{"spark-role": "shuffle"}
 	ours := plainRunPod("b8-ours", "executor", annotated)
 	ours.Labels["firesteel.dev/launch-id"] = "any"
-	calls := w.called(func() {
+	calls := w.called("Pod", func() {
 		for _, pod := range []*corev1.Pod{
 			noRole, ours, plainRunPod("b8-plain", "driver", nil),
 			plainRunPod("b8-others", "driver", map[string]string{"sparkoperator.k8s.io/app-name": "pi", "other/sparkConfigMap": "c", "sparkoperator.k8s.io/configMap": "c"}),
@@ -306,7 +315,7 @@ func (w *webhookEnv) calledForEachKey() {
 		if strings.HasSuffix(key, ".") {
 			key += "a.b"
 		}
-		if calls := w.called(func() {
+		if calls := w.called("Pod", func() {
 			_, _ = w.submit(plainRunPod("b8-key", "executor", map[string]string{key: "?"}), metav1.DryRunAll)
 		}); calls != 1 {
 			w.Errorf("%s: the webhook was called %d times", key, calls)

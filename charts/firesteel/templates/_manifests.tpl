@@ -45,6 +45,8 @@ Takes root, file, and jobNamespace for the accounts of drivers.
 {{- else if and (eq $kind "ServiceAccount") (eq $name "controller") (not $values.controller.serviceAccount.create) -}}controller.serviceAccount.create
 {{- else if and (eq $kind "PodDisruptionBudget") (eq $name "controller") (not $values.controller.podDisruptionBudget.enable) -}}controller.podDisruptionBudget.enable
 {{- else if and (eq $kind "NetworkPolicy") (not $values.networkPolicy.enable) -}}networkPolicy.enable
+{{- else if and (eq $name "firesteel-webhook-quota") (not (include "firesteel.validatesQuota" .root)) -}}settings.config-admission.quota
+{{- else if and (eq $kind "ValidatingWebhookConfiguration") (not $values.webhook.validation.enable) -}}webhook.validation.enable
 {{- else if and (eq $kind "Service") (eq $name "controller-metrics") (not $values.prometheus.service.create) -}}prometheus.service.create
 {{- else if and (eq $kind "Service") (eq $name "controller-metrics") (not (include "firesteel.servesMetrics" .root)) -}}settings.config-observability.metrics-protocol
 {{- end -}}
@@ -59,7 +61,7 @@ Takes root, file, and jobNamespace for the accounts of drivers.
 {{- $name := $object.metadata.name -}}
 {{- $annotations := dict -}}
 {{- $_ := set $object.metadata "labels" (merge (dict) $object.metadata.labels (include "firesteel.labels" $root | fromYaml)) -}}
-{{- if has $kind (list "ClusterRole" "ClusterRoleBinding" "MutatingWebhookConfiguration" "ValidatingAdmissionPolicy" "ValidatingAdmissionPolicyBinding") -}}
+{{- if has $kind (list "ClusterRole" "ClusterRoleBinding" "MutatingWebhookConfiguration" "ValidatingWebhookConfiguration" "ValidatingAdmissionPolicy" "ValidatingAdmissionPolicyBinding") -}}
 {{- $_ := set $object.metadata "name" (include "firesteel.clusterName" (dict "root" $root "name" $name)) -}}
 {{- end -}}
 {{- if eq $name "firesteel-handler-namespace" -}}
@@ -90,14 +92,14 @@ Takes root, file, and jobNamespace for the accounts of drivers.
 {{- $_ := set $object "subjects" (list (merge (dict "name" $values.spark.serviceAccount.name) (first $object.subjects))) -}}
 {{- end -}}
 {{- end -}}
-{{- if and (eq $values.controller.rbac.scope "Namespaces") (ne $name "firesteel-webhook") -}}
+{{- if and (eq $values.controller.rbac.scope "Namespaces") (not (hasPrefix "firesteel-webhook" $name)) -}}
 {{- include "firesteel.editScope" . -}}
 {{- end -}}
 {{- if hasSuffix "WebhookConfiguration" $kind -}}
 {{- include "firesteel.editWebhooks" . -}}
 {{- else if and (eq $kind "ClusterRole") (eq $name "firesteel-webhook") -}}
 {{- range $object.rules -}}
-{{- if hasKey . "resourceNames" -}}
+{{- if has "admissionregistration.k8s.io" .apiGroups -}}
 {{- $_ := set . "resourceNames" (list (include "firesteel.clusterName" (dict "root" $root "name" (first .resourceNames)))) -}}
 {{- end -}}
 {{- end -}}
@@ -139,6 +141,13 @@ Takes root, file, and jobNamespace for the accounts of drivers.
 {{- end -}}
 {{- else if and (eq $kind "Service") (eq $name "controller-metrics") -}}
 {{- $_ := set $object.metadata "annotations" $values.prometheus.service.annotations -}}
+{{- else if eq $kind "ValidatingWebhookConfiguration" -}}
+{{- with first $object.webhooks -}}
+{{- $_ := set . "failurePolicy" $values.webhook.validation.failurePolicy -}}
+{{- with $values.webhook.validation.namespaceSelector -}}
+{{- $_ := set (first $object.webhooks) "namespaceSelector" . -}}
+{{- end -}}
+{{- end -}}
 {{- else if eq $kind "SinkBinding" -}}
 {{- with $values.controller.sink.extensions -}}
 {{- $_ := set $object.spec "ceOverrides" (dict "extensions" .) -}}
@@ -247,7 +256,7 @@ Cluster: the role of a binding cannot be changed, and the controller's own names
 {{- end -}}
 {{- if eq $name "webhook" -}}
 {{- range $container.env -}}
-{{- if eq .name "PODS_WEBHOOK_CONFIGURATION" -}}
+{{- if has .name (list "PODS_WEBHOOK_CONFIGURATION" "VALIDATION_WEBHOOK_CONFIGURATION") -}}
 {{- $_ := set . "value" (include "firesteel.clusterName" (dict "root" $root "name" .value)) -}}
 {{- end -}}
 {{- end -}}
@@ -315,6 +324,12 @@ checksum/settings: {{ toJson . | sha256sum }}
 {{- $mount := dict "name" "sink-token" "mountPath" "/oidc" "readOnly" true -}}
 {{- $_ := set $.container "volumeMounts" (append ($.container.volumeMounts | default list) $mount) -}}
 {{- end -}}
+{{- end -}}
+
+{{/* Not empty if the webhook compares what users apply with quotas. */}}
+{{- define "firesteel.validatesQuota" -}}
+{{- $settings := include "firesteel.effective" (dict "root" . "name" "config-admission") | fromYaml -}}
+{{- if and .Values.webhook.validation.enable (has (get $settings "quota") (list "hold" "fail")) -}}true{{- end -}}
 {{- end -}}
 
 {{/* Not empty if Prometheus can read the metrics. */}}

@@ -7,7 +7,8 @@
   "controller.serviceAccount.create" "controller.sink" "crds.install" "crds.takeOver" "deadLetter.image.repository" "eventing.broker.class"
   "eventing.enable" "eventing.oidc" "grafana.dashboards.create" "handlers.image.repository" "hook.image.repository" "hook.releaseFinalizers"
   "image.repository" "networkPolicy.enable" "otherOperators.notice" "prometheus.podMonitor.create" "prometheus.rules.create" "prometheus.service.create"
-  "prometheus.serviceMonitor.create" "settings" "spark.jobNamespaces" "spark.rbac.create" "spark.serviceAccount.create" "webhook.enable" "webhook.image.repository" "workloadNamespaces.enable" -}}
+  "prometheus.serviceMonitor.create" "settings" "spark.jobNamespaces" "spark.rbac.create" "spark.serviceAccount.create" "webhook.enable" "webhook.image.repository"
+  "webhook.validation.enable" "webhook.validation.failurePolicy" "workloadNamespaces.enable" -}}
 {{- $found := $values -}}
 {{- $at := list -}}
 {{- range $key := splitList "." $path -}}

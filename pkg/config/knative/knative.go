@@ -46,6 +46,15 @@ func Check(ctx context.Context, configMaps interface {
 	return errors.Join(errs...)
 }
 
+// CheckOne checks a config map if it is one that Knative reads.
+func CheckOne(configMap *corev1.ConfigMap) error {
+	check, ok := checks[configMap.Name]
+	if !ok {
+		return nil
+	}
+	return check(configMap)
+}
+
 // Watch calls onReject for each invalid change of these config maps.
 func Watch(watcher configmap.Watcher, onReject func(*corev1.ConfigMap, error)) {
 	for _, name := range slices.Sorted(maps.Keys(checks)) {

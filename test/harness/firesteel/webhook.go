@@ -2,11 +2,13 @@ package firesteel
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strconv"
+	"strings"
 	"time"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
@@ -20,8 +22,12 @@ import (
 	"github.com/firesteel-dev/firesteel/test/harness/process"
 )
 
-// WebhookConfiguration is the name of the MutatingWebhookConfiguration of Pods.
-const WebhookConfiguration = "firesteel-pods"
+// WebhookConfiguration is the name of the MutatingWebhookConfiguration of Pods, and ValidationConfiguration that of the
+// ValidatingWebhookConfiguration.
+const (
+	WebhookConfiguration    = "firesteel-pods"
+	ValidationConfiguration = "firesteel-validation"
+)
 
 // webhookService is the name of the webhook's Service.
 const webhookService = "webhook"
@@ -30,6 +36,8 @@ const webhookService = "webhook"
 type Webhook struct {
 	*process.Process
 	installation  *Installation
+	program       string
+	folder        string
 	port, metrics int
 }
 
@@ -49,22 +57,28 @@ func (i *Installation) StartWebhook(ctx context.Context, repository, program, fo
 			return nil, err
 		}
 	}
+	w, err := (&Webhook{installation: i, program: program, folder: folder}).Replica(ctx, "webhook")
+	if err != nil {
+		return nil, err
+	}
+	return w, w.Route(ctx)
+}
+
+// Replica starts another replica, which logs under a name of its own. The API server calls it after Route.
+func (w *Webhook) Replica(ctx context.Context, name string) (*Webhook, error) {
 	ports, err := process.FreePorts(3)
 	if err != nil {
 		return nil, err
 	}
-	if err := i.routeToWebhook(ctx, ports[0]); err != nil {
-		return nil, err
-	}
-	config, err := i.ConfigOf(ctx, SystemNamespace, "webhook")
+	config, err := w.installation.ConfigOf(ctx, SystemNamespace, "webhook")
 	if err != nil {
 		return nil, err
 	}
-	kubeconfig := filepath.Join(folder, "webhook.kubeconfig")
+	kubeconfig := filepath.Join(w.folder, name+".kubeconfig")
 	if err := controlplane.WriteKubeconfig(kubeconfig, config); err != nil {
 		return nil, err
 	}
-	started, err := process.Start(filepath.Join(folder, "webhook.log"), []string{
+	started, err := process.Start(filepath.Join(w.folder, name+".log"), []string{
 		"KUBECONFIG=" + kubeconfig,
 		"SYSTEM_NAMESPACE=" + SystemNamespace,
 		"CONFIG_LOGGING_NAME=config-logging",
@@ -75,16 +89,16 @@ func (i *Installation) StartWebhook(ctx context.Context, repository, program, fo
 		fmt.Sprintf("METRICS_PROMETHEUS_PORT=%d", ports[1]),
 		fmt.Sprintf("PROFILING_PORT=%d", ports[2]),
 		"GRACE_PERIOD=1ms",
-	}, program)
+	}, w.program)
 	if err != nil {
 		return nil, err
 	}
-	return &Webhook{started, i, ports[0], ports[1]}, nil
+	return &Webhook{Process: started, installation: w.installation, program: w.program, folder: w.folder, port: ports[0], metrics: ports[1]}, nil
 }
 
-// routeToWebhook makes the API server call a port of this machine, under the name of the Service.
-func (i *Installation) routeToWebhook(ctx context.Context, port int) error {
-	services := i.Kube.CoreV1().Services(SystemNamespace)
+// Route makes the API server call the port of this process, under the name of the Service.
+func (w *Webhook) Route(ctx context.Context) error {
+	services := w.installation.Kube.CoreV1().Services(SystemNamespace)
 	if err := services.Delete(ctx, webhookService, metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) {
 		return err
 	}
@@ -95,23 +109,61 @@ func (i *Installation) routeToWebhook(ctx context.Context, port int) error {
 	if _, err := services.Create(ctx, local, metav1.CreateOptions{}); err != nil {
 		return err
 	}
-	configurations := i.Kube.AdmissionregistrationV1().MutatingWebhookConfigurations()
+	at := int32(w.port)
+	if err := w.Change(ctx, func(mutating *admissionregistrationv1.MutatingWebhookConfiguration) {
+		for n := range mutating.Webhooks {
+			mutating.Webhooks[n].ClientConfig.Service.Port = &at
+		}
+	}); err != nil {
+		return err
+	}
+	return w.ChangeValidation(ctx, func(validating *admissionregistrationv1.ValidatingWebhookConfiguration) {
+		for n := range validating.Webhooks {
+			validating.Webhooks[n].ClientConfig.Service.Port = &at
+		}
+	})
+}
+
+// Change changes the configuration of the webhook of Pods.
+func (w *Webhook) Change(ctx context.Context, change func(*admissionregistrationv1.MutatingWebhookConfiguration)) error {
+	configurations := w.installation.Kube.AdmissionregistrationV1().MutatingWebhookConfigurations()
 	return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
 		configuration, err := configurations.Get(ctx, WebhookConfiguration, metav1.GetOptions{})
 		if err != nil {
 			return err
 		}
-		at := int32(port)
-		for n := range configuration.Webhooks {
-			configuration.Webhooks[n].ClientConfig.Service.Port = &at
-		}
+		change(configuration)
 		_, err = configurations.Update(ctx, configuration, metav1.UpdateOptions{})
 		return err
 	})
 }
 
-// URL is the address that the API server calls. The certificate is for the name of the Service.
-func (w *Webhook) URL() string { return fmt.Sprintf("https://localhost:%d/pods", w.port) }
+// ChangeValidation changes the configuration of the validation.
+func (w *Webhook) ChangeValidation(ctx context.Context, change func(*admissionregistrationv1.ValidatingWebhookConfiguration)) error {
+	configurations := w.installation.Kube.AdmissionregistrationV1().ValidatingWebhookConfigurations()
+	return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+		configuration, err := configurations.Get(ctx, ValidationConfiguration, metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		change(configuration)
+		_, err = configurations.Update(ctx, configuration, metav1.UpdateOptions{})
+		return err
+	})
+}
+
+// Remove ends the process and deletes both configurations.
+func (w *Webhook) Remove(ctx context.Context) error {
+	w.Kill()
+	client := w.installation.Kube.AdmissionregistrationV1()
+	return errors.Join(
+		client.MutatingWebhookConfigurations().Delete(ctx, WebhookConfiguration, metav1.DeleteOptions{}),
+		client.ValidatingWebhookConfigurations().Delete(ctx, ValidationConfiguration, metav1.DeleteOptions{}),
+	)
+}
+
+// URL is the address of a path that the API server calls. The certificate is for the name of the Service.
+func (w *Webhook) URL(path string) string { return fmt.Sprintf("https://localhost:%d%s", w.port, path) }
 
 // Configuration returns the webhook configuration.
 func (w *Webhook) Configuration(ctx context.Context) (*admissionregistrationv1.MutatingWebhookConfiguration, error) {
@@ -138,18 +190,21 @@ func (w *Webhook) UntilAnswering(ctx context.Context, namespace string) error {
 	return nil
 }
 
-// answers matches the number of answers, for each set of attributes.
-var answers = regexp.MustCompile(`(?m)^kn_webhook_handler_duration_seconds_count\{[^\n]*\} (\d+)`)
+// answers matches the number of answers, with their attributes.
+var answers = regexp.MustCompile(`(?m)^kn_webhook_handler_duration_seconds_count\{([^\n]*)\} (\d+)`)
 
-// Answers returns how many requests the webhook has answered.
-func (w *Webhook) Answers(ctx context.Context) (int, error) {
+// Answers returns how many requests about objects of a kind the webhook has answered.
+func (w *Webhook) Answers(ctx context.Context, kind string) (int, error) {
 	text, err := Fetch(ctx, fmt.Sprintf("http://127.0.0.1:%d/metrics", w.metrics))
 	if err != nil {
 		return 0, err
 	}
 	sum := 0
 	for _, found := range answers.FindAllSubmatch(text, -1) {
-		count, err := strconv.Atoi(string(found[1]))
+		if !strings.Contains(string(found[1]), `_kind="`+kind+`"`) {
+			continue
+		}
+		count, err := strconv.Atoi(string(found[2]))
 		if err != nil {
 			return 0, err
 		}

@@ -4,8 +4,6 @@ import (
 	"context"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/diagnosis"
@@ -15,7 +13,6 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/drivers"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/view"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
-	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
 // admission returns the settings about quotas. Without a tracker there are none.
@@ -76,13 +73,9 @@ func (l *Launcher) awaitQuotas(seen *lifecycle.Observation) {
 // claim returns what the objects of an attempt ask of the quotas. waiting is the claim with which it waits already; nil if it does not.
 func (l *Launcher) claim(built *built, waiting *v1alpha1.QuotaClaim) *v1alpha1.QuotaClaim {
 	driver := built.objects.Driver
-	executor, count, err := submission.PlannedExecutorPod(built.plan)
-	if err != nil { // the driver will fail to make executors
-		executor, count = &corev1.Pod{}, 0
-	}
 	claim := &v1alpha1.QuotaClaim{
 		Since: outbox.RecordTime(l.Clock.Now()), Priority: l.Quotas.Priority(driver.Spec.PriorityClassName),
-		Pods: quota.Claim(driver, executor, count),
+		Pods: quota.ClaimOf(driver, built.plan),
 	}
 	if waiting != nil {
 		claim.Since, claim.Unknown = waiting.Since, waiting.Unknown

@@ -7,7 +7,6 @@ import (
 
 	"go.uber.org/zap"
 	admissionv1 "k8s.io/api/admission/v1"
-	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -16,7 +15,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
-	admissionlisters "k8s.io/client-go/listers/admissionregistration/v1"
 	corelisters "k8s.io/client-go/listers/core/v1"
 	"k8s.io/client-go/tools/cache"
 	kubeclient "knative.dev/pkg/client/injection/kube/client"
@@ -32,12 +30,15 @@ import (
 	certresources "knative.dev/pkg/webhook/certificates/resources"
 )
 
-// PodsPath is the path of the webhook of Pods.
-const PodsPath = "/pods"
+// The paths of the webhooks: the one changes Pods, the other validates what users apply.
+const (
+	PodsPath       = "/pods"
+	ValidationPath = "/validate"
+)
 
-// mutatingWebhook serves a webhook, and keeps the certificate of its authority in the webhook configuration. The manifest has all else of the
+// server serves a webhook, and keeps the certificate of its authority in the webhook configuration. The manifest has all else of the
 // configuration. Each replica does this: a write has the resourceVersion that was read, so the one that is late reads again.
-type mutatingWebhook struct {
+type server struct {
 	// It is asked before the informers have synced: a decision needs the settings only.
 	webhook.StatelessAdmissionImpl
 	reconciler.LeaderAwareFuncs
@@ -45,28 +46,29 @@ type mutatingWebhook struct {
 	path   string
 	admit  Admit
 	client kubernetes.Interface
-	// configuration is the name of the MutatingWebhookConfiguration, and secret that of the Secret with the certificates.
+	// configuration is the name of the webhook configuration, and secret that of the Secret with the certificates.
 	configuration, secret string
-	configurations        admissionlisters.MutatingWebhookConfigurationLister
+	configurations        *configurations
 	secrets               corelisters.SecretLister
 }
 
 var (
-	_ controller.Reconciler                = (*mutatingWebhook)(nil)
-	_ reconciler.LeaderAware               = (*mutatingWebhook)(nil)
-	_ webhook.AdmissionController          = (*mutatingWebhook)(nil)
-	_ webhook.StatelessAdmissionController = (*mutatingWebhook)(nil)
+	_ controller.Reconciler                = (*server)(nil)
+	_ reconciler.LeaderAware               = (*server)(nil)
+	_ webhook.AdmissionController          = (*server)(nil)
+	_ webhook.StatelessAdmissionController = (*server)(nil)
 )
 
-// NewController returns the constructor of a mutating webhook with a MutatingWebhookConfiguration of its own.
-func NewController(configuration, path string, newAdmit func(ctx context.Context, watcher configmap.Watcher) Admit) injection.ControllerConstructor {
+// NewController returns the constructor of a webhook with a configuration of its own, of the given kind and name.
+func NewController(
+	kind Kind, configuration, path string, newAdmit func(ctx context.Context, watcher configmap.Watcher) Admit,
+) injection.ControllerConstructor {
 	return func(ctx context.Context, watcher configmap.Watcher) *controller.Impl {
 		client := kubeclient.Get(ctx)
 		// The role allows this object only.
 		factory := informers.NewSharedInformerFactoryWithOptions(client, controller.GetResyncPeriod(ctx), informers.WithTweakListOptions(named(configuration)))
-		configurations := factory.Admissionregistration().V1().MutatingWebhookConfigurations()
 		secrets := secretinformer.Get(ctx)
-		w := &mutatingWebhook{
+		s := &server{
 			LeaderAwareFuncs: reconciler.LeaderAwareFuncs{
 				PromoteFunc: func(bucket reconciler.Bucket, enqueue func(reconciler.Bucket, types.NamespacedName)) error {
 					enqueue(bucket, types.NamespacedName{Name: configuration})
@@ -75,12 +77,12 @@ func NewController(configuration, path string, newAdmit func(ctx context.Context
 			},
 			path: path, admit: newAdmit(ctx, watcher), client: client,
 			configuration: configuration, secret: webhook.GetOptions(ctx).SecretName,
-			configurations: configurations.Lister(), secrets: secrets.Lister(),
+			configurations: kind(client, factory), secrets: secrets.Lister(),
 		}
-		const queue = "MutatingWebhook"
-		impl := controller.NewContext(ctx, w, controller.ControllerOptions{WorkQueueName: queue, Logger: logging.FromContext(ctx).Named(queue)})
+		queue := s.configurations.kind
+		impl := controller.NewContext(ctx, s, controller.ControllerOptions{WorkQueueName: queue, Logger: logging.FromContext(ctx).Named(queue)})
 		enqueue := controller.HandleAll(func(any) { impl.EnqueueKey(types.NamespacedName{Name: configuration}) })
-		for _, informer := range []cache.SharedIndexInformer{configurations.Informer(), secrets.Informer()} {
+		for _, informer := range []cache.SharedIndexInformer{s.configurations.informer, secrets.Informer()} {
 			if _, err := informer.AddEventHandler(enqueue); err != nil {
 				logging.FromContext(ctx).Fatalw("the webhook cannot be set up", zap.Error(err))
 			}
@@ -107,56 +109,55 @@ func named(name string) func(*metav1.ListOptions) {
 }
 
 // Path implements webhook.AdmissionController.
-func (w *mutatingWebhook) Path() string { return w.path }
+func (s *server) Path() string { return s.path }
 
 // Admit implements webhook.AdmissionController.
-func (w *mutatingWebhook) Admit(ctx context.Context, request *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
-	return w.admit(ctx, request)
+func (s *server) Admit(ctx context.Context, request *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
+	return s.admit(ctx, request)
 }
 
 // Reconcile implements controller.Reconciler. Events of both objects lead to the next one.
-func (w *mutatingWebhook) Reconcile(ctx context.Context, _ string) error {
-	secret, err := w.secrets.Secrets(system.Namespace()).Get(w.secret)
+func (s *server) Reconcile(ctx context.Context, _ string) error {
+	secret, err := s.secrets.Secrets(system.Namespace()).Get(s.secret)
 	if err != nil && !apierrors.IsNotFound(err) {
-		return fmt.Errorf("read the Secret %s/%s: %w", system.Namespace(), w.secret, err)
+		return fmt.Errorf("read the Secret %s/%s: %w", system.Namespace(), s.secret, err)
 	}
-	current, err2 := w.configurations.Get(w.configuration)
+	current, err2 := s.configurations.get(s.configuration)
 	if err2 != nil && !apierrors.IsNotFound(err2) {
-		return fmt.Errorf("read the MutatingWebhookConfiguration %s: %w", w.configuration, err2)
+		return fmt.Errorf("read the %s %s: %w", s.configurations.kind, s.configuration, err2)
 	}
 	if err != nil || err2 != nil || len(secret.Data[certresources.CACert]) == 0 {
 		logging.FromContext(ctx).Debugw("waiting for the Secret with the certificates and for the webhook configuration",
-			"secret", w.secret, "configuration", w.configuration)
+			"secret", s.secret, "configuration", s.configuration)
 		return nil
 	}
-	namespace, err := w.client.CoreV1().Namespaces().Get(ctx, system.Namespace(), metav1.GetOptions{})
+	namespace, err := s.client.CoreV1().Namespaces().Get(ctx, system.Namespace(), metav1.GetOptions{})
 	if err != nil {
 		return fmt.Errorf("read the namespace %s: %w", system.Namespace(), err)
 	}
-	wanted := w.completed(current, namespace, secret.Data[certresources.CACert])
+	wanted := s.completed(current, namespace, secret.Data[certresources.CACert])
 	if equality.Semantic.DeepEqual(current, wanted) {
 		return nil
 	}
-	if _, err := w.client.AdmissionregistrationV1().MutatingWebhookConfigurations().Update(ctx, wanted, metav1.UpdateOptions{}); err != nil {
-		return fmt.Errorf("update the MutatingWebhookConfiguration %s: %w", w.configuration, err)
+	if err := s.configurations.update(ctx, wanted); err != nil {
+		return fmt.Errorf("update the %s %s: %w", s.configurations.kind, s.configuration, err)
 	}
-	logging.FromContext(ctx).Infow("updated the webhook configuration", "configuration", w.configuration)
+	logging.FromContext(ctx).Infow("updated the webhook configuration", "kind", s.configurations.kind, "configuration", s.configuration)
 	return nil
 }
 
 // completed returns the configuration with the certificate of the authority. The installation's namespace is its owner: without the
-// namespace no Pod may wait for this webhook.
-func (w *mutatingWebhook) completed(
-	current *admissionregistrationv1.MutatingWebhookConfiguration, namespace *corev1.Namespace, authority []byte,
-) *admissionregistrationv1.MutatingWebhookConfiguration {
-	wanted := current.DeepCopy()
-	for i := range wanted.Webhooks {
-		wanted.Webhooks[i].ClientConfig.CABundle = authority
+// namespace no object may wait for this webhook.
+func (s *server) completed(current configuration, namespace *corev1.Namespace, authority []byte) configuration {
+	wanted := current.DeepCopyObject().(configuration)
+	for _, client := range s.configurations.clients(wanted) {
+		client.CABundle = authority
 	}
-	if !slices.ContainsFunc(wanted.OwnerReferences, func(owner metav1.OwnerReference) bool { return owner.UID == namespace.UID }) {
-		wanted.OwnerReferences = append(wanted.OwnerReferences, metav1.OwnerReference{
+	owners := wanted.GetOwnerReferences()
+	if !slices.ContainsFunc(owners, func(owner metav1.OwnerReference) bool { return owner.UID == namespace.UID }) {
+		wanted.SetOwnerReferences(append(owners, metav1.OwnerReference{
 			APIVersion: "v1", Kind: "Namespace", Name: namespace.Name, UID: namespace.UID,
-		})
+		}))
 	}
 	return wanted
 }

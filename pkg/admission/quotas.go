@@ -1,0 +1,332 @@
+package admission
+
+import (
+	"context"
+	"encoding/json"
+	"sync"
+	"time"
+
+	"go.uber.org/zap"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/utils/lru"
+
+	earlyv1alpha1 "github.com/firesteel-dev/firesteel/pkg/apis/early/v1alpha1"
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
+	"github.com/firesteel-dev/firesteel/pkg/check"
+	"github.com/firesteel-dev/firesteel/pkg/config"
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
+	"github.com/firesteel-dev/firesteel/pkg/kube"
+	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/quota"
+)
+
+// Quotas knows the ResourceQuotas, and what unfinished applications are about to use of them. It reads nothing while the setting quota of
+// config-admission is off. It is safe for concurrent use.
+type Quotas struct {
+	ctx     context.Context
+	kube    kubernetes.Interface
+	clients kube.Clients
+	logger  *zap.SugaredLogger
+	now     func() time.Time
+
+	mutex sync.Mutex
+	// followed is nil while nothing is read.
+	followed *followed
+}
+
+// NewQuotas returns quotas that are not read before Configure.
+func NewQuotas(ctx context.Context, client kubernetes.Interface, clients kube.Clients, logger *zap.SugaredLogger, now func() time.Time) *Quotas {
+	return &Quotas{ctx: ctx, kube: client, clients: clients, logger: logger, now: now}
+}
+
+// followed is what is read while the setting is on. What one namespace is about to use is added up, so that a decision takes the same time
+// for any number of applications.
+type followed struct {
+	quotas   *Quotas
+	settings func() *config.Config
+	scope    *config.Scope
+	stop     context.CancelFunc
+	watches  []*watch
+	// kinds are the kinds of Pods that were used last, by what they ask for: applications share them.
+	kinds *lru.Cache
+
+	mutex sync.Mutex
+	// limits are the quotas by namespace and name.
+	limits map[string]map[string]quota.Quota
+	// missing are the numbers of Pods that are about to be created, by namespace.
+	missing map[string]map[*v1alpha1.QuotaPods]int64
+}
+
+// unfinished is what is stored of an application.
+type unfinished struct {
+	metav1.ObjectMeta
+	missing []share
+}
+
+// share is a number of equal Pods.
+type share struct {
+	kind  *v1alpha1.QuotaPods
+	count int64
+}
+
+// Configure begins to read when the settings need it, and ends. The settings of applications are asked for by current.
+func (q *Quotas) Configure(settings *config.Config, current func() *config.Config) {
+	q.mutex.Lock()
+	defer q.mutex.Unlock()
+	wanted := settings.Complete() && settings.Admission.Quota != config.QuotaOff
+	if q.followed != nil && (!wanted || q.followed.scope != settings.Scope) {
+		q.followed.stop()
+		q.followed = nil
+	}
+	if wanted && q.followed == nil {
+		q.followed = q.follow(settings.Scope, current)
+	}
+}
+
+func (q *Quotas) follow(scope *config.Scope, current func() *config.Config) *followed {
+	ctx, stop := context.WithCancel(q.ctx)
+	const maxKinds = 4096
+	f := &followed{
+		quotas: q, settings: current, scope: scope, stop: stop, kinds: lru.New(maxKinds),
+		limits: map[string]map[string]quota.Quota{}, missing: map[string]map[*v1alpha1.QuotaPods]int64{},
+	}
+	all := metav1.NamespaceAll
+	limits := q.kube.CoreV1().ResourceQuotas(all)
+	f.watch(ctx, "resourcequotas", config.NewSource(q.kube, limits.List, limits.Watch), &corev1.ResourceQuota{}, stripped,
+		cache.ResourceEventHandlerFuncs{
+			AddFunc: f.setLimit, UpdateFunc: func(_, after any) { f.setLimit(after) }, DeleteFunc: f.removeLimit,
+		})
+	apache, kubeflow, early := q.clients.SparkV1().SparkApplications(all), q.clients.SparkoperatorV1beta2().SparkApplications(all),
+		q.clients.EarlyV1alpha1().SparkApplications(all)
+	handler := cache.ResourceEventHandlerFuncs{
+		AddFunc:    func(object any) { f.change(nil, object) },
+		UpdateFunc: func(before, after any) { f.change(before, after) },
+		DeleteFunc: func(object any) { f.change(object, nil) },
+	}
+	for _, api := range []struct {
+		group  string
+		source config.Source
+		kind   runtime.Object
+	}{
+		{sparkv1.SchemeGroupVersion.Group, config.NewSource(q.clients, apache.List, apache.Watch), &sparkv1.SparkApplication{}},
+		{v1beta2.SchemeGroupVersion.Group, config.NewSource(q.clients, kubeflow.List, kubeflow.Watch), &v1beta2.SparkApplication{}},
+		{earlyv1alpha1.SchemeGroupVersion.Group, config.NewSource(q.clients, early.List, early.Watch), &earlyv1alpha1.SparkApplication{}},
+	} {
+		f.watch(ctx, "sparkapplications."+api.group, api.source, api.kind, f.reduce, handler)
+	}
+	return f
+}
+
+// watch is an informer. It counts as synced if the API server does not have its kind, or does not allow to read it.
+type watch struct {
+	registration cache.ResourceEventHandlerRegistration
+	mutex        sync.Mutex
+	absent, told bool
+}
+
+func (w *watch) synced() bool {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	return w.absent || w.registration.HasSynced()
+}
+
+func (f *followed) watch(
+	ctx context.Context, what string, source config.Source, kind runtime.Object, transform cache.TransformFunc,
+	handler cache.ResourceEventHandlerFuncs,
+) {
+	w := &watch{}
+	informer := cache.NewSharedInformer(source(func(*metav1.ListOptions) {}), kind, 0)
+	logger := f.quotas.logger.With("what", what)
+	var err error
+	if w.registration, err = informer.AddEventHandler(handler); err == nil {
+		err = informer.SetTransform(transform)
+	}
+	if err == nil {
+		err = informer.SetWatchErrorHandlerWithContext(func(ctx context.Context, r *cache.Reflector, err error) {
+			w.mutex.Lock()
+			defer w.mutex.Unlock()
+			if w.absent = apierrors.IsForbidden(err) || apierrors.IsNotFound(err); !w.absent {
+				cache.DefaultWatchErrorHandler(ctx, r, err)
+				return
+			}
+			if !w.told && apierrors.IsForbidden(err) {
+				w.told = true
+				logger.Warnw("quota of config-admission needs the right to list and watch", zap.Error(err))
+			}
+		})
+	}
+	if err != nil {
+		logger.Fatalw("The webhook cannot be set up", zap.Error(err))
+	}
+	f.watches = append(f.watches, w)
+	go informer.RunWithContext(ctx)
+}
+
+// stripped removes what no decision needs.
+func stripped(object any) (any, error) {
+	if limit, ok := object.(*corev1.ResourceQuota); ok {
+		limit.ManagedFields, limit.Annotations = nil, nil
+	}
+	return object, nil
+}
+
+func (f *followed) setLimit(object any) {
+	limit, ok := object.(*corev1.ResourceQuota)
+	if !ok {
+		return
+	}
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
+	if f.limits[limit.Namespace] == nil {
+		f.limits[limit.Namespace] = map[string]quota.Quota{}
+	}
+	f.limits[limit.Namespace][limit.Name] = quota.Read(limit)
+}
+
+func (f *followed) removeLimit(object any) {
+	key, err := cache.DeletionHandlingMetaNamespaceKeyFunc(object)
+	if err != nil {
+		return
+	}
+	namespace, name, _ := cache.SplitMetaNamespaceKey(key)
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
+	if delete(f.limits[namespace], name); len(f.limits[namespace]) == 0 {
+		delete(f.limits, namespace)
+	}
+}
+
+// reduce makes of an application what is stored of it. It is the transform of the informers.
+func (f *followed) reduce(object any) (any, error) {
+	app, ok := object.(dialect.Application)
+	if !ok {
+		return object, nil
+	}
+	reduced := &unfinished{ObjectMeta: metav1.ObjectMeta{
+		Namespace: app.GetNamespace(), Name: app.GetName(), UID: app.GetUID(), ResourceVersion: app.GetResourceVersion(),
+	}}
+	if !f.scope.Selects(labels.Set(app.GetLabels())) {
+		return reduced, nil
+	}
+	for _, pods := range missing(app, f.settings().In(app.GetNamespace()), f.quotas.now()) {
+		reduced.missing = append(reduced.missing, f.share(pods))
+	}
+	return reduced, nil
+}
+
+// share returns a number of Pods of a kind that is stored once.
+func (f *followed) share(pods v1alpha1.QuotaPods) share {
+	count := pods.Count
+	pods.Count, pods.Unknown = 1, ""
+	name, err := json.Marshal(pods)
+	if err != nil {
+		return share{&pods, count}
+	}
+	if known, ok := f.kinds.Get(string(name)); ok {
+		return share{known.(*v1alpha1.QuotaPods), count}
+	}
+	f.kinds.Add(string(name), &pods)
+	return share{&pods, count}
+}
+
+// maxClaim bounds the kinds of Pods of a claim in a record, which another writer may have edited.
+const maxClaim = 2
+
+// missing returns the Pods that an application is about to create: all while it waits for its launch, and the executors from the launch
+// until they are there. Pods that exist are in the status of the quotas.
+func missing(app dialect.Application, settings *config.Config, now time.Time) []v1alpha1.QuotaPods {
+	record := app.GetRecord()
+	if app.GetUndecodable() != "" || record.HasNewerFormat() {
+		return nil
+	}
+	state := lifecycle.CurrentState(record)
+	waits := (record == nil || state.Initializing()) && app.GetDeletionTimestamp() == nil
+	if !waits && !state.Starting() {
+		return nil
+	}
+	var asks check.Asks
+	if record != nil && record.Quota != nil && len(record.Quota.Pods) <= maxClaim && state.Starting() {
+		asks.Pods = record.Quota.Pods
+	} else {
+		asks = check.AsksOf(app, settings, now)
+	}
+	switch {
+	case len(asks.Pods) == 0 || asks.Later:
+		return nil
+	case waits:
+		return asks.Pods
+	default:
+		return asks.Pods[1:]
+	}
+}
+
+// change takes over what an application is about to create.
+func (f *followed) change(before, after any) {
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
+	f.add(before, -1)
+	f.add(after, 1)
+}
+
+// add adds the Pods of an application, or removes them. The mutex is held.
+func (f *followed) add(object any, times int64) {
+	if tombstone, ok := object.(cache.DeletedFinalStateUnknown); ok {
+		object = tombstone.Obj
+	}
+	app, ok := object.(*unfinished)
+	if !ok || len(app.missing) == 0 {
+		return
+	}
+	sums := f.missing[app.Namespace]
+	if sums == nil {
+		sums = map[*v1alpha1.QuotaPods]int64{}
+		f.missing[app.Namespace] = sums
+	}
+	for _, share := range app.missing {
+		if sums[share.kind] += times * share.count; sums[share.kind] == 0 {
+			delete(sums, share.kind)
+		}
+	}
+	if len(sums) == 0 {
+		delete(f.missing, app.Namespace)
+	}
+}
+
+// Of returns what is known of a namespace. known is false while it is being read.
+func (q *Quotas) Of(namespace string) (n quota.Namespace, known bool) {
+	q.mutex.Lock()
+	f := q.followed
+	q.mutex.Unlock()
+	if f == nil {
+		return n, false
+	}
+	for _, watch := range f.watches {
+		if !watch.synced() {
+			return n, false
+		}
+	}
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
+	for _, limit := range f.limits[namespace] {
+		n.Quotas = append(n.Quotas, limit)
+	}
+	if len(n.Quotas) == 0 {
+		return n, true
+	}
+	claim := &v1alpha1.QuotaClaim{}
+	for kind, count := range f.missing[namespace] {
+		pods := *kind
+		pods.Count = count
+		claim.Pods = append(claim.Pods, pods)
+	}
+	n.Reserved = []quota.Application{{Claim: claim}}
+	return n, true
+}
