@@ -272,7 +272,10 @@ func (w *webhookEnv) quotasAreCompared() {
 		}
 	}
 	w.limitedTo(corev1.ResourceList{"pods": resource.MustParse("6")})
-	w.Cleanup(func() { w.must(w.Configure(context.Background(), "config-admission", map[string]string{"quota": ""})) })
+	w.Cleanup(func() {
+		w.must(w.Kube.CoreV1().ResourceQuotas(w.ns).Delete(context.Background(), "team", metav1.DeleteOptions{}))
+		w.must(w.Configure(context.Background(), "config-admission", map[string]string{"quota": ""}))
+	})
 	until(9, "admitted")
 	w.must(w.Configure(w.Context(), "config-admission", map[string]string{"quota": "hold"}))
 	tooLarge := fmt.Sprintf("failed to validate resource quota %q: SparkApplication %s/compared requests too much of pods (10 requested, 6 available)", w.ns+"/team", w.ns)
