@@ -84,7 +84,7 @@ var kubeflow = []row{
 	{theirs: "controller/workqueueRateLimiter", note: "none: work is done when it is due; only errors have a back-off"},
 	{theirs: "submitter", note: "none: there is no JVM to submit with"},
 	{theirs: "webhook/resourceQuotaEnforcement/enable", ours: "settings/config-admission/quota", note: "true: `fail`. With `hold` a launch waits for room", convert: quota},
-	{theirs: "webhook", note: "none: no webhook stands between an application and its Pods. `admission.enable` refuses Spark properties that give rights"},
+	{theirs: "webhook", note: "none: `webhook.enable` validates what users apply, and no webhook stands between an application and its Pods. `admission.enable` refuses Spark properties that give rights"},
 	{theirs: "spark/jobNamespaces", ours: "spark/jobNamespaces", note: "the same meaning: `\"\"` stands for all. Left out there, it is `default` alone", convert: jobNamespaces},
 	{theirs: "spark/jobNamespaceSelector", ours: "spark/jobNamespaceSelector", note: "nothing if all namespaces are watched", convert: namespaceSelector},
 	{theirs: "spark/serviceAccount/create", ours: "spark/serviceAccount/create"},
