@@ -372,9 +372,9 @@ func TestValidationOfAnInstallationIsItsOwn(t *testing.T) {
 	}
 	webhooks := all.get(t, "ValidatingWebhookConfiguration", "team-b-firesteel-validation").Object["webhooks"].([]any)
 	for i, want := range []string{
-		`{failurePolicy: Fail, namespaceSelector: {matchLabels: {team: b}}}`,
+		`{failurePolicy: Fail, namespaceSelector: {matchLabels: {team: b}, matchExpressions: [{key: kubernetes.io/metadata.name, operator: In, values: [team-b]}]}}`,
 		`{failurePolicy: Ignore, namespaceSelector: {matchExpressions: [{key: kubernetes.io/metadata.name, operator: In, values: [firesteel-team-b]}]}}`,
-		`{failurePolicy: Ignore}`,
+		`{failurePolicy: Ignore, namespaceSelector: {matchExpressions: [{key: kubernetes.io/metadata.name, operator: In, values: [team-b]}]}}`,
 	} {
 		o := &object{Object: webhooks[i].(map[string]any)}
 		expect(t, o, want)

@@ -141,13 +141,6 @@ Takes root, file, and jobNamespace for the accounts of drivers.
 {{- end -}}
 {{- else if and (eq $kind "Service") (eq $name "controller-metrics") -}}
 {{- $_ := set $object.metadata "annotations" $values.prometheus.service.annotations -}}
-{{- else if eq $kind "ValidatingWebhookConfiguration" -}}
-{{- with first $object.webhooks -}}
-{{- $_ := set . "failurePolicy" $values.webhook.validation.failurePolicy -}}
-{{- with $values.webhook.validation.namespaceSelector -}}
-{{- $_ := set (first $object.webhooks) "namespaceSelector" . -}}
-{{- end -}}
-{{- end -}}
 {{- else if eq $kind "SinkBinding" -}}
 {{- with $values.controller.sink.extensions -}}
 {{- $_ := set $object.spec "ceOverrides" (dict "extensions" .) -}}
@@ -190,14 +183,25 @@ Cluster: the role of a binding cannot be changed, and the controller's own names
 {{- end -}}
 {{- end -}}
 
-{{/* Has the API server ask webhooks about listed namespaces only. Takes root, object. */}}
+{{/*
+Has the API server ask webhooks about listed namespaces only, but for the settings of the installation. Writes the values of the validation.
+Takes root, object.
+*/}}
 {{- define "firesteel.editWebhooks" -}}
+{{- $values := .root.Values -}}
 {{- $namespaces := include "firesteel.jobNamespaces" .root | fromYamlArray -}}
-{{- if and $namespaces (not (has "" .root.Values.spark.jobNamespaces)) (not .root.Values.spark.jobNamespaceSelector) -}}
-{{- $listed := dict "key" "kubernetes.io/metadata.name" "operator" "In" "values" $namespaces -}}
-{{- range .object.webhooks -}}
+{{- $listed := and $namespaces (not (has "" $values.spark.jobNamespaces)) (not $values.spark.jobNamespaceSelector) -}}
+{{- range $webhook := .object.webhooks -}}
+{{- if eq .name "manifests.firesteel.dev" -}}
+{{- $_ := set . "failurePolicy" $values.webhook.validation.failurePolicy -}}
+{{- with $values.webhook.validation.namespaceSelector -}}
+{{- $_ := set $webhook "namespaceSelector" . -}}
+{{- end -}}
+{{- end -}}
+{{- if and $listed (ne .name "settings.firesteel.dev") -}}
 {{- $selector := .namespaceSelector | default dict -}}
-{{- $_ := set . "namespaceSelector" (merge (dict "matchExpressions" (append ($selector.matchExpressions | default list) $listed)) $selector) -}}
+{{- $expressions := append ($selector.matchExpressions | default list) (dict "key" "kubernetes.io/metadata.name" "operator" "In" "values" $namespaces) -}}
+{{- $_ := set . "namespaceSelector" (merge (dict "matchExpressions" $expressions) $selector) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
