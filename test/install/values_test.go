@@ -105,6 +105,7 @@ func TestValuesThatContradictAreRefusedWithTheRemedy(t *testing.T) {
 		"controller: {podDisruptionBudget: {minAvailable: 1}}": "controller.podDisruptionBudget.minAvailable is 1 of 1 replicas, so that no node could be " +
 			"drained: write less, more controller.replicas",
 		"controller: {replicas: 3, podDisruptionBudget: {minAvailable: 67%}}": "controller.podDisruptionBudget.minAvailable is 67% of 3 replicas",
+		"controller: {env: [{name: SYSTEM_NAMESPACE, value: a}]}":             "controller.env has SYSTEM_NAMESPACE, which the chart sets itself: remove it",
 		"chartVersion: 1.2.2":                    "chartVersion is 1.2.2, and the chart is 0.0.0: remove chartVersion",
 		"fullnameOverride: Team_B":               "'Team_B' does not match pattern",
 		"image: {repository: ''}":                "at '/image/repository': minLength",

@@ -152,6 +152,20 @@
 {{- with include "firesteel.settingProblems" . -}}
 {{- $problems = concat $problems (splitList "\n" .) -}}
 {{- end -}}
+{{- $ownVariables := list -}}
+{{- range regexSplit "(?m)^---$" (.Files.Get "files/core.yaml") -1 -}}
+{{- $object := fromYaml . -}}
+{{- if eq (get $object "kind") "Deployment" -}}
+{{- range (first $object.spec.template.spec.containers).env -}}
+{{- $ownVariables = append $ownVariables .name -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- range $variable := $values.controller.env -}}
+{{- if has $variable.name $ownVariables -}}
+{{- $problems = append $problems (printf "controller.env has %s, which the chart sets itself: remove it" $variable.name) -}}
+{{- end -}}
+{{- end -}}
 {{- $labels := dict "commonLabels" $values.commonLabels -}}
 {{- range $component := list "controller" "handlers" "deadLetter" "hook" -}}
 {{- $_ := set $labels (printf "%s.labels" $component) (get (get $values $component) "labels") -}}

@@ -117,6 +117,22 @@ func TestReleaseIsComplete(t *testing.T) {
 	}
 }
 
+func TestChartIsAPrereleaseIfItsVersionIs(t *testing.T) {
+	for version, want := range map[string]string{"v1.2.3-rc.1": "true", "v1.2.3": "false"} {
+		dir := releasetest.New(t, version, original).Folder
+		loaded, err := loader.Load(dir.Path("firesteel-" + strings.TrimPrefix(version, "v") + ".tgz"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := loaded.Metadata.Annotations["artifacthub.io/prerelease"]; got != want {
+			t.Errorf("%s: the annotation is %q, want %s", version, got, want)
+		}
+		if got := loaded.Values["chartVersion"]; got != loaded.Metadata.Version {
+			t.Errorf("the values are of %v, and the chart is %s", got, loaded.Metadata.Version)
+		}
+	}
+}
+
 // push needs these repositories, and not every registry creates them.
 func TestPageListsTheRepositoriesOfARelease(t *testing.T) {
 	artefacts, err := releasetest.New(t, version, original).Folder.Artefacts()

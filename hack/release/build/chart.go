@@ -2,16 +2,23 @@ package build
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 
+	"golang.org/x/mod/semver"
 	"sigs.k8s.io/yaml"
 
 	"github.com/firesteel-dev/firesteel/hack/release/folder"
 )
+
+// prereleaseNote is the annotation that tells Artifact Hub whether a version is a prerelease.
+var prereleaseNote = regexp.MustCompile(`artifacthub\.io/prerelease: .*`)
 
 // writeChart writes the chart, with the version and the digests of all images in it.
 func (r *Release) writeChart() error {
@@ -23,6 +30,11 @@ func (r *Release) writeChart() error {
 	if err := chart.Set("Chart.yaml", map[string]string{"version": version, "appVersion": r.Version}); err != nil {
 		return err
 	}
+	prerelease := fmt.Appendf(nil, "artifacthub.io/prerelease: %q", strconv.FormatBool(semver.Prerelease(r.Version) != ""))
+	if !prereleaseNote.Match(chart["Chart.yaml"]) {
+		return errors.New("the chart has no annotation artifacthub.io/prerelease")
+	}
+	chart["Chart.yaml"] = prereleaseNote.ReplaceAll(chart["Chart.yaml"], prerelease)
 	values, err := r.imageValues(chart["values.yaml"])
 	if err != nil {
 		return err

@@ -15,5 +15,14 @@ if [ ! -f "$program" ]; then
 	ls "$folder/bin" >&2
 	exit 1
 fi
-[ -x "$program" ] || chmod +x "$program" # a download does not keep this mode
+# A download does not keep the mode, and a share may be read-only or without programs. -folder of push names the folder then.
+if [ ! -x "$program" ] && ! chmod +x "$program" 2>/dev/null; then
+	copy=$(mktemp -d)
+	trap 'rm -rf "$copy"' EXIT
+	cp "$program" "$copy/" && chmod +x "$copy/${program##*/}"
+	[ "$name" != push ] || set -- -folder "$folder" "$@"
+	status=0
+	"$copy/${program##*/}" "$@" || status=$?
+	exit "$status"
+fi
 exec "$program" "$@"
