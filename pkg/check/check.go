@@ -126,7 +126,7 @@ func cluster(c *sparkv1.SparkCluster, settings *config.Config) (finding.List, As
 	if c.Undecodable != "" {
 		return undecodable("cluster", c.Undecodable), Asks{}
 	}
-	objects, err := resources.Build(c, resources.Defaults{Image: settings.Defaults.Image})
+	objects, err := resources.Build(c, resources.Defaults{Image: settings.Defaults.Image, PodSecurity: settings.Defaults.PodSecurity})
 	found := finding.Of(err)
 	found = append(found, status.Warnings(c).Beside(found)...)
 	if err != nil {
