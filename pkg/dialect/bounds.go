@@ -12,6 +12,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/finding"
 	"github.com/firesteel-dev/firesteel/pkg/outbox"
+	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
 // The annotations that bound the time of one application.
@@ -86,7 +87,7 @@ func WantedExecutors(property func(key string) string, otherwise int) int {
 	switch {
 	case strings.HasPrefix(strings.TrimSpace(property("spark.kubernetes.driver.master")), "local"):
 		return 0
-	case strings.EqualFold(strings.TrimSpace(property("spark.dynamicAllocation.enabled")), "true"):
+	case submission.DynamicAllocation(property):
 		text, otherwise = property("spark.dynamicAllocation.minExecutors"), 0
 	}
 	if text == "" {

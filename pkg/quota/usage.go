@@ -31,11 +31,15 @@ const (
 	maxAmount = math.MaxInt64 / 4
 )
 
-// ClaimOf returns what the driver Pod of a plan and its executors take of quotas.
-func ClaimOf(driver *corev1.Pod, plan submission.Plan) []v1alpha1.QuotaPods {
+// ClaimOf returns what the driver Pod of a plan and its executors take of quotas. admitted returns a Pod as the API server admits it; nil
+// leaves Pods as they are.
+func ClaimOf(driver *corev1.Pod, plan submission.Plan, admitted func(*corev1.Pod) *corev1.Pod) []v1alpha1.QuotaPods {
 	executor, count, err := submission.PlannedExecutorPod(plan)
 	if err != nil { // the driver will fail to make executors
 		executor, count = &corev1.Pod{}, 0
+	}
+	if admitted != nil {
+		driver, executor = admitted(driver), admitted(executor)
 	}
 	return Claim(driver, executor, count)
 }

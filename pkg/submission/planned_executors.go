@@ -23,6 +23,11 @@ const (
 	executorResourcePrefix    = "spark.executor.resource."
 )
 
+// DynamicAllocation reports whether Spark properties leave the number of executors to Spark.
+func DynamicAllocation(property func(key string) string) bool {
+	return strings.EqualFold(strings.TrimSpace(property(dynamicKey)), "true")
+}
+
 // Executors are the executors that a plan's driver asks for when it starts. The driver creates them. A scheduler that
 // reserves room for a whole application needs to know them before.
 type Executors struct {

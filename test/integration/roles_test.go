@@ -50,6 +50,7 @@ var unseen = map[string]string{
 	"list configmaps":                              "where the API server cannot stream what exists",
 	"list resourcequotas":                          "where the API server cannot stream what exists",
 	"list priorityclasses":                         "where the API server cannot stream what exists",
+	"list runtimeclasses":                          "where the API server cannot stream what exists",
 	"list customresourcedefinitions":               "where the API server cannot stream what exists",
 	"watch customresourcedefinitions":              "while a kind is absent, in a control plane of its own",
 }

@@ -166,7 +166,7 @@ Cluster: the role of a binding cannot be changed, and the controller's own names
 {{- if eq $kind "ClusterRole" -}}
 {{- $rules := list -}}
 {{- range $object.rules -}}
-{{- if not (or (has "customresourcedefinitions" .resources) (has "namespaces" .resources) (has "priorityclasses" .resources)) -}}
+{{- if not (or (has "customresourcedefinitions" .resources) (has "namespaces" .resources) (has "priorityclasses" .resources) (has "runtimeclasses" .resources)) -}}
 {{- $rules = append $rules . -}}
 {{- end -}}
 {{- end -}}

@@ -11,6 +11,7 @@ import (
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/finding"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
 // Contradictions returns the values of a spec that have no effect, because they are meaningless or another field overrides
@@ -199,7 +200,7 @@ func executorContradictions(given *sparkv1.ExecutorInstanceConfig, most int64, s
 func mostExecutors(app *sparkv1.SparkApplication, defaults Defaults) (most int64, key string) {
 	key = "spark.executor.instances"
 	fallback := int64(2) // the default of Spark
-	if strings.EqualFold(property(app, defaults, "spark.dynamicAllocation.enabled"), "true") {
+	if submission.DynamicAllocation(func(key string) string { return property(app, defaults, key) }) {
 		key, fallback = "spark.dynamicAllocation.maxExecutors", -1
 	}
 	number := property(app, defaults, key)

@@ -2,13 +2,13 @@ package apache
 
 import (
 	"cmp"
-	"strings"
 	"time"
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/finding"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
 // The Apache operator's defaults. Times are in milliseconds.
@@ -100,7 +100,7 @@ func executors(
 	app *sparkv1.SparkApplication, defaults Defaults, config *sparkv1.ExecutorInstanceConfig, bounds bounds,
 ) lifecycle.Executors {
 	asked := lifecycle.Executors{
-		Dynamic: strings.EqualFold(property(app, defaults, "spark.dynamicAllocation.enabled"), "true"),
+		Dynamic: submission.DynamicAllocation(func(key string) string { return property(app, defaults, key) }),
 	}
 	if config != nil {
 		asked.Init, asked.Min, asked.Max = int(config.InitExecutors), int(config.MinExecutors), int(config.MaxExecutors)

@@ -15,12 +15,12 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/settings"
 	"github.com/firesteel-dev/firesteel/pkg/finding"
+	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
 const (
 	confField    = "spec.sparkConf"
 	instancesKey = "spark.executor.instances"
-	dynamicKey   = "spark.dynamicAllocation.enabled"
 	// driverAccountKey is the property in the place of a field for the driver's service account, which this API does not have.
 	driverAccountKey   = "spark.kubernetes.authenticate.driver.serviceAccountName"
 	executorAccountKey = "spark.kubernetes.authenticate.executor.serviceAccountName"
@@ -213,7 +213,7 @@ func (t *translation) setInstances(spec v1alpha1.SparkApplicationSpec) {
 		return
 	}
 	for _, properties := range []map[string]string{t.app.Spec.SparkConf, t.settings.Properties} {
-		if _, set := properties[instancesKey]; set || strings.EqualFold(strings.TrimSpace(properties[dynamicKey]), "true") {
+		if _, set := properties[instancesKey]; set || submission.DynamicAllocation(func(key string) string { return properties[key] }) {
 			return
 		}
 	}

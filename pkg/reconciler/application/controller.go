@@ -153,7 +153,7 @@ func newReconciler(
 	cached := drivers.Cache{Indexer: podinformer.Get(ctx, kind.API.DriverSelector).Informer().GetIndexer()}
 	deleter, redactors := drivers.NewDeleter(kube, realClock, impl.EnqueueAfter), base.NewRedactors()
 	tracker := process.Quotas(ctx)
-	source := tracker.AddSource(quotas.Source{Enqueue: impl.EnqueueKey, Pods: podsOf(cached, counter), Elastic: elastic(apps, currentDialect), Synced: known.all})
+	source := tracker.AddSource(quotas.Source{Enqueue: impl.EnqueueKey, Pods: podsOf(cached, counter), Synced: known.all})
 	return Reconciler{
 		api:     kind.API,
 		kube:    kube,

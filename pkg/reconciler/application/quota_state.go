@@ -2,7 +2,6 @@ package application
 
 import (
 	"iter"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -41,18 +40,6 @@ func quotaStates(list func() []any, state func(dialect.Application) quotas.State
 				return
 			}
 		}
-	}
-}
-
-// elastic returns a function that reports whether Spark changes the number of an application's executors.
-func elastic(apps lister, currentDialect dialectOf) func(types.NamespacedName) bool {
-	return func(name types.NamespacedName) bool {
-		app, known := apps.get(name)
-		if !known || app.GetRecord() == nil {
-			return false
-		}
-		plan, err := currentDialect(name.Namespace).Plan(app, app.GetRecord().Attempt)
-		return err == nil && strings.EqualFold(strings.TrimSpace(plan.Properties["spark.dynamicAllocation.enabled"]), "true")
 	}
 }
 

@@ -50,23 +50,6 @@ func TestOutsideTheScopeNoneWaitsOrHoldsRoom(t *testing.T) {
 	}
 }
 
-func TestApplicationsWithDynamicAllocationAreElastic(t *testing.T) {
-	indexer := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{})
-	for name, conf := range map[string]string{"fixed": "false", "elastic": " True"} {
-		app := applicationtest.Named(name).In(lifecycle.RunningHealthy, 1, 1).Obj()
-		app.Spec.MainClass, app.Spec.SparkConf = "Main", map[string]string{"spark.dynamicAllocation.enabled": conf}
-		if err := indexer.Add(app); err != nil {
-			t.Fatal(err)
-		}
-	}
-	isElastic := elastic(lister{indexer}, func(string) dialect.Dialect { return apache.New(apache.Defaults{}) })
-	for name, want := range map[string]bool{"fixed": false, "elastic": true, "unknown": false} {
-		if got := isElastic(types.NamespacedName{Namespace: "team-a", Name: name}); got != want {
-			t.Errorf("%s: %t", name, got)
-		}
-	}
-}
-
 // informed is an informer whose events the test makes.
 type informed struct {
 	cache.SharedIndexInformer

@@ -157,6 +157,9 @@ type QuotaClaim struct {
 	Reserved *metav1.MicroTime `json:"reserved,omitempty"`
 	// pods are the Pods of the attempt: the driver and its executors.
 	Pods []QuotaPods `json:"pods"`
+	// elastic is true if Spark itself changes the number of executors, by dynamic allocation.
+	// +optional
+	Elastic bool `json:"elastic,omitempty"`
 }
 
 // QuotaPods are Pods that take the same of a quota.

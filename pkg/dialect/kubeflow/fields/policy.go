@@ -3,7 +3,6 @@ package fields
 import (
 	"cmp"
 	"math"
-	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -13,6 +12,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/names"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/settings"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
 // defaultRetryInterval is the Kubeflow operator's default, in seconds.
@@ -71,7 +71,7 @@ func wantedExecutors(app *v1beta2.SparkApplication, defaults settings.Defaults, 
 // chooses their number.
 func executorsWithin(app *v1beta2.SparkApplication) time.Duration {
 	dynamic := app.Spec.DynamicAllocation
-	if dynamic != nil && dynamic.Enabled || strings.EqualFold(app.Spec.SparkConf["spark.dynamicAllocation.enabled"], "true") {
+	if dynamic != nil && dynamic.Enabled || submission.DynamicAllocation(func(key string) string { return app.Spec.SparkConf[key] }) {
 		return 0
 	}
 	return 2 * time.Minute

@@ -15,6 +15,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/settings"
 	"github.com/firesteel-dev/firesteel/pkg/finding"
 	"github.com/firesteel-dev/firesteel/pkg/podsecurity"
+	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
 // Spark properties that more than one file uses.
@@ -244,7 +245,7 @@ func (p properties) setDependencies(deps v1beta2.Dependencies) {
 
 // setInstances sets one executor for an application that does not set their number.
 func (p properties) setInstances() {
-	if _, set := p[instancesKey]; !set && !strings.EqualFold(p[dynamicKey].value, "true") {
+	if _, set := p[instancesKey]; !set && !submission.DynamicAllocation(func(key string) string { return p[key].value }) {
 		p.set(instancesKey, "1", "spec.executor.instances")
 	}
 }

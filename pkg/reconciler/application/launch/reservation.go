@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/diagnosis"
@@ -13,6 +15,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/drivers"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/view"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
+	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
 // admission returns the settings about quotas. Without a tracker there are none.
@@ -72,10 +75,14 @@ func (l *Launcher) awaitQuotas(seen *lifecycle.Observation) {
 
 // claim returns what the objects of an attempt ask of the quotas. waiting is the claim with which it waits already; nil if it does not.
 func (l *Launcher) claim(built *built, waiting *v1alpha1.QuotaClaim) *v1alpha1.QuotaClaim {
-	driver := built.objects.Driver
+	_, priority := l.Quotas.Admitted(built.objects.Driver)
+	admitted := func(pod *corev1.Pod) *corev1.Pod {
+		pod, _ = l.Quotas.Admitted(pod)
+		return pod
+	}
 	claim := &v1alpha1.QuotaClaim{
-		Since: outbox.RecordTime(l.Clock.Now()), Priority: l.Quotas.Priority(driver.Spec.PriorityClassName),
-		Pods: quota.ClaimOf(driver, built.plan),
+		Since: outbox.RecordTime(l.Clock.Now()), Priority: priority, Pods: quota.ClaimOf(built.objects.Driver, built.plan, admitted),
+		Elastic: submission.DynamicAllocation(func(key string) string { return built.plan.Properties[key] }),
 	}
 	if waiting != nil {
 		claim.Since, claim.Unknown = waiting.Since, waiting.Unknown

@@ -28,6 +28,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/view"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/quotas"
+	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
 // quotaEnv is a launcher in a namespace with a quota of Pods.
@@ -175,5 +176,16 @@ func TestAClaimKeepsWhatAnotherVersionWrote(t *testing.T) {
 	}
 	if claim := record.Quota; claim.Unknown != `{"newer":1}` || claim.Pods[0].Unknown != `{"newer":2}` || claim.Pods[1].Unknown != `{"newer":3}` {
 		t.Errorf("%+v", claim)
+	}
+}
+
+func TestAClaimSaysWhetherSparkChangesTheNumberOfExecutors(t *testing.T) {
+	e := newQuotaEnv(t, config.QuotaHold, fake.NewClientset())
+	for enabled, want := range map[string]bool{"": false, "false": false, " True": true} {
+		plan := submission.Plan{Properties: map[string]string{"spark.dynamicAllocation.enabled": enabled}}
+		claim := e.claim(&built{objects: &submission.Objects{Driver: &corev1.Pod{}}, plan: plan}, nil)
+		if claim.Elastic != want {
+			t.Errorf("%q: it is elastic: %t", enabled, claim.Elastic)
+		}
 	}
 }

@@ -60,8 +60,6 @@ type Source struct {
 	Enqueue func(types.NamespacedName)
 	// Pods returns which Pods of an application's launch exist.
 	Pods func(app types.NamespacedName, launch v1alpha1.Launch) Pods
-	// Elastic reports whether Spark changes the number of an application's executors. It is asked once for a launch.
-	Elastic func(app types.NamespacedName) bool
 	// Synced reports whether all applications and Pods that existed at the start are known.
 	Synced func() bool
 }
@@ -336,7 +334,7 @@ func (t *Tracker) of(uid types.UID, known *application) quota.Application {
 		pods := known.source.Pods(known.key, *known.launch)
 		app.Driver, app.Executors, app.Over = pods.Driver, pods.Executors, pods.Over
 		if planned := known.claim.Pods; !known.had && len(planned) > 1 && pods.Executors >= planned[1].Count {
-			known.had, known.complete = true, known.source.Elastic(known.key)
+			known.had, known.complete = true, known.claim.Elastic
 		}
 		app.Complete = known.complete
 	}

@@ -12,6 +12,7 @@ import (
 
 	"go.uber.org/zap"
 	corev1 "k8s.io/api/core/v1"
+	nodev1 "k8s.io/api/node/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -61,8 +62,7 @@ func newEnv(t *testing.T, objects ...runtime.Object) *env {
 			e.asked++
 			return e.pods[app.Name]
 		},
-		Elastic: func(app types.NamespacedName) bool { return app.Name == "elastic" },
-		Synced:  func() bool { return true },
+		Synced: func() bool { return true },
 	})
 	return e
 }
@@ -187,17 +187,45 @@ func TestTrackerGoesOnWithoutTheRight(t *testing.T) {
 	}
 }
 
-func TestTrackerKnowsPriorities(t *testing.T) {
+// admitted returns the class, its value and the overhead with which the API server admits a Pod.
+func (e *env) admitted(class, runtimeClass string) (string, int32, string) {
+	pod := &corev1.Pod{Spec: corev1.PodSpec{PriorityClassName: class}}
+	if runtimeClass != "" {
+		pod.Spec.RuntimeClassName = &runtimeClass
+	}
+	got, priority := e.Admitted(pod)
+	cpu := got.Spec.Overhead[corev1.ResourceCPU]
+	return got.Spec.PriorityClassName, priority, cpu.String()
+}
+
+func TestTrackerKnowsWhatAdmissionAddsToPods(t *testing.T) {
 	e := newEnv(t, &schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: "urgent"}, Value: 7},
-		&schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: "usual"}, Value: 3, GlobalDefault: true})
-	if got := e.Priority("urgent"); got != 0 {
-		t.Errorf("while it is off, the priority is %d", got)
+		&schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: "usual"}, Value: 3, GlobalDefault: true},
+		&schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: "another-default"}, Value: 4, GlobalDefault: true},
+		&nodev1.RuntimeClass{ObjectMeta: metav1.ObjectMeta{Name: "plain"}},
+		&nodev1.RuntimeClass{
+			ObjectMeta: metav1.ObjectMeta{Name: "micro-vm"}, Overhead: &nodev1.Overhead{PodFixed: corev1.ResourceList{"cpu": resource.MustParse("250m")}},
+		})
+	if class, priority, overhead := e.admitted("urgent", "micro-vm"); class != "urgent" || priority != 0 || overhead != "0" {
+		t.Errorf("while it is off, a Pod has %s, %d and %s", class, priority, overhead)
 	}
 	e.on()
-	e.until("know the classes", func() bool { return e.Priority("urgent") == 7 && e.Priority("") == 3 })
-	for class, want := range map[string]int32{"urgent": 7, "": 3, "unknown": 0} {
-		if got := e.Priority(class); got != want {
-			t.Errorf("the priority of %q is %d, want %d", class, got, want)
+	e.until("know the classes", func() bool {
+		_, priority, overhead := e.admitted("urgent", "micro-vm")
+		usual, _, _ := e.admitted("", "")
+		return priority == 7 && overhead == "250m" && usual == "usual"
+	})
+	for _, test := range []struct {
+		class, runtimeClass, admitted string
+		priority                      int32
+		overhead                      string
+	}{
+		{"urgent", "plain", "urgent", 7, "0"},
+		{"", "", "usual", 3, "0"},
+		{"unknown", "unknown", "unknown", 0, "0"},
+	} {
+		if class, priority, overhead := e.admitted(test.class, test.runtimeClass); class != test.admitted || priority != test.priority || overhead != test.overhead {
+			t.Errorf("%+v: it has %s, %d and %s", test, class, priority, overhead)
 		}
 	}
 }
@@ -496,6 +524,7 @@ func TestTrackerLetsElasticApplicationsShrink(t *testing.T) {
 	other.Record.Quota.Pods[1].Count = 2
 	for name, want := range map[string]bool{"elastic": true, "fixed": false} {
 		app := reserved(name, "1")
+		app.Record.Quota.Elastic = want
 		e.pods[name] = Pods{Driver: true}
 		e.source.Set(app, true)
 		if verdict := e.Decide(other.Object, other.Record.Quota); verdict.Fits {

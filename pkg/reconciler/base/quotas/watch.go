@@ -6,10 +6,12 @@ import (
 
 	"go.uber.org/zap"
 	corev1 "k8s.io/api/core/v1"
+	nodev1 "k8s.io/api/node/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	informercorev1 "k8s.io/client-go/informers/core/v1"
+	informernodev1 "k8s.io/client-go/informers/node/v1"
 	informerschedulingv1 "k8s.io/client-go/informers/scheduling/v1"
 	"k8s.io/client-go/tools/cache"
 
@@ -19,8 +21,8 @@ import (
 
 // watches are the informers that run while the setting is on. The zero value runs none.
 type watches struct {
-	stop            context.CancelFunc
-	quotas, classes *watch
+	stop                      context.CancelFunc
+	quotas, classes, runtimes *watch
 }
 
 // watch is an informer. It counts as synced while its first list is forbidden, too: then nothing is known, and the API server refuses what
@@ -84,6 +86,7 @@ func (t *Tracker) start() {
 	ctx, stop := context.WithCancel(t.ctx)
 	started := &watches{stop: stop}
 	started.classes = t.watch(ctx, "priority classes", informerschedulingv1.NewPriorityClassInformer(t.kube, 0, cache.Indexers{}), cache.ResourceEventHandlerFuncs{})
+	started.runtimes = t.watch(ctx, "runtime classes", informernodev1.NewRuntimeClassInformer(t.kube, 0, cache.Indexers{}), cache.ResourceEventHandlerFuncs{})
 	// An informer that was stopped may still deliver an event.
 	current := func(change func(*corev1.ResourceQuota)) func(any) {
 		return func(object any) {
@@ -153,26 +156,52 @@ func (t *Tracker) watch(ctx context.Context, what string, informer cache.SharedI
 	return w
 }
 
-// Priority returns the value of a priority class. If a Pod names none, it is that of the cluster's default class. It is zero for a class
-// that is not known.
-func (t *Tracker) Priority(class string) int32 {
+// Admitted returns a Pod as the API server will admit it: with the cluster's default priority class if it names none, and with the overhead
+// of its runtime class. priority is the value of its class. A class that is not known has the value 0, and no overhead.
+func (t *Tracker) Admitted(pod *corev1.Pod) (admitted *corev1.Pod, priority int32) {
 	t.mutex.Lock()
-	classes := t.watches.classes
+	classes, runtimes := t.watches.classes, t.watches.runtimes
 	t.mutex.Unlock()
+	admitted = pod.DeepCopy()
+	if class := priorityClass(classes, pod.Spec.PriorityClassName); class != nil {
+		admitted.Spec.PriorityClassName, priority = class.Name, class.Value
+	}
+	if name := pod.Spec.RuntimeClassName; name != nil && len(pod.Spec.Overhead) == 0 {
+		if runtime, known := known[*nodev1.RuntimeClass](runtimes, *name); known && runtime.Overhead != nil {
+			admitted.Spec.Overhead = runtime.Overhead.PodFixed
+		}
+	}
+	return admitted, priority
+}
+
+// priorityClass returns the class with a name; without a name, the cluster's default class. It returns nil for none that is known.
+func priorityClass(classes *watch, name string) *schedulingv1.PriorityClass {
+	if name != "" {
+		class, _ := known[*schedulingv1.PriorityClass](classes, name)
+		return class
+	}
 	if classes == nil {
-		return 0
+		return nil
 	}
-	if class != "" {
-		found, known, err := classes.informer.GetStore().GetByKey(class)
-		if err == nil && known {
-			return found.(*schedulingv1.PriorityClass).Value
-		}
-		return 0
-	}
-	for _, found := range classes.informer.GetStore().List() {
-		if class, ok := found.(*schedulingv1.PriorityClass); ok && class.GlobalDefault {
-			return class.Value
+	var first *schedulingv1.PriorityClass
+	for _, object := range classes.informer.GetStore().List() {
+		// Of several defaults, the API server takes the lowest.
+		if class, ok := object.(*schedulingv1.PriorityClass); ok && class.GlobalDefault && (first == nil || class.Value < first.Value) {
+			first = class
 		}
 	}
-	return 0
+	return first
+}
+
+// known returns an object of the cluster by its name.
+func known[T any](watched *watch, name string) (object T, ok bool) {
+	if watched == nil {
+		return object, false
+	}
+	found, exists, err := watched.informer.GetStore().GetByKey(name)
+	if err != nil || !exists {
+		return object, false
+	}
+	object, ok = found.(T)
+	return object, ok
 }
