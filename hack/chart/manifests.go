@@ -17,6 +17,8 @@ var copies = map[string]string{
 	"driver-logs":                  "config/driver-logs/*.yaml",
 	"other-operators":              "config/other-operators/*.yaml",
 	"admission":                    "config/admission/*.yaml",
+	"admission-accounts":           "config/admission-accounts/*.yaml",
+	"admission-warnings":           "config/admission-warnings/*.yaml",
 	"webhook":                      "config/webhook/*.yaml",
 	"workload":                     "config/workload/*.yaml",
 	"workload-namespaces":          "config/workload-namespaces/2*.yaml",

@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 
+	"github.com/firesteel-dev/firesteel/pkg/policy"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
@@ -128,6 +129,17 @@ func podSecurityUser() schema {
 
 func enabledOrDisabled() schema { return oneOf("enabled", "disabled") }
 
+// upToDigits is a number of executors or workers.
+func upToDigits() schema {
+	return either(schema{"type": "integer", "minimum": 0, "maximum": 999_999_999}, trimmed(`[0-9]{1,9}`))
+}
+
+// cores is a number of cores from one on.
+func cores() schema {
+	return either(schema{"type": "number", "minimum": 1, "maximum": 999_999_999},
+		trimmed(`0*[1-9][0-9]{0,8}([.][0-9]{1,9})?|0*[1-9][0-9]{3,8}([.][0-9]{1,9})?m`))
+}
+
 // settings holds the schema of each key of each ConfigMap. A test compares it with pkg/config.
 var settings = map[string]map[string]schema{
 	"config-scope": {
@@ -201,6 +213,20 @@ var settings = map[string]map[string]schema{
 		"quota":              oneOf("off", "hold", "fail"),
 		"quota-overtake":     trimmedDuration(),
 		"quota-hold-timeout": trimmedDuration(),
+
+		policy.KeyDenied:         propertyKeys(),
+		policy.KeyExecutors:      upToDigits(),
+		policy.KeyWorkers:        upToDigits(),
+		policy.KeyDriverMemory:   trimmed(`[0-9]{1,15}([bB]|[kKmMgGtTpP]([iI]?[bB])?)?`),
+		policy.KeyExecutorMemory: trimmed(`[0-9]{1,15}([bB]|[kKmMgGtTpP]([iI]?[bB])?)?`),
+		policy.KeyDriverCores:    cores(),
+		policy.KeyExecutorCores:  cores(),
+		policy.KeyLabels:         matching(`^` + separator + `*(` + labelKey + `(` + separator + `+|$))*$`),
+		policy.KeyRegistries:     matching(`^` + separator + `*(([^/,\s]*[.:][^/,\s]*|localhost)(/[^,\s]*)?(` + separator + `+|$))*$`),
+		policy.KeyTimeToLive:     trimmed(`required|optional`),
+		policy.KeyHostPath:       trimmed(`denied|allowed`),
+		policy.KeyHostNamespaces: trimmed(`denied|allowed`),
+		policy.KeyPrivileged:     trimmed(`denied|allowed`),
 	},
 	"config-handlers": {
 		"restart":   oneOf("in-process", "external"),

@@ -1,5 +1,5 @@
 // Command codegen writes everything that is generated from the API types: deep copies, the clients in pkg/client, the CRDs
-// in config and their reference in docs/users/api.
+// in config, their reference in docs/users/api, and the admission policies in config.
 //
 // It runs the generators as Go tools, at the versions that go.mod and tools/go.mod pin, so it needs only Go. With -check it
 // generates in a copy of the module, and fails if the result differs from the committed files. Run it in the module's root.
@@ -26,6 +26,9 @@ func main() {
 
 func generate(root string) error {
 	if err := generateGo(root); err != nil {
+		return err
+	}
+	if err := generatePolicies(root); err != nil {
 		return err
 	}
 	return generateCRDs(root)

@@ -92,7 +92,8 @@ func outputs(root string) ([]string, error) {
 func generated(path string) bool {
 	name := filepath.Base(path)
 	isCRD := strings.HasPrefix(path, "config/") && strings.HasPrefix(name, "300-")
-	return isCRD || strings.HasPrefix(path, clientDir+"/") ||
+	isPolicy := strings.HasPrefix(path, "config/admission") && strings.HasPrefix(name, policyPrefix)
+	return isCRD || isPolicy || strings.HasPrefix(path, clientDir+"/") ||
 		strings.HasPrefix(name, "zz_generated.") ||
 		strings.HasPrefix(path, referenceDir+"/")
 }

@@ -36,7 +36,7 @@ type API struct {
 func Apache(clients kube.Clients) *API {
 	return &API{
 		API:     apache.API,
-		Dialect: func(settings *config.Config) dialect.Dialect { return apache.New(*settings.Defaults) },
+		Dialect: func(settings *config.Config) dialect.Dialect { return apache.New(settings.OfApache()) },
 		client: func(namespace string) kube.Client[dialect.Application] {
 			return kube.ClientOf[dialect.Application](clients.SparkV1().SparkApplications(namespace))
 		},
@@ -48,7 +48,7 @@ func Apache(clients kube.Clients) *API {
 func Kubeflow(clients kube.Clients) *API {
 	return &API{
 		API:     kubeflow.API,
-		Dialect: func(settings *config.Config) dialect.Dialect { return kubeflow.New(settings.Kubeflow.Defaults) },
+		Dialect: func(settings *config.Config) dialect.Dialect { return kubeflow.New(settings.OfKubeflow()) },
 		client: func(namespace string) kube.Client[dialect.Application] {
 			return kube.ClientOf[dialect.Application](clients.SparkoperatorV1beta2().SparkApplications(namespace))
 		},

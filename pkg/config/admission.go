@@ -5,6 +5,10 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/settings"
+	"github.com/firesteel-dev/firesteel/pkg/policy"
 )
 
 // QuotaMode is what becomes of an application that does not fit into the quotas of its namespace.
@@ -27,21 +31,46 @@ type Admission struct {
 	QuotaOvertake time.Duration
 	// QuotaHoldTimeout is how long a launch is held at most; zero means without a limit.
 	QuotaHoldTimeout time.Duration
+	// Rules are the admin's rules that are on.
+	Rules policy.Rules
 }
 
 // NewAdmission reads config-admission.
 func NewAdmission(configMap *corev1.ConfigMap) (*Admission, error) {
-	admission := Admission{Quota: QuotaOff, QuotaOvertake: 10 * time.Minute}
-	err := Keys{
+	admission := Admission{Quota: QuotaOff, QuotaOvertake: 10 * time.Minute, Rules: policy.Rules{}}
+	keys := Keys{
 		"quota": func(key, value string) error {
 			admission.Quota = QuotaMode(strings.TrimSpace(value))
 			return OneOf(string(QuotaOff), string(QuotaHold), string(QuotaFail))(key, string(admission.Quota))
 		},
 		"quota-overtake":     bound(&admission.QuotaOvertake, "to let none pass"),
 		"quota-hold-timeout": timeLimit(&admission.QuotaHoldTimeout),
-	}.Read(AdmissionName, configMap)
-	if err != nil {
+	}
+	for i := range policy.Table {
+		rule := &policy.Table[i]
+		keys[rule.Key] = func(key, value string) error {
+			if !admission.Rules.Set(rule, value) {
+				return InvalidValue(key, value, rule.Remedy)
+			}
+			return nil
+		}
+	}
+	if err := keys.Read(AdmissionName, configMap); err != nil {
 		return nil, err
 	}
 	return &admission, nil
+}
+
+// OfApache returns the settings of the applications of spark.apache.org.
+func (c *Config) OfApache() apache.Defaults {
+	defaults := *c.Defaults
+	defaults.Rules = c.Admission.Rules
+	return defaults
+}
+
+// OfKubeflow returns the settings of the applications of sparkoperator.k8s.io.
+func (c *Config) OfKubeflow() settings.Defaults {
+	defaults := c.Kubeflow.Defaults
+	defaults.Rules = c.Admission.Rules
+	return defaults
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/early"
+	"github.com/firesteel-dev/firesteel/pkg/policy"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
@@ -22,8 +23,10 @@ type Early struct {
 
 // OfEarly returns the settings of the applications of spark-operator.k8s.io.
 func (c *Config) OfEarly() early.Settings {
+	defaults := c.OfKubeflow()
+	defaults.DeniedProperties = nil // config-admission has those of this API
 	return early.Settings{
-		Defaults:          c.Kubeflow.Defaults,
+		Defaults:          defaults,
 		ImageReplacements: c.Early.ImageReplacements, SparkVersion: c.Early.SparkVersion, UIServiceType: c.Early.UIServiceType,
 		UIGateway: c.Early.UIGateway, UIURLFormat: c.Early.UIURLFormat,
 	}
@@ -59,7 +62,7 @@ const maxReplacements = 64
 // imageReplacements reads pairs of a pattern and an image, separated by white space or commas.
 func imageReplacements(key, value string) ([]early.ImageReplacement, error) {
 	const remedy = "write up to 64 pairs PATTERN=IMAGE such as kubespark/*=spark:3.5.7, one a line"
-	pairs := splitList(value)
+	pairs := policy.SplitList(value)
 	if len(pairs) > maxReplacements {
 		return nil, InvalidValue(key, value, fmt.Sprintf("%s (there are %d)", remedy, len(pairs)))
 	}

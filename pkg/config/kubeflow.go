@@ -15,6 +15,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/settings"
 	kubeflowmetrics "github.com/firesteel-dev/firesteel/pkg/metrics/kubeflow"
+	"github.com/firesteel-dev/firesteel/pkg/policy"
 )
 
 // Kubeflow holds the settings of config-kubeflow.
@@ -101,20 +102,13 @@ func kubeflowKeys(defaults *Kubeflow) Keys {
 // maxTrackedExecutors is the number of executors that a status has room for, with about 100 bytes each.
 const maxTrackedExecutors = 5000
 
-// splitList splits a list at commas and white space.
-func splitList(value string) []string {
-	return strings.FieldsFunc(value, func(r rune) bool { return r == ',' || strings.ContainsRune(" \t\r\n", r) })
-}
-
 // propertyKeys reads keys of Spark properties, which replace the default ones. An empty value means no keys.
 func propertyKeys(into *[]string) func(key, value string) error {
 	return func(key, value string) error {
-		*into = splitList(value)
-		for _, propertyKey := range *into {
-			if prefix, _ := strings.CutSuffix(propertyKey, "*"); !strings.HasPrefix(propertyKey, "spark.") || strings.Contains(prefix, "*") {
-				return InvalidValue(key, value, fmt.Sprintf(
-					"write keys of Spark properties, separated by commas; a key may end with * (%q is not a key)", propertyKey))
-			}
+		*into = policy.SplitList(value)
+		if invalid := policy.ValidKeys(*into); invalid != "" {
+			return InvalidValue(key, value, fmt.Sprintf(
+				"write keys of Spark properties, separated by commas; a key may end with * (%q is not a key)", invalid))
 		}
 		return nil
 	}
@@ -153,7 +147,7 @@ func enabled(into *bool) func(key, value string) error {
 
 func schedulers(into *[]string) func(key, value string) error {
 	return func(key, value string) error {
-		*into = splitList(value)
+		*into = policy.SplitList(value)
 		for _, name := range *into {
 			if len(validation.IsDNS1123Subdomain(name)) > 0 {
 				return InvalidValue(key, value, fmt.Sprintf("write names of schedulers, separated by commas (%q is not valid)", name))
@@ -204,7 +198,7 @@ func prefix(into *string) func(key, value string) error {
 
 func metricsLabels(into *[]string) func(key, value string) error {
 	return func(key, value string) error {
-		*into = splitList(value)
+		*into = policy.SplitList(value)
 		if err := kubeflowmetrics.CheckLabels(*into); err != nil {
 			return InvalidValue(key, value, fmt.Sprintf("write label keys that are valid in Prometheus, separated by commas (%v)", err))
 		}
@@ -216,7 +210,7 @@ func buckets(into *[]float64) func(key, value string) error {
 	const remedy = "write increasing numbers of seconds, separated by commas"
 	return func(key, value string) error {
 		*into = nil
-		for _, text := range splitList(value) {
+		for _, text := range policy.SplitList(value) {
 			bound, err := strconv.ParseFloat(text, 64)
 			if err != nil {
 				return InvalidValue(key, value, fmt.Sprintf("%s (%q is not a number)", remedy, text))

@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/firesteel-dev/firesteel/pkg/namespaces"
+	"github.com/firesteel-dev/firesteel/pkg/policy"
 	"github.com/firesteel-dev/firesteel/pkg/quantity"
 )
 
@@ -24,7 +25,7 @@ func NewNamespaces(configMap *corev1.ConfigMap) (*namespaces.Template, error) {
 	err := Keys{
 		"labels": labelMap(&template.Labels),
 		"service-accounts": func(key, value string) error {
-			template.ServiceAccounts = splitList(value)
+			template.ServiceAccounts = policy.SplitList(value)
 			for _, name := range template.ServiceAccounts {
 				if len(validation.IsDNS1123Subdomain(name)) > 0 {
 					return InvalidValue(key, value, fmt.Sprintf("write names of service accounts, separated by commas (%q is not valid)", name))

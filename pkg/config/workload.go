@@ -106,9 +106,16 @@ func (k Keys) readOwn(installation string, configMap *corev1.ConfigMap) error {
 func (c *Config) checkDenied(name string, properties map[string]string) error {
 	var errs []error
 	for _, key := range slices.Sorted(maps.Keys(properties)) {
-		if c.Kubeflow.Denies(key) {
+		denies := ""
+		switch {
+		case c.Kubeflow.Denies(key):
+			denies = KubeflowName
+		case c.Admission.Rules.Denies(key):
+			denies = AdmissionName
+		}
+		if denies != "" {
 			errs = append(errs, fmt.Errorf("%s: %w", name, InvalidValue("spark-defaults.conf: "+key, properties[key],
-				"remove it, since denied-spark-properties of "+KubeflowName+" has it")))
+				"remove it, since denied-spark-properties of "+denies+" has it")))
 		}
 	}
 	return errors.Join(errs...)

@@ -8,6 +8,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/podsecurity"
 	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
+	"github.com/firesteel-dev/firesteel/pkg/policy"
 	"github.com/firesteel-dev/firesteel/pkg/spec"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
@@ -115,6 +116,8 @@ type Settings struct {
 	PodTemplates podtemplate.Allowed
 	// PodSecurity is what the Pods of driver and executors get for a profile of the Pod Security Standards.
 	PodSecurity podsecurity.Profile
+	// Rules are the admin's rules, of config-admission.
+	Rules policy.Rules
 }
 
 // NewSettings returns the settings of an operator without settings.

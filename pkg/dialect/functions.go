@@ -9,6 +9,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/finding"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/policy"
 	"github.com/firesteel-dev/firesteel/pkg/spec"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
@@ -22,6 +23,8 @@ type Functions[A Application, S interface{ Common() Settings }] struct {
 	Warnings func(app A, settings S) finding.List
 
 	UserDriver func(app A, settings S) *UserDriver
+	// Manifest returns what the admin's rules read of an application.
+	Manifest func(app A, settings S) *policy.Manifest
 
 	Plan            func(app A, attempt v1alpha1.Attempt, settings S) (submission.Plan, error)
 	Ingredients     func(app A, settings S) any
@@ -65,11 +68,19 @@ type adapter[A Application, S interface{ Common() Settings }] struct {
 }
 
 func (d adapter[A, S]) Policy(app Application) lifecycle.Policy {
-	return d.functions.Policy(app.(A), d.settings)
+	policy := d.functions.Policy(app.(A), d.settings)
+	if len(d.settings.Common().Rules) > 0 && !hasRun(app, d.Spec(app)) {
+		policy.Refused = Refused(d.Invalid(app))
+	}
+	return policy
 }
 
 func (d adapter[A, S]) Invalid(app Application) finding.List {
-	return d.functions.Invalid(app.(A), d.settings)
+	found := d.functions.Invalid(app.(A), d.settings)
+	if rules := d.settings.Common().Rules; len(rules) > 0 {
+		found = append(found, rules.Check(d.functions.Manifest(app.(A), d.settings)).Beside(found)...)
+	}
+	return found
 }
 
 func (d adapter[A, S]) Spec(app Application) spec.Spec { return d.functions.Spec(app.(A)) }

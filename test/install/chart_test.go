@@ -119,11 +119,11 @@ func TestChartWithDefaultsIsConfig(t *testing.T) {
 func TestChartWithOptionsIsConfigWithItsComponents(t *testing.T) {
 	const values = `
 eventing: {enable: true}
-admission: {enable: true}
+admission: {enable: true, serviceAccounts: true, warnings: true}
 otherOperators: {notice: true}
 webhook: {enable: true}
 controller: {driverLogs: true}`
-	want := read(t, "*.yaml", "workload/*.yaml", "eventing/[1-8]*.yaml", "admission/*.yaml", "driver-logs/*.yaml", "other-operators/*.yaml", "webhook/*.yaml").without(byHelm).
+	want := read(t, "*.yaml", "workload/*.yaml", "eventing/[1-8]*.yaml", "admission/*.yaml", "admission-accounts/*.yaml", "admission-warnings/*.yaml", "driver-logs/*.yaml", "other-operators/*.yaml", "webhook/*.yaml").without(byHelm).
 		without(func(o *object) bool { return o.GetName() == "firesteel-webhook-quota" }) // of quota: hold and fail
 	patch := read(t, "eventing/900-config-handlers.yaml").get(t, "ConfigMap", "config-handlers")
 	maps.Copy(want.get(t, "ConfigMap", "config-handlers").Object["data"].(map[string]any), patch.Object["data"].(map[string]any))

@@ -497,12 +497,13 @@ func TestInstallationsShareNothingButTheCluster(t *testing.T) {
 			t.Errorf("%s is shared with the release %sd", name, long)
 		}
 	}
-	second, _, err := release{"team-b", "firesteel-team-b", "eventing: {enable: true}\nwebhook: {enable: true}\nadmission: {enable: true}\nspark: {jobNamespaces: [team-b]}"}.render(t)
+	second, _, err := release{"team-b", "firesteel-team-b", "eventing: {enable: true}\nwebhook: {enable: true}\nadmission: {enable: true, serviceAccounts: true, warnings: true}\nspark: {jobNamespaces: [team-b]}"}.render(t)
 	if err != nil {
 		t.Fatal(err)
 	}
 	const policy = "team-b-firesteel-sparkoperator-properties.firesteel.dev"
-	expect(t, second["ValidatingAdmissionPolicyBinding.admissionregistration.k8s.io /"+policy], "{spec: {policyName: "+policy+"}}")
+	expect(t, second["ValidatingAdmissionPolicyBinding.admissionregistration.k8s.io /"+policy], "{spec: {policyName: "+policy+
+		", paramRef: {namespace: firesteel-team-b}, matchResources: {namespaceSelector: {matchExpressions: [{key: kubernetes.io/metadata.name, operator: In, values: [team-b]}]}}}}")
 	for name, o := range second {
 		if first[name] != nil {
 			t.Errorf("both installations have %s", name)

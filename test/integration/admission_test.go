@@ -18,7 +18,7 @@ func TestAdmissionPolicyRefusesPropertiesThatGiveRights(t *testing.T) {
 	s := newEnv(t)
 	const denied = "spark.kubernetes.authenticate.driver.serviceAccountName"
 	s.admit("old", denied+": other") // before there is a policy
-	policy, err := os.ReadFile(configFolder + "/admission/sparkoperator-properties.yaml")
+	policy, err := os.ReadFile(configFolder + "/admission/400-sparkoperator-properties.yaml")
 	s.must(err)
 	_, err = s.kubectl(string(policy)+"  matchResources:\n    namespaceSelector:\n      matchLabels:\n        kubernetes.io/metadata.name: "+s.ns+"\n",
 		"apply", "-f", "-")

@@ -73,6 +73,12 @@ Takes root, file, and jobNamespace for the accounts of drivers.
 {{- end -}}
 {{- if eq $kind "ValidatingAdmissionPolicyBinding" -}}
 {{- $_ := set $object.spec "policyName" (include "firesteel.clusterName" (dict "root" $root "name" $object.spec.policyName)) -}}
+{{- if $values.admission.namespaceSelector -}}
+{{- $_ := set $object.spec "matchResources" (dict "namespaceSelector" $values.admission.namespaceSelector) -}}
+{{- else if and $values.spark.jobNamespaces (not (has "" $values.spark.jobNamespaces)) -}}
+{{- $listed := dict "key" "kubernetes.io/metadata.name" "operator" "In" "values" (include "firesteel.jobNamespaces" $root | fromYamlArray) -}}
+{{- $_ := set $object.spec "matchResources" (dict "namespaceSelector" (dict "matchExpressions" (list $listed))) -}}
+{{- end -}}
 {{- end -}}
 {{- if has $kind (list "Role" "RoleBinding" "ClusterRole" "ClusterRoleBinding") -}}
 {{- $annotations = ternary $values.spark.rbac.annotations $values.controller.rbac.annotations (hasPrefix "spark" $name) -}}

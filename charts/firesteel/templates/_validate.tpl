@@ -3,7 +3,7 @@
 {{- $values := .Values -}}
 {{- $problems := list -}}
 {{- range $path := list
-  "admission.enable" "apis" "controller.driverLogs" "controller.podDisruptionBudget.enable" "controller.rbac.create" "controller.rbac.scope"
+  "admission.enable" "admission.serviceAccounts" "admission.warnings" "apis" "controller.driverLogs" "controller.podDisruptionBudget.enable" "controller.rbac.create" "controller.rbac.scope"
   "controller.serviceAccount.create" "controller.sink" "crds.install" "crds.takeOver" "deadLetter.image.repository" "eventing.broker.class"
   "eventing.enable" "eventing.oidc" "grafana.dashboards.create" "handlers.image.repository" "hook.image.repository" "hook.releaseFinalizers"
   "image.repository" "networkPolicy.enable" "otherOperators.notice" "prometheus.podMonitor.create" "prometheus.rules.create" "prometheus.service.create"
@@ -98,6 +98,9 @@
 {{- if $values.spark.jobNamespaceSelector -}}
 {{- $problems = append $problems "controller.rbac.scope is Namespaces, and spark.jobNamespaceSelector selects others: remove the selector, or write Cluster" -}}
 {{- end -}}
+{{- end -}}
+{{- if and $values.spark.jobNamespaceSelector (or $values.admission.enable $values.admission.serviceAccounts $values.admission.warnings) (not $values.admission.namespaceSelector) -}}
+{{- $problems = append $problems "spark.jobNamespaceSelector is set, and no policy of the API server selects those namespaces: write the same into admission.namespaceSelector, as an object" -}}
 {{- end -}}
 {{- if and $values.otherOperators.notice (eq $values.controller.rbac.scope "Namespaces") -}}
 {{- $problems = append $problems "otherOperators.notice is true, and controller.rbac.scope is Namespaces: other operators are in other namespaces; remove one of them" -}}

@@ -12,6 +12,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/cluster/resources"
 	"github.com/firesteel-dev/firesteel/pkg/finding"
 	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
+	"github.com/firesteel-dev/firesteel/pkg/policy"
 )
 
 // longestName is the longest name of a cluster with which all its Pods can have the label with their revision.
@@ -22,13 +23,13 @@ func Warnings(c *sparkv1.SparkCluster) finding.List {
 	var w warnings
 	w.numbers(c)
 	if master := c.Spec.MasterSpec; master != nil {
-		w.statefulSet("spec.masterSpec.statefulSetSpec", master.StatefulSetSpec, "there is one master")
+		w.statefulSet("masterSpec.statefulSetSpec", master.StatefulSetSpec)
 		w.service("spec.masterSpec.serviceSpec", master.ServiceSpec)
 		w.metadata("spec.masterSpec.statefulSetMetadata", master.StatefulSetMetadata)
 		w.metadata("spec.masterSpec.serviceMetadata", master.ServiceMetadata)
 	}
 	if worker := c.Spec.WorkerSpec; worker != nil {
-		w.statefulSet("spec.workerSpec.statefulSetSpec", worker.StatefulSetSpec, "write the number into initWorkers")
+		w.statefulSet("workerSpec.statefulSetSpec", worker.StatefulSetSpec)
 		w.service("spec.workerSpec.serviceSpec", worker.ServiceSpec)
 		w.metadata("spec.workerSpec.statefulSetMetadata", worker.StatefulSetMetadata)
 		w.metadata("spec.workerSpec.serviceMetadata", worker.ServiceMetadata)
@@ -75,24 +76,30 @@ func (w *warnings) numbers(c *sparkv1.SparkCluster) {
 	}
 }
 
-// statefulSet warns about fields of a template that the operator always sets.
-func (w *warnings) statefulSet(field string, given *appsv1.StatefulSetSpec, instead string) {
+// statefulSet warns about fields of a template that the operator always sets. at is its path in the spec.
+func (w *warnings) statefulSet(at string, given *appsv1.StatefulSetSpec) {
 	if given == nil {
 		return
 	}
+	values := map[string]any{}
 	if given.Replicas != nil {
-		w.Warn(field+".replicas", *given.Replicas, "has no effect", instead)
-	}
-	if given.PodManagementPolicy == appsv1.OrderedReadyPodManagement {
-		w.Warn(field+".podManagementPolicy", given.PodManagementPolicy, "has no effect, it is always Parallel", "leave it out")
+		values[at+".replicas"] = *given.Replicas
 	}
 	if given.ServiceName != "" {
-		w.Warn(field+".serviceName", given.ServiceName, "has no effect", "leave it out, the Service's template is in serviceSpec")
+		values[at+".serviceName"] = given.ServiceName
 	}
 	if given.Selector != nil {
-		w.Warn(field+".selector", nil, "has no effect", "leave it out")
+		values[at+".selector"] = nil
 	}
-	w.metadata(field+".template.metadata", &given.Template.ObjectMeta)
+	for _, row := range policy.ClusterNoEffect {
+		if value, set := values[row.Field]; set {
+			w.Warn("spec."+row.Field, value, row.Message, row.Remedy)
+		}
+	}
+	if given.PodManagementPolicy == appsv1.OrderedReadyPodManagement {
+		w.Warn("spec."+at+".podManagementPolicy", given.PodManagementPolicy, "has no effect, it is always Parallel", "leave it out")
+	}
+	w.metadata("spec."+at+".template.metadata", &given.Template.ObjectMeta)
 }
 
 func (w *warnings) metadata(field string, given *metav1.ObjectMeta) {

@@ -11,6 +11,7 @@ import (
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/finding"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/policy"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
@@ -89,9 +90,9 @@ func mainResourceContradictions(spec sparkv1.ApplicationSpec) finding.List {
 // knows. The other is a memory size that Spark reads in two ways: its scripts pass it to Java unchanged.
 func propertyContradictions(conf map[string]string) finding.List {
 	var found finding.List
-	for _, key := range []string{"spark.driver.host", "spark.kubernetes.resource.type", "spark.kubernetes.submitInDriver"} {
-		if given, set := conf[key]; set {
-			found.Warn(finding.Entry("spec.sparkConf", key), given, "has no effect, the submission sets it", "leave it out")
+	for _, row := range policy.ApacheNoEffect {
+		if given, set := conf[row.Property]; set {
+			found.Warn(finding.Entry("spec.sparkConf", row.Property), given, row.Message, row.Remedy)
 		}
 	}
 	const memory = "spark.driver.memory"

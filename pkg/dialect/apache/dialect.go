@@ -16,6 +16,7 @@ var New = dialect.Of(dialect.Functions[*sparkv1.SparkApplication, Defaults]{
 	Warnings: Warnings,
 	// Firesteel starts all drivers.
 	UserDriver: func(*sparkv1.SparkApplication, Defaults) *dialect.UserDriver { return nil },
+	Manifest:   Manifest,
 
 	Plan:        Plan,
 	Ingredients: Ingredients,

@@ -10,6 +10,7 @@ import (
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/finding"
 	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
+	"github.com/firesteel-dev/firesteel/pkg/policy"
 	"github.com/firesteel-dev/firesteel/pkg/redact"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
@@ -29,8 +30,7 @@ func UnsupportedFields(app *sparkv1.SparkApplication) finding.List {
 			found.Warn(finding.Entry("spec.sparkConf", key), given, text.Format("has no effect, it is always %q", redact.Value(key, value)), "leave it out")
 		}
 		if !strings.HasPrefix(key, "spark.") {
-			found.Warn(finding.Entry("spec.sparkConf", key), nil, "is dropped, Spark reads only what begins with spark.",
-				"leave it out, or write spark.hadoop. before a property of Hadoop's")
+			found.Warn(finding.Entry("spec.sparkConf", key), nil, policy.ApacheForeign.Message, policy.ApacheForeign.Remedy)
 		}
 	}
 	found.Add(unsupportedFinalizers(app)...)

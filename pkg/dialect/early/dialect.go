@@ -25,6 +25,7 @@ var of = dialect.Of(dialect.Functions[*v1alpha1.SparkApplication, Settings]{
 	Warnings: Warnings,
 
 	UserDriver: UserDriver,
+	Manifest:   Manifest,
 
 	Plan:        Plan,
 	Ingredients: Ingredients,

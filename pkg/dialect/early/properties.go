@@ -8,24 +8,8 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/early/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/finding"
+	"github.com/firesteel-dev/firesteel/pkg/policy"
 )
-
-// renamed holds the properties that have another name today.
-var renamed = map[string]string{
-	"spark.kubernetes.driver.docker.image":     "spark.kubernetes.driver.container.image",
-	"spark.kubernetes.executor.docker.image":   "spark.kubernetes.executor.container.image",
-	"spark.kubernetes.docker.image.pullPolicy": "spark.kubernetes.container.image.pullPolicy",
-	"spark.kubernetes.driver.memoryOverhead":   "spark.driver.memoryOverhead",
-	"spark.kubernetes.executor.memoryOverhead": "spark.executor.memoryOverhead",
-}
-
-// listed holds the properties that are lists of key=value, with the prefix of today's property for each entry.
-var listed = map[string]string{
-	"spark.kubernetes.driver.labels":        "spark.kubernetes.driver.label.",
-	"spark.kubernetes.executor.labels":      "spark.kubernetes.executor.label.",
-	"spark.kubernetes.driver.annotations":   "spark.kubernetes.driver.annotation.",
-	"spark.kubernetes.executor.annotations": "spark.kubernetes.executor.annotation.",
-}
 
 const (
 	batchDelayKey      = "spark.kubernetes.allocation.batch.delay"
@@ -34,40 +18,6 @@ const (
 	shuffleTrackingKey = "spark.dynamicAllocation.shuffleTracking.enabled"
 	kerberosPrefix     = "spark.kubernetes.kerberos."
 )
-
-// stagingServer are the prefixes of the properties of the server that took files from the user's machine.
-var stagingServer = []string{"spark.kubernetes.resourceStagingServer.", "spark.ssl.kubernetes.resourceStagingServer."}
-
-// obsolete is a group of properties that have no effect today.
-type obsolete struct {
-	// prefixes begin the keys. One that does not end with a period is a key.
-	prefixes    []string
-	why, remedy string
-}
-
-var obsoletes = []obsolete{
-	{
-		[]string{"spark.kubernetes.initcontainer.", "spark.kubernetes.initContainer."},
-		"has no effect, no Spark since 2.4 has an init container that downloads", "leave it out: the driver and executors fetch by themselves",
-	},
-	{
-		[]string{"spark.kubernetes.mountdependencies.", "spark.kubernetes.mountDependencies."},
-		"has no effect, files are in the working directory of the driver",
-		"leave it out, and open files by SparkFiles.get instead of a path below /var/spark-data",
-	},
-	{
-		stagingServer,
-		"has no effect, no Spark since 2.3 has that server", "leave it out, and upload files by kubectl spark submit --upload-to",
-	},
-	{
-		[]string{"spark.kubernetes.driver.hdfslocality."},
-		"has no effect, it was of a fork of Spark", "leave it out",
-	},
-	{
-		[]string{"spark.kubernetes.authenticate.submission.", "spark.kubernetes.submission.", "spark.kubernetes.report.interval", "spark.kubernetes.context"},
-		"has no effect, it is for a client that submits, and Firesteel submits without one", "leave it out",
-	},
-}
 
 // setProperties translates the properties of a spec.
 func (t *translation) setProperties(spec v1alpha1.SparkApplicationSpec) {
@@ -93,16 +43,16 @@ func (t *translation) setProperties(spec v1alpha1.SparkApplicationSpec) {
 
 // isOld reports whether a property is translated or dropped.
 func isOld(key string) bool {
-	_, isRenamed := renamed[key]
+	_, isRenamed := policy.EarlyRenamed[key]
 	prefix, _ := annotationPrefix(key)
-	return isRenamed || listed[key] != "" || prefix != "" || obsoleteOf(key) != nil || strings.HasPrefix(key, shufflePrefix) || isOldKerberos(key)
+	return isRenamed || policy.EarlyLists[key] != "" || prefix != "" || obsoleteOf(key) != nil || strings.HasPrefix(key, shufflePrefix) || isOldKerberos(key)
 }
 
 // annotationPrefix returns today's prefix of a property for one annotation in the seed's spelling, and the key of the annotation.
 func annotationPrefix(key string) (prefix, annotation string) {
-	for _, role := range []string{"driver", "executor"} {
-		if annotation, ok := strings.CutPrefix(key, "spark.kubernetes."+role+".annotations."); ok {
-			return "spark.kubernetes." + role + ".annotation.", annotation
+	for old, today := range policy.EarlyPrefixes {
+		if annotation, ok := strings.CutPrefix(key, old); ok {
+			return today, annotation
 		}
 	}
 	return "", ""
@@ -114,13 +64,10 @@ func isOldKerberos(key string) bool {
 	return ok && !strings.HasPrefix(name, "krb5.") && !strings.HasPrefix(name, "tokenSecret.")
 }
 
-func obsoleteOf(key string) *obsolete {
-	for i := range obsoletes {
-		for _, prefix := range obsoletes[i].prefixes {
-			if key == prefix || strings.HasSuffix(prefix, ".") && strings.HasPrefix(key, prefix) {
-				return &obsoletes[i]
-			}
-		}
+// obsoleteOf returns what is known of a property that has no effect today; nil if it may have one.
+func obsoleteOf(key string) *policy.NoEffect {
+	if at := slices.IndexFunc(policy.EarlyNoEffect, func(n policy.NoEffect) bool { return n.Matches(key) }); at >= 0 {
+		return &policy.EarlyNoEffect[at]
 	}
 	return nil
 }
@@ -129,17 +76,17 @@ func obsoleteOf(key string) *obsolete {
 func (t *translation) setOld(key, value string) {
 	prefix, annotation := annotationPrefix(key)
 	switch {
-	case renamed[key] != "":
-		t.rename(key, renamed[key], value)
+	case policy.EarlyRenamed[key] != "":
+		t.rename(key, policy.EarlyRenamed[key], value)
 	case prefix != "":
 		t.rename(key, prefix+annotation, value)
-	case listed[key] != "":
+	case policy.EarlyLists[key] != "":
 		t.setListed(key, value)
 	case isOldKerberos(key):
 		t.warnOfProperty(key, "has no effect, it was of a fork of Spark",
 			"write spark.kerberos.principal, spark.kerberos.keytab or spark.kubernetes.kerberos.krb5.configMapName")
 	case obsoleteOf(key) != nil:
-		t.warnOfProperty(key, obsoleteOf(key).why, obsoleteOf(key).remedy)
+		t.warnOfProperty(key, obsoleteOf(key).Message, obsoleteOf(key).Remedy)
 	}
 }
 
@@ -162,7 +109,7 @@ func (t *translation) setListed(key, value string) {
 		case !ok || name == "":
 			t.warnOfProperty(key, fmt.Sprintf("has the entry %.64q, which is not key=value and has no effect", entry), "correct it")
 		default:
-			t.rename(key, listed[key]+name, text)
+			t.rename(key, policy.EarlyLists[key]+name, text)
 		}
 	}
 }
@@ -170,7 +117,7 @@ func (t *translation) setListed(key, value string) {
 // refuseStaged refuses files of the user's machine that the staging server would have taken.
 func (t *translation) refuseStaged(spec v1alpha1.SparkApplicationSpec) {
 	staged := slices.ContainsFunc(slices.Collect(maps.Keys(spec.SparkConf)), func(key string) bool {
-		return slices.ContainsFunc(stagingServer, func(prefix string) bool { return strings.HasPrefix(key, prefix) })
+		return slices.ContainsFunc(policy.EarlyStagingServer, func(prefix string) bool { return strings.HasPrefix(key, prefix) })
 	})
 	if !staged {
 		return

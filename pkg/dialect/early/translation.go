@@ -15,6 +15,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/settings"
 	"github.com/firesteel-dev/firesteel/pkg/finding"
+	"github.com/firesteel-dev/firesteel/pkg/policy"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
@@ -234,8 +235,7 @@ var scalaSuffix = regexp.MustCompile(`_2\.1[01]([-.][^/]*)?$`)
 // warnOfUnused warns of what nothing acts on, and of jars for another Scala.
 func (t *translation) warnOfUnused(spec v1alpha1.SparkApplicationSpec) {
 	if spec.LogsLocation != "" {
-		t.warnings.Warn("spec.logsLocation", spec.LogsLocation, "has no effect, as in the early operator",
-			"leave it out, or set driver-log-lines in the ConfigMap config-kubeflow")
+		t.warnings.Warn("spec.logsLocation", spec.LogsLocation, policy.EarlyLogsLocation.Message, policy.EarlyLogsLocation.Remedy)
 	}
 	t.warnOfPodName(spec)
 	jars := []struct{ field, uri string }{{"spec.mainApplicationFile", spec.MainApplicationFile}}

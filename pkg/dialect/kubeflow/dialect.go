@@ -20,6 +20,7 @@ var New = dialect.Of(dialect.Functions[*v1beta2.SparkApplication, settings.Defau
 	Warnings: fields.UnsupportedFields,
 	// Firesteel starts all drivers.
 	UserDriver: func(*v1beta2.SparkApplication, settings.Defaults) *dialect.UserDriver { return nil },
+	Manifest:   fields.Manifest,
 
 	Plan:            fields.Plan,
 	Ingredients:     fields.Ingredients,

@@ -3,6 +3,7 @@ package sparkcluster
 import (
 	"cmp"
 	"context"
+	"maps"
 	"reflect"
 
 	"go.opentelemetry.io/otel"
@@ -135,7 +136,8 @@ func concernsMaster(changed object) bool {
 func concerns(process *base.Process, c *sparkv1.SparkCluster, before, after *config.Config) bool {
 	served := after.Scope.Serves(c, process.NamespaceLabels)
 	redefined := !reflect.DeepEqual(before.Clusters, after.Clusters) || before.Defaults.Image != after.Defaults.Image ||
-		before.In(c.Namespace).Defaults.PodSecurity != after.In(c.Namespace).Defaults.PodSecurity
+		before.In(c.Namespace).Defaults.PodSecurity != after.In(c.Namespace).Defaults.PodSecurity ||
+		!maps.Equal(before.Admission.Rules, after.Admission.Rules)
 	return served != before.Scope.Serves(c, process.NamespaceLabels) || served && redefined
 }
 

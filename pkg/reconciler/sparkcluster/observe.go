@@ -109,6 +109,17 @@ func (r *Reconciler) statefulSets(c *sparkv1.SparkCluster) []*appsv1.StatefulSet
 	return sets
 }
 
+// runs reports whether a cluster exists as its present spec asks. Then a change of the admin's rules does nothing to it.
+func (r *Reconciler) runs(c *sparkv1.SparkCluster, objects *resources.Objects) bool {
+	if len(r.statefulSets(c)) < 2 {
+		return false
+	}
+	return !slices.ContainsFunc(objects.All(), func(wanted resources.Object) bool {
+		existing := r.owned.get(c.UID, objectKeyOf(wanted))
+		return existing != nil && !resources.Same(existing, wanted)
+	})
+}
+
 // masterOf returns the address of the master as the existing objects have it: an edit may have been refused.
 func (r *Reconciler) masterOf(c *sparkv1.SparkCluster, objects *resources.Objects) masterui.Master {
 	service, set := objects.MasterService, objects.Master

@@ -22,6 +22,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/cluster/resources"
 	"github.com/firesteel-dev/firesteel/pkg/cluster/status"
 	"github.com/firesteel-dev/firesteel/pkg/config"
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/events"
 	"github.com/firesteel-dev/firesteel/pkg/metrics/clusters"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
@@ -124,6 +125,9 @@ func (r *Reconciler) advance(ctx context.Context, c *sparkv1.SparkCluster) (*spa
 	}
 	if err := r.retryRefused(ctx, c, objects); err != nil {
 		return c, err
+	}
+	if !r.runs(c, objects) {
+		policy.Refused = r.redactors.Cause(c, dialect.Refused(status.Invalid(c, settings.Admission.Rules)))
 	}
 	record, seen := r.withProgress(c), r.observe(ctx, c, objects)
 	for range maxEffects {

@@ -13,6 +13,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/settings"
 	"github.com/firesteel-dev/firesteel/pkg/finding"
 	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
+	"github.com/firesteel-dev/firesteel/pkg/policy"
 	"github.com/firesteel-dev/firesteel/pkg/redact"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
@@ -50,8 +51,7 @@ func overruled(app *v1beta2.SparkApplication, defaults settings.Defaults) findin
 		shown := redact.Value(key, effective.value)
 		switch {
 		case !strings.HasPrefix(key, "spark."):
-			found.Warn(finding.Entry("spec.sparkConf", key), nil, "is dropped, Spark reads only what begins with spark.",
-				"leave it out, or write it into spec.hadoopConf if it is a property of Hadoop's")
+			found.Warn(finding.Entry("spec.sparkConf", key), nil, policy.KubeflowForeign.Message, policy.KubeflowForeign.Remedy)
 		case defaults.Discourages(key):
 			found.Warn(finding.Entry("spec.sparkConf", key), given, "works here, though newer versions of the Kubeflow operator refuse it", insteadOf(key))
 		case !set:
@@ -183,24 +183,15 @@ func unsupportedInApplication(app *v1beta2.SparkApplication, defaults settings.D
 // read.
 func unsupportedSinceLong(spec v1beta2.SparkApplicationSpec) finding.List {
 	var found finding.List
-	type reason struct{ why, remedy string }
-	download := reason{"no Spark since 2.3 has an init container that downloads, the driver and executors fetch by themselves", "leave it out"}
-	retries := reason{"the Kubeflow operator does not read it either", "write spec.restartPolicy"}
-	for _, old := range []struct {
-		field string
-		given bool
-		reason
-	}{
-		{"spec.initContainerImage", spec.InitContainerImage != "", download},
-		{"spec.deps.jarsDownloadDir", spec.Deps.JarsDownloadDir != "", download},
-		{"spec.deps.filesDownloadDir", spec.Deps.FilesDownloadDir != "", download},
-		{"spec.deps.downloadTimeout", spec.Deps.DownloadTimeout != nil, download},
-		{"spec.deps.maxSimultaneousDownloads", spec.Deps.MaxSimultaneousDownloads != nil, download},
-		{"spec.failureRetries", spec.FailureRetries != nil, retries},
-		{"spec.retryInterval", spec.RetryInterval != nil, retries},
-	} {
-		if old.given {
-			found.Warn(old.field, nil, "has no effect, "+old.why, old.remedy)
+	given := map[string]bool{
+		"initContainerImage": spec.InitContainerImage != "", "deps.jarsDownloadDir": spec.Deps.JarsDownloadDir != "",
+		"deps.filesDownloadDir": spec.Deps.FilesDownloadDir != "", "deps.downloadTimeout": spec.Deps.DownloadTimeout != nil,
+		"deps.maxSimultaneousDownloads": spec.Deps.MaxSimultaneousDownloads != nil,
+		"failureRetries":                spec.FailureRetries != nil, "retryInterval": spec.RetryInterval != nil,
+	}
+	for _, old := range policy.KubeflowNoEffect {
+		if given[old.Field] {
+			found.Warn("spec."+old.Field, nil, old.Message, old.Remedy)
 		}
 	}
 	return found

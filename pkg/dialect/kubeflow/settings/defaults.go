@@ -2,7 +2,6 @@ package settings
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
+	"github.com/firesteel-dev/firesteel/pkg/policy"
 )
 
 // Defaults are the operator's settings for the applications of this API. They are not part of the application's spec: a
@@ -67,29 +67,14 @@ type Ingress struct {
 func NewDefaults() Defaults {
 	return Defaults{
 		Settings:              dialect.NewSettings(),
-		DeniedProperties:      slices.Clone(deniedProperties),
+		DeniedProperties:      slices.Clone(policy.KubeflowDenied),
 		DiscouragedProperties: slices.Clone(discouragedProperties),
 		MaxTrackedExecutors:   1000,
 		UIService:             true,
 	}
 }
 
-// deniedProperties are those that the Kubeflow operator refuses from 2.5.2 on. They give an application rights that its
-// fields do not show: another service account's, or another API server's.
-var deniedProperties = []string{
-	"spark.master",
-	"spark.kubernetes.driver.master",
-	"spark.kubernetes.authenticate.driver.serviceAccountName",
-	"spark.kubernetes.authenticate.executor.serviceAccountName",
-	"spark.kubernetes.authenticate.oauthToken",
-	"spark.kubernetes.authenticate.oauthTokenFile",
-	"spark.kubernetes.authenticate.driver.oauthToken",
-	"spark.kubernetes.authenticate.driver.oauthTokenFile",
-	"spark.kubernetes.authenticate.executor.oauthToken",
-	"spark.kubernetes.authenticate.executor.oauthTokenFile",
-}
-
-// discouragedProperties are those that the Kubeflow operator refuses, too, although it ran applications with them for years.
+// discouragedProperties are those that the Kubeflow operator refuses, too, besides policy.KubeflowDenied, although it ran applications with them for years.
 var discouragedProperties = []string{
 	"spark.kubernetes.container.image",
 	"spark.kubernetes.driver.container.image",
@@ -103,16 +88,9 @@ func (d Defaults) UINodePort(options *v1beta2.SparkUIConfiguration) bool {
 }
 
 // Denies reports whether an application may not set a property.
-func (d Defaults) Denies(key string) bool { return listed(d.DeniedProperties, key) }
+func (d Defaults) Denies(key string) bool { return policy.Listed(d.DeniedProperties, key) }
 
 // Discourages reports whether an application should not set a property, although it may.
 func (d Defaults) Discourages(key string) bool {
-	return !d.Denies(key) && listed(d.DiscouragedProperties, key)
-}
-
-func listed(keys []string, key string) bool {
-	return slices.ContainsFunc(keys, func(its string) bool {
-		prefix, open := strings.CutSuffix(its, "*")
-		return its == key || open && strings.HasPrefix(key, prefix)
-	})
+	return !d.Denies(key) && policy.Listed(d.DiscouragedProperties, key)
 }

@@ -1,8 +1,6 @@
 package settings_test
 
 import (
-	"os"
-	"strings"
 	"testing"
 
 	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/settings"
@@ -34,21 +32,5 @@ func TestDeniedProperties(t *testing.T) {
 				t.Errorf("%s is denied: %t, discouraged: %t; want %t, %t", test.key, denied, discouraged, test.denied, test.discouraged)
 			}
 		})
-	}
-}
-
-func TestThePolicyOfTheAPIServerDeniesTheSameProperties(t *testing.T) {
-	policy, err := os.ReadFile("../../../../config/admission/sparkoperator-properties.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	denied := settings.NewDefaults().DeniedProperties
-	for _, key := range denied {
-		if !strings.Contains(string(policy), "'"+key+"'") {
-			t.Errorf("config/admission does not deny %s", key)
-		}
-	}
-	if keys := strings.Count(string(policy), "          'spark."); keys != len(denied) {
-		t.Errorf("config/admission denies %d properties, not %d", keys, len(denied))
 	}
 }

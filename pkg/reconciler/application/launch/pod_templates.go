@@ -71,6 +71,9 @@ func (l *Launcher) addTemplates(
 		var refusal *finding.Finding
 		switch {
 		case err == nil:
+			if broken := v.Dialect.Settings().Rules.CheckPod(&template.Spec); len(broken) > 0 {
+				refused = append(refused, remote.Found(broken).Err())
+			}
 			remote.ApplyTo(plan, template)
 		case errors.As(err, &refusal):
 			refused = append(refused, remote.Refuse(refusal.Message, refusal.Remedy))

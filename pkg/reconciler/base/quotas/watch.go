@@ -2,6 +2,7 @@ package quotas
 
 import (
 	"context"
+	"reflect"
 	"sync"
 
 	"go.uber.org/zap"
@@ -57,7 +58,7 @@ func (t *Tracker) Configure(settings config.Admission) {
 		t.watches = &watches{}
 		clear(t.quotas)
 	}
-	if before == settings {
+	if reflect.DeepEqual(before, settings) {
 		return
 	}
 	clear(t.queues)

@@ -1,0 +1,40 @@
+package status
+
+import (
+	"fmt"
+
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/cluster/resources"
+	"github.com/firesteel-dev/firesteel/pkg/finding"
+	"github.com/firesteel-dev/firesteel/pkg/policy"
+)
+
+// Invalid returns why a cluster is refused: what breaks the admin's rules.
+func Invalid(c *sparkv1.SparkCluster, rules policy.Rules) finding.List {
+	if len(rules) == 0 {
+		return nil
+	}
+	return rules.Check(manifest(c))
+}
+
+// manifest returns what the admin's rules read of a cluster.
+func manifest(c *sparkv1.SparkCluster) *policy.Manifest {
+	const instances = "spec.clusterTolerations.instanceConfig."
+	numbers := c.Spec.ClusterTolerations.InstanceConfig
+	m := &policy.Manifest{
+		Labels:  c.Labels,
+		Workers: []policy.Value{{Field: instances + "initWorkers", Text: fmt.Sprint(numbers.InitWorkers)}},
+	}
+	if resources.Autoscaled(c) {
+		m.Workers = append(m.Workers, policy.Value{Field: instances + "maxWorkers", Text: fmt.Sprint(numbers.MaxWorkers)})
+	}
+	m.AddProperties(policy.Properties{Given: c.Spec.SparkConf}, policy.ImageKeys[0])
+	m.HostPaths = nil // clusters mount nothing by properties
+	if master := c.Spec.MasterSpec; master != nil && master.StatefulSetSpec != nil {
+		m.AddPod("spec.masterSpec.statefulSetSpec.template.spec", &master.StatefulSetSpec.Template.Spec)
+	}
+	if worker := c.Spec.WorkerSpec; worker != nil && worker.StatefulSetSpec != nil {
+		m.AddPod("spec.workerSpec.statefulSetSpec.template.spec", &worker.StatefulSetSpec.Template.Spec)
+	}
+	return m
+}

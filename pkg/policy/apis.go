@@ -1,0 +1,250 @@
+package policy
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Resources are resources of one API.
+type Resources struct {
+	Group     string
+	Resources []string
+}
+
+// API is a set of kinds that one policy is for.
+type API struct {
+	// Name begins the names of its policies, and Kinds says in words which kinds they are.
+	Name, Kinds string
+	// Resources are the kinds.
+	Resources []Resources
+	// Variables make the fields of a Manifest.
+	Variables []Variable
+	// accounts are optional entries of the fields and properties that name service accounts.
+	accounts []string
+	// noEffect are rows about what has no effect.
+	noEffect []NoEffect
+}
+
+const (
+	driverAccountKey   = "spark.kubernetes.authenticate.driver.serviceAccountName"
+	executorAccountKey = "spark.kubernetes.authenticate.executor.serviceAccountName"
+	anyAccountKey      = "spark.kubernetes.authenticate.serviceAccountName"
+)
+
+// APIs are those that Firesteel serves.
+var APIs = []API{apache, cluster, kubeflow, early}
+
+var apache = API{
+	Name: "spark", Kinds: "SparkApplications of spark.apache.org and their schedules",
+	Resources: []Resources{{"spark.apache.org", []string{"sparkapplications"}}, {"firesteel.dev", []string{"scheduledsparkapplications"}}},
+	Variables: slices.Concat(
+		specVariables("template", "spec"),
+		[]Variable{templateLabels(true), propertyKeys()},
+		roleNames{role: "driver"}.variables(), roleNames{role: "executor"}.variables(),
+		executors(nil, "", "2"),
+		[]Variable{{"timeToLive", ttlOf("applicationTolerations.ttlAfterStopMillis", " && int(v) >= 0")}},
+		podVariables(map[string]pod{
+			"driverPod": podAt("driverSpec.podTemplateSpec.spec"), "executorPod": podAt("executorSpec.podTemplateSpec.spec"),
+		}, imageProperties(), []string{hostPathProperties()}, nil, nil),
+	),
+	accounts: []string{
+		property(driverAccountKey), property(executorAccountKey), property(anyAccountKey),
+		text("driverSpec.podTemplateSpec.spec.serviceAccountName"), text("driverSpec.podTemplateSpec.spec.serviceAccount"),
+		text("executorSpec.podTemplateSpec.spec.serviceAccountName"), text("executorSpec.podTemplateSpec.spec.serviceAccount"),
+	},
+	noEffect: append([]NoEffect{ApacheForeign}, ApacheNoEffect...),
+}
+
+// templateLabels is the variable of the labels of the template of a schedule, which its runs have, too.
+func templateLabels(scheduled bool) Variable {
+	if !scheduled {
+		return Variable{"templateLabels", "{}"}
+	}
+	return Variable{"templateLabels", "object.kind == 'ScheduledSparkApplication' ? " + orEmpty("object.spec.?template.?metadata.?labels", "{}") + " : {}"}
+}
+
+// ttlOf is the variable about the time to live.
+func ttlOf(field, valid string) string {
+	path := "variables.spec.?" + strings.ReplaceAll(field, ".", ".?")
+	return fmt.Sprintf("[{'field': %s, 'value': [%s.orValue(null)].exists(v, v != null%s) ? 'set' : ''}]", at(field), path, valid)
+}
+
+var cluster = API{
+	Name: "sparkcluster", Kinds: "SparkClusters",
+	Resources: []Resources{{"spark.apache.org", []string{"sparkclusters"}}},
+	Variables: slices.Concat(
+		specVariables(),
+		[]Variable{templateLabels(false), propertyKeys(), {"workers", workers()}},
+		podVariables(map[string]pod{
+			"masterPod": podAt("masterSpec.statefulSetSpec.template.spec"), "workerPod": podAt("workerSpec.statefulSetSpec.template.spec"),
+		}, []string{first(property(ImageKeys[0]))}, nil, nil, nil),
+	),
+	accounts: []string{
+		text("masterSpec.statefulSetSpec.template.spec.serviceAccountName"), text("masterSpec.statefulSetSpec.template.spec.serviceAccount"),
+		text("workerSpec.statefulSetSpec.template.spec.serviceAccountName"), text("workerSpec.statefulSetSpec.template.spec.serviceAccount"),
+	},
+	noEffect: ClusterNoEffect,
+}
+
+// workers is the list of the numbers of workers: an autoscaler scales up to maxWorkers.
+func workers() string {
+	const instances = "clusterTolerations.instanceConfig."
+	return all(first(number(instances+"initWorkers")),
+		fmt.Sprintf("(variables.spec.%[1]sminWorkers < variables.spec.%[1]smaxWorkers ? %[2]s : [])", instances, first(number(instances+"maxWorkers"))))
+}
+
+var kubeflow = API{
+	Name: "sparkoperator", Kinds: "SparkApplications and ScheduledSparkApplications of sparkoperator.k8s.io",
+	Resources: []Resources{{"sparkoperator.k8s.io", []string{"sparkapplications", "scheduledsparkapplications"}}},
+	Variables: slices.Concat(
+		specVariables("template"),
+		[]Variable{templateLabels(false)},
+		kubeflowRole("driver").variables(), kubeflowRole("executor").variables(),
+		kubeflowExecutors(),
+		[]Variable{{"timeToLive", ttlOf("timeToLiveSeconds", "")}},
+		podVariables(map[string]pod{
+			"driverPod": podAt("driver.template.spec"), "executorPod": podAt("executor.template.spec"),
+			"driverRole": podAt("driver"), "executorRole": podAt("executor"),
+		},
+			slices.Concat(textLists("image", "driver.image", "executor.image"), imageProperties(), containersOf(imagesIn, "driver", "executor")),
+			[]string{volumesOf("variables.spec.?volumes", "volumes"), hostPathProperties()},
+			nil,
+			slices.Concat(containersOf(privilegedIn, "driver", "executor"), []string{
+				isTrue("variables.spec.?driver.?securityContext.?privileged", "driver.securityContext.privileged"),
+				isTrue("variables.spec.?executor.?securityContext.?privileged", "executor.securityContext.privileged"),
+			}),
+		),
+	),
+	accounts: []string{
+		text("driver.serviceAccount"), text("executor.serviceAccount"),
+		property(driverAccountKey), property(executorAccountKey), property(anyAccountKey),
+		text("driver.template.spec.serviceAccountName"), text("driver.template.spec.serviceAccount"),
+		text("executor.template.spec.serviceAccountName"), text("executor.template.spec.serviceAccount"),
+	},
+	noEffect: append([]NoEffect{KubeflowForeign}, KubeflowNoEffect...),
+}
+
+func kubeflowRole(role string) roleNames {
+	return roleNames{
+		role: role, memory: []string{text(role + ".memory")}, overhead: []string{text(role + ".memoryOverhead")},
+		factor: []string{text("memoryOverheadFactor")},
+		cores:  []string{number(role + ".cores")}, request: []string{text(role + ".coreRequest")}, limit: []string{text(role + ".coreLimit")},
+	}
+}
+
+func kubeflowExecutors() []Variable {
+	// Its fields count only if it is enabled.
+	const enabled = "variables.spec.?dynamicAllocation.?enabled.orValue(false) == true"
+	within := func(field string) string {
+		return fmt.Sprintf("(%s ? %s : optional.none())", enabled, number("dynamicAllocation."+field))
+	}
+	return executors(map[string]string{
+		"instances": number("executor.instances"), "initialExecutors": within("initialExecutors"),
+		"minExecutors": within("minExecutors"), "maxExecutors": within("maxExecutors"),
+	}, enabled, "1")
+}
+
+// containersOf are lists about the sidecars of roles.
+func containersOf(list func(containers, named string) string, roles ...string) []string {
+	var lists []string
+	for _, role := range roles {
+		lists = append(lists, list(orEmpty("variables.spec.?"+role+".?sidecars", "[]"), at(role+".sidecars")+" + '[' + c.?name.orValue('') + ']"))
+	}
+	return lists
+}
+
+func imagesIn(containers, named string) string {
+	return fmt.Sprintf("%s.filter(c, c.?image.orValue('') != '').map(c, {'field': %s.image', 'value': string(c.image)})", containers, named)
+}
+
+func privilegedIn(containers, named string) string {
+	return fmt.Sprintf("%s.filter(c, %s.?privileged.orValue(false) == true).map(c, {'field': %s.securityContext.privileged', 'value': ''})",
+		containers, orEmpty("c.?securityContext", "{}"), named)
+}
+
+var early = API{
+	Name: "early", Kinds: "SparkApplications of spark-operator.k8s.io",
+	Resources: []Resources{{"spark-operator.k8s.io", []string{"sparkapplications"}}},
+	Variables: slices.Concat(
+		specVariables(),
+		[]Variable{templateLabels(false), earlyNames(), earlyProperties()},
+		earlyRole("driver").variables(), earlyRole("executor").variables(),
+		executors(map[string]string{"instances": number("executor.instances")}, "", "2"),
+		podVariables(nil, slices.Concat(textLists("driver.image", "executor.image"), imageProperties(EarlyImageKeys()...)), []string{hostPathProperties()}, nil, nil),
+	),
+	accounts: []string{property(driverAccountKey), property(executorAccountKey), property(anyAccountKey)},
+	noEffect: append([]NoEffect{KubeflowForeign, EarlyLogsLocation}, EarlyNoEffect...),
+}
+
+func earlyRole(role string) roleNames {
+	return roleNames{
+		role: role, memory: []string{text(role + ".memory")}, cores: []string{number(role + ".cores")},
+		// A property of the old name counts only if there is none of the name of today.
+		overhead: []string{property("spark." + role + ".memoryOverhead"), property("spark.kubernetes." + role + ".memoryOverhead")},
+	}
+}
+
+// EarlyImageKeys are the old names of properties that name images.
+func EarlyImageKeys() []string {
+	var keys []string
+	for old, today := range EarlyRenamed {
+		if slices.Contains(ImageKeys, today) {
+			keys = append(keys, old)
+		}
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// earlyNames is the variable of the names of properties today, by their old names.
+func earlyNames() Variable {
+	var entries []string
+	for _, old := range slices.Sorted(maps.Keys(EarlyRenamed)) {
+		entries = append(entries, celText(old)+": "+celText(EarlyRenamed[old]))
+	}
+	return Variable{"renamed", "{" + strings.Join(entries, ", ") + "}"}
+}
+
+// earlyProperties are the keys of properties as they are written and, where they have another name today, by that.
+func earlyProperties() Variable {
+	entry := "{'field': variables.path + '.sparkConf[' + k + ']', 'value': %s}"
+	lists := []string{
+		"variables.conf.map(k, " + fmt.Sprintf(entry, "string(k)") + ")",
+		"variables.conf.filter(k, k in variables.renamed).map(k, " + fmt.Sprintf(entry, "variables.renamed[k]") + ")",
+	}
+	for _, old := range slices.Sorted(maps.Keys(EarlyPrefixes)) {
+		lists = append(lists, fmt.Sprintf("variables.conf.filter(k, k.startsWith(%[1]s)).map(k, "+fmt.Sprintf(entry, "%[2]s + k.substring(%[3]d)")+")",
+			celText(old), celText(EarlyPrefixes[old]), len(old)))
+	}
+	for _, key := range slices.Sorted(maps.Keys(EarlyLists)) {
+		lists = append(lists, fmt.Sprintf("(%[1]s in variables.conf ? string(variables.conf[%[1]s]).split(',').filter(e, e.trim() != '')"+
+			".map(e, {'field': variables.path + '.sparkConf[' + %[1]s + ']', 'value': %[2]s + e.trim().split('=')[0]}) : [])", celText(key), celText(EarlyLists[key])))
+	}
+	return Variable{"properties", all(lists...)}
+}
+
+// The names of Spark properties of 2017 that applications of spark-operator.k8s.io may have, and their names today.
+var (
+	// EarlyRenamed are properties that have another name today.
+	EarlyRenamed = map[string]string{
+		"spark.kubernetes.driver.docker.image":     "spark.kubernetes.driver.container.image",
+		"spark.kubernetes.executor.docker.image":   "spark.kubernetes.executor.container.image",
+		"spark.kubernetes.docker.image.pullPolicy": "spark.kubernetes.container.image.pullPolicy",
+		"spark.kubernetes.driver.memoryOverhead":   "spark.driver.memoryOverhead",
+		"spark.kubernetes.executor.memoryOverhead": "spark.executor.memoryOverhead",
+	}
+	// EarlyLists are properties that are lists of key=value, with the prefix of today's property for each entry.
+	EarlyLists = map[string]string{
+		"spark.kubernetes.driver.labels":        "spark.kubernetes.driver.label.",
+		"spark.kubernetes.executor.labels":      "spark.kubernetes.executor.label.",
+		"spark.kubernetes.driver.annotations":   "spark.kubernetes.driver.annotation.",
+		"spark.kubernetes.executor.annotations": "spark.kubernetes.executor.annotation.",
+	}
+	// EarlyPrefixes begin properties for one annotation each, with the prefix of today.
+	EarlyPrefixes = map[string]string{
+		"spark.kubernetes.driver.annotations.":   "spark.kubernetes.driver.annotation.",
+		"spark.kubernetes.executor.annotations.": "spark.kubernetes.executor.annotation.",
+	}
+)

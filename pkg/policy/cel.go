@@ -1,0 +1,107 @@
+package policy
+
+import (
+	"fmt"
+	"strings"
+)
+
+// celRule is the check of a rule in CEL: a list of what breaks it, each with field, value, problem and remedy. It reads the variable
+// settings, which is the data of config-admission, and variables of the API.
+type celRule struct {
+	// variable is what the rule reads of a manifest. A kind without that variable does not have the rule.
+	variable string
+	// on is the value of a switch with which the rule is on.
+	on string
+	// breaks is an expression about v, an entry of the variable. problem and remedy are texts, with %s for the setting.
+	breaks, problem, remedy string
+	// setting is an expression for %s. By default, it is the value of the key.
+	setting string
+	// nameless leaves the value out of the message: the field has it.
+	nameless bool
+	// expression is the whole list, if the other fields do not express it.
+	expression string
+}
+
+// list returns the expression of what breaks the rule.
+func (r *Rule) list() string {
+	c := r.cel
+	on := celOn(r.Key)
+	if c.on != "" {
+		on = fmt.Sprintf("%s == '%s'", celSetting(r.Key), c.on)
+	}
+	expression := c.expression
+	if expression == "" {
+		value, setting := "v.value", c.setting
+		if c.nameless {
+			value = "''"
+		}
+		if setting == "" {
+			setting = celSetting(r.Key)
+		}
+		expression = fmt.Sprintf("variables.%s.filter(v, %s).map(v, {'field': v.field, 'value': %s, 'problem': %s, 'remedy': %s})",
+			c.variable, c.breaks, value, celFormat(c.problem, setting), celFormat(c.remedy, setting))
+	}
+	return on + " ? " + expression + " : []"
+}
+
+// celMessage is the message about the first entry of a list of what breaks a rule, in the words of the finding.
+func celMessage(list string) string {
+	return fmt.Sprintf(`%[1]s[0].field + (%[1]s[0].value == '' ? '' : ' "' + %[1]s[0].value + '"') + ' ' + %[1]s[0].problem + ': ' + %[1]s[0].remedy`, list)
+}
+
+// celSetting is the value of a key of the ConfigMap. An absent key has none.
+func celSetting(key string) string {
+	return fmt.Sprintf("variables.settings[?'%s'].orValue('').trim()", key)
+}
+
+func celOn(key string) string { return celSetting(key) + " != ''" }
+
+// celList is the value of a key that is a list.
+func celList(key string) string { return celSplit(celSetting(key)) }
+
+// celSplit splits a text at commas and white space.
+func celSplit(text string) string {
+	return text + `.replace(',', ' ').replace('\n', ' ').replace('\r', ' ').replace('\t', ' ').split(' ').filter(e, e != '')`
+}
+
+// celListed reports whether the list of a key has an entry, as Listed.
+func celListed(entry, key string) string { return celListedIn(entry, celList(key)) }
+
+func celListedIn(entry, list string) string {
+	return fmt.Sprintf("%s.exists(e, %[2]s == e || e.endsWith('*') && %[2]s.startsWith(e.substring(0, size(e) - 1)))", list, entry)
+}
+
+// celText quotes a text.
+func celText(text string) string {
+	return "'" + strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(text) + "'"
+}
+
+// celFormat is a text with an expression in the place of each %s.
+func celFormat(format, expression string) string {
+	var parts []string
+	for i, part := range strings.Split(format, "%s") {
+		if i > 0 {
+			parts = append(parts, expression)
+		}
+		if part != "" {
+			parts = append(parts, celText(part))
+		}
+	}
+	return strings.Join(parts, " + ")
+}
+
+// celMemory is the list of what breaks a rule about the memory of a role.
+func celMemory(key, role string) string {
+	parts, added := "variables."+role+"Memory", "variables."+role+"Factor"
+	entry := func(problem, remedy string) string {
+		return fmt.Sprintf("{'field': v.field, 'value': v.value, 'problem': %s, 'remedy': %s}", celText(problem), celText(remedy))
+	}
+	unreadable := fmt.Sprintf("(%s.filter(v, !v.value.trim().matches('%s')).map(v, %s) + %s.filter(v, !v.value.trim().matches('%s')).map(v, %s))",
+		parts, sizePattern, entry(sizeProblem+key+boundedBy, sizeRemedy), added, factorPattern, entry("is no factor, and "+key+boundedBy, "write one such as 0.1"))
+	total := fmt.Sprintf("([0.0] + %s.map(v, %s) + %s.map(v, double(v.value.trim()) * %s)).sum()",
+		parts, celSize("v.value.trim()"), added, celSize(parts+"[0].value.trim()"))
+	before, after, _ := strings.Cut(memoryProblem, "%d")
+	exceeded := fmt.Sprintf("[%s].filter(n, n > %s).map(n, {'field': %[3]s[0].field, 'value': %[3]s[0].value, 'problem': %[4]s + (n < 1.0e18 ? string(int(n / 1048576.0)) : '999999999999') + %[5]s, 'remedy': %[6]s})",
+		total, celSize(celSetting(key)), parts, celText(before), celFormat(after+key+allows, celSetting(key)), celText(memoryRemedy))
+	return fmt.Sprintf("[%s].map(u, size(u) > 0 ? u : %s)[0]", unreadable, exceeded)
+}

@@ -1,0 +1,117 @@
+package policy
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// The formats are the same in Go and in CEL: both have the regular expressions of RE2, and numbers are floats where they could overflow.
+const (
+	wholeNumberPattern = `^[0-9]{1,9}$`
+	coresPattern       = `^[0-9]{1,9}([.][0-9]{1,9})?m?$`
+	factorPattern      = `^[0-9]{1,9}([.][0-9]{1,9})?$`
+	// sizePattern are the sizes of Spark. Those with an i are of Spark 4.
+	sizePattern = `^[0-9]{1,15}([bB]|[kKmMgGtTpP]([iI]?[bB])?)?$`
+)
+
+const mebibyte = 1 << 20
+
+var (
+	cores  = regexp.MustCompile(coresPattern)
+	factor = regexp.MustCompile(factorPattern)
+	size   = regexp.MustCompile(sizePattern)
+)
+
+// units are the first letters of the units of sizes. A number without a unit is of MiB.
+var units = []struct {
+	letter string
+	bytes  float64
+}{
+	{"", 1 << 20}, {"b", 1}, {"k", 1 << 10}, {"m", 1 << 20}, {"g", 1 << 30}, {"t", 1 << 40}, {"p", 1 << 50},
+}
+
+// coresOf parses a number of cores, such as 2, 0.5 or 500m.
+func coresOf(text string) (number float64, ok bool) {
+	if !cores.MatchString(text) {
+		return 0, false
+	}
+	digits, milli := strings.CutSuffix(text, "m")
+	number, err := strconv.ParseFloat(digits, 64)
+	if milli {
+		number /= 1000
+	}
+	return number, err == nil
+}
+
+// celCores is the same for a text that has the format.
+func celCores(text string) string {
+	return fmt.Sprintf("(%[1]s.endsWith('m') ? double(%[1]s.replace('m', '')) / 1000.0 : double(%[1]s))", text)
+}
+
+// sizeOf parses a size as Spark does, in bytes.
+func sizeOf(text string) (bytes float64, ok bool) {
+	text = strings.TrimSpace(text)
+	if !size.MatchString(text) {
+		return 0, false
+	}
+	digits := strings.TrimRight(text, "bBkKmMgGtTpPiI")
+	number, err := strconv.ParseFloat(digits, 64)
+	letter := strings.ToLower(text[len(digits):])
+	for _, unit := range units {
+		if letter == unit.letter || len(letter) > 1 && letter[:1] == unit.letter {
+			return number * unit.bytes, err == nil
+		}
+	}
+	return 0, false
+}
+
+// celSize is the same for a text that has the format.
+func celSize(text string) string {
+	var entries []string
+	for _, unit := range units {
+		entries = append(entries, fmt.Sprintf("'%s': %.1f", unit.letter, unit.bytes))
+	}
+	return fmt.Sprintf("double(%[1]s.find('[0-9]+')) * {%[2]s}[%[1]s.find('[a-zA-Z]*$').lowerAscii().find('^.?')]", text, strings.Join(entries, ", "))
+}
+
+// hasRegistry reports whether an image names its registry.
+func hasRegistry(image string) bool {
+	host, _, path := strings.Cut(image, "/")
+	return path && (strings.ContainsAny(host, ".:") || host == "localhost")
+}
+
+// withRegistry returns an image with its registry, as container runtimes complete it.
+func withRegistry(image string) string {
+	switch {
+	case hasRegistry(image):
+		return image
+	case strings.Contains(image, "/"):
+		return "docker.io/" + image
+	default:
+		return "docker.io/library/" + image
+	}
+}
+
+// fromRegistry reports whether an image is of one of the registries or repositories.
+func fromRegistry(image string, entries []string) bool {
+	image = withRegistry(image)
+	for _, entry := range entries {
+		entry = strings.TrimSuffix(entry, "/")
+		if strings.HasPrefix(image, entry+"/") ||
+			strings.Contains(entry, "/") && (image == entry || strings.HasPrefix(image, entry+":") || strings.HasPrefix(image, entry+"@")) {
+			return true
+		}
+	}
+	return false
+}
+
+// celFromRegistry is the same in CEL.
+func celFromRegistry(image string) string {
+	host := fmt.Sprintf("%s.split('/')[0]", image)
+	named := fmt.Sprintf("%[1]s.contains('/') && (%[2]s.contains('.') || %[2]s.contains(':') || %[2]s == 'localhost')", image, host)
+	full := fmt.Sprintf("(%[1]s ? %[2]s : %[2]s.contains('/') ? 'docker.io/' + %[2]s : 'docker.io/library/' + %[2]s)", named, image)
+	return fmt.Sprintf("[%s].exists(i, %s.map(e, e.endsWith('/') ? e.substring(0, size(e) - 1) : e)"+
+		".exists(e, i.startsWith(e + '/') || e.contains('/') && (i == e || i.startsWith(e + ':') || i.startsWith(e + '@'))))", full, celList(KeyRegistries))
+}

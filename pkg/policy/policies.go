@@ -1,0 +1,177 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Folder is the folder below config of a set of policies.
+type Folder string
+
+// The sets of policies. Each can be had without the others.
+const (
+	// FolderRules holds the admin's rules.
+	FolderRules Folder = "admission"
+	// FolderAccounts holds who may name a service account.
+	FolderAccounts Folder = "admission-accounts"
+	// FolderWarnings holds what has no effect.
+	FolderWarnings Folder = "admission-warnings"
+)
+
+// Policy is a ValidatingAdmissionPolicy with its Binding.
+type Policy struct {
+	Name   string
+	Folder Folder
+	// Comment says what it is for, in sentences.
+	Comment   string
+	Resources []Resources
+	// ConfigMap is the ConfigMap of the installation that is its parameter; empty for none. Without it, the policy allows everything, or
+	// with Needed nothing.
+	ConfigMap string
+	Needed    bool
+	// Warns makes the API server warn and not refuse.
+	Warns       bool
+	Variables   []Variable
+	Validations []Validation
+}
+
+// Validation is a validation of a policy. Message is an expression.
+type Validation struct{ Expression, Message string }
+
+// domain ends the names of all policies.
+const domain = ".firesteel.dev"
+
+// Policies are all policies.
+func Policies() []Policy {
+	policies := []Policy{kubeflowProperties()}
+	for i := range APIs {
+		policies = append(policies, APIs[i].rules(), APIs[i].serviceAccounts(), APIs[i].warnings())
+	}
+	return policies
+}
+
+// settings is the variable of the data of the ConfigMap.
+var settings = Variable{"settings", "params.?data.orValue({})"}
+
+// rules is the policy of the admin's rules.
+func (a *API) rules() Policy {
+	p := Policy{
+		Name: a.Name + "-rules" + domain, Folder: FolderRules, Resources: a.Resources, ConfigMap: ConfigMap,
+		Comment:   "Refuses " + a.Kinds + " that break the rules of config-admission.",
+		Variables: slices.Concat([]Variable{settings}, a.Variables),
+	}
+	for i := range Table {
+		rule := &Table[i]
+		if !slices.ContainsFunc(a.Variables, func(v Variable) bool { return v.Name == rule.cel.variable }) {
+			continue
+		}
+		name := VariableName(rule.Key)
+		p.Variables = append(p.Variables, Variable{name, rule.list()})
+		p.Validations = append(p.Validations, Validation{
+			Expression: "size(variables." + name + ") == 0", Message: celMessage("variables." + name),
+		})
+	}
+	return p
+}
+
+// VariableName makes a name of CEL from a key: maxExecutorsBroken.
+func VariableName(key string) string {
+	parts := strings.Split(key, "-")
+	for i, part := range parts[1:] {
+		parts[i+1] = strings.ToUpper(part[:1]) + part[1:]
+	}
+	return strings.Join(parts, "") + "Broken"
+}
+
+const (
+	deniedOf     = "variables.settings[?'" + KeyDenied + "']"
+	rightsReason = "it gives rights that the fields of the application do not show"
+)
+
+// kubeflowProperties is the policy of the properties that config-kubeflow denies. An absent key stands for the default.
+func kubeflowProperties() Policy {
+	var defaults []string
+	for _, key := range KubeflowDenied {
+		defaults = append(defaults, celText(key))
+	}
+	list := fmt.Sprintf("%[1]s.hasValue() ? %[2]s : [%[3]s]", deniedOf, celSplit(deniedOf+".value()"), strings.Join(defaults, ", "))
+	const namespace = "spark.kubernetes.namespace"
+	return Policy{
+		Name: kubeflow.Name + "-properties" + domain, Folder: FolderRules, Resources: kubeflow.Resources, ConfigMap: "config-kubeflow", Needed: true,
+		Comment: "Refuses " + kubeflow.Kinds + " that set a Spark property that denied-spark-properties of config-kubeflow has: by default one that " +
+			"gives rights that fields do not show. The Kubeflow operator's webhook does the same from 2.5.2 on.",
+		Variables: slices.Concat([]Variable{settings}, specVariables("template"), []Variable{
+			{"keys", list},
+			{"denied", "variables.conf.map(k, k).filter(k, " + celListedIn("k", "variables.keys") + ")"},
+		}),
+		Validations: []Validation{
+			{"size(variables.denied) == 0", `'sparkConf key "' + variables.denied[0] + '" is not allowed: ` + rightsReason + `'`},
+			{
+				fmt.Sprintf("variables.conf[?'%s'].orValue(object.metadata.namespace) == object.metadata.namespace", namespace),
+				fmt.Sprintf(`'sparkConf key "%s" is not allowed: the namespace is that of the application, ' + object.metadata.namespace`, namespace),
+			},
+		},
+	}
+}
+
+// specOf are the variables about the spec alone.
+func (a *API) specOf() []Variable {
+	return slices.Clone(a.Variables[:slices.IndexFunc(a.Variables, func(v Variable) bool { return v.Name == "labels" })])
+}
+
+// serviceAccounts is the policy of service accounts.
+func (a *API) serviceAccounts() Policy {
+	var lists []string
+	for _, account := range a.accounts {
+		lists = append(lists, first(account))
+	}
+	const refused = "variables.refused"
+	return Policy{
+		Name: a.Name + "-service-accounts" + domain, Folder: FolderAccounts, Resources: a.Resources,
+		Comment: "Refuses " + a.Kinds + " that name a service account which their author may not use.",
+		Variables: slices.Concat(a.specOf(), []Variable{
+			{"accounts", all(lists...)},
+			{"refused", "variables.accounts.filter(a, a.value != '' && " +
+				"!authorizer.group('').resource('serviceaccounts').namespace(object.metadata.namespace).name(a.value).check('use').allowed())"},
+		}),
+		Validations: []Validation{{
+			"size(" + refused + ") == 0",
+			refused + `[0].field + ' "' + ` + refused + `[0].value + '" is a service account that you may not use: ` +
+				`name another, or ask for the verb use on it in namespace ' + object.metadata.namespace`,
+		}},
+	}
+}
+
+// warnings is the policy of what has no effect.
+func (a *API) warnings() Policy {
+	p := Policy{
+		Name: a.Name + "-warnings" + domain, Folder: FolderWarnings, Resources: a.Resources, Warns: true,
+		Comment:   "Warns of what has no effect in " + a.Kinds + ".",
+		Variables: a.specOf(),
+	}
+	for i := range a.noEffect {
+		row := &a.noEffect[i]
+		list := row.list()
+		p.Validations = append(p.Validations, Validation{
+			Expression: "size(" + list + ") == 0",
+			Message:    list + "[0].field + " + celText(" "+row.Message+": "+row.Remedy),
+		})
+	}
+	return p
+}
+
+// KubeflowDenied are the properties that config-kubeflow denies by default. The Kubeflow operator refuses them from 2.5.2 on. They give an
+// application rights that its fields do not show: another service account's, or another API server's.
+var KubeflowDenied = []string{
+	"spark.master",
+	"spark.kubernetes.driver.master",
+	driverAccountKey,
+	executorAccountKey,
+	"spark.kubernetes.authenticate.oauthToken",
+	"spark.kubernetes.authenticate.oauthTokenFile",
+	"spark.kubernetes.authenticate.driver.oauthToken",
+	"spark.kubernetes.authenticate.driver.oauthTokenFile",
+	"spark.kubernetes.authenticate.executor.oauthToken",
+	"spark.kubernetes.authenticate.executor.oauthTokenFile",
+}

@@ -1,0 +1,128 @@
+package policy_test
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/firesteel-dev/firesteel/pkg/policy"
+)
+
+// The page for operators has the table of the rules.
+func TestPageHasTheTableOfTheRules(t *testing.T) {
+	page, err := os.ReadFile("../../docs/operators/admission.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	table := "| key | bounds |\n|---|---|\n"
+	for _, rule := range policy.Table {
+		table += fmt.Sprintf("| `%s` | %s |\n", rule.Key, rule.Bounds)
+	}
+	if !strings.Contains(string(page), table) {
+		t.Errorf("docs/operators/admission.md needs this table:\n%s", table)
+	}
+}
+
+func rules(t *testing.T, key, value string) policy.Rules {
+	t.Helper()
+	rules := policy.Rules{}
+	if !rules.Set(policy.Find(key), value) {
+		t.Fatalf("%s %q is refused", key, value)
+	}
+	return rules
+}
+
+func TestValuesOfRulesAreChecked(t *testing.T) {
+	for key, values := range map[string][2][]string{
+		policy.KeyDenied:         {{"spark.master", "spark.a.*, spark.b", ""}, {"master", "spark.*.a", "a"}},
+		policy.KeyExecutors:      {{"0", "100", " 7 "}, {"-1", "many", "1.5", "1e3", "9999999999"}},
+		policy.KeyWorkers:        {{"20"}, {"x"}},
+		policy.KeyDriverMemory:   {{"16g", "1024", "2GiB"}, {"1.5g", "0", "g", "16x"}},
+		policy.KeyExecutorMemory: {{"16g"}, {"0m"}},
+		policy.KeyDriverCores:    {{"1", "4.5", "2000m"}, {"0.5", "x", "1e3", "-1"}},
+		policy.KeyExecutorCores:  {{"8"}, {"0"}},
+		policy.KeyLabels:         {{"team", "team, example.com/cost"}, {"a/b/c", "-", "team=a"}},
+		policy.KeyRegistries:     {{"registry.example.com", "localhost:5000/a/, docker.io/apache"}, {"apache", "apache/spark"}},
+		policy.KeyTimeToLive:     {{"required", "optional"}, {"yes"}},
+		policy.KeyHostPath:       {{"denied", "allowed"}, {"true"}},
+		policy.KeyHostNamespaces: {{"denied"}, {"no"}},
+		policy.KeyPrivileged:     {{"denied"}, {"x"}},
+	} {
+		for _, value := range values[0] {
+			if !(policy.Rules{}).Set(policy.Find(key), value) {
+				t.Errorf("%s %q is refused", key, value)
+			}
+		}
+		for _, value := range values[1] {
+			if (policy.Rules{}).Set(policy.Find(key), value) {
+				t.Errorf("%s %q is accepted", key, value)
+			}
+		}
+		if !(policy.Rules{}).Set(policy.Find(key), policy.Find(key).Example) {
+			t.Errorf("the example of %s is refused", key)
+		}
+	}
+}
+
+func TestRulesThatAreOffRefuseNothing(t *testing.T) {
+	m := &policy.Manifest{
+		Images: []policy.Value{{Text: "x"}}, HostPaths: []policy.Value{{}}, TimeToLive: &policy.Value{},
+		Executors: []policy.Value{{Text: "many"}}, Driver: &policy.Role{Memory: []policy.Value{{Text: "x"}}},
+	}
+	if found := (policy.Rules{}).Check(m); len(found) > 0 {
+		t.Errorf("it finds %v", found)
+	}
+	for key, off := range map[string]string{policy.KeyTimeToLive: "optional", policy.KeyHostPath: "allowed", policy.KeyRegistries: "", policy.KeyExecutors: " "} {
+		if found := rules(t, key, off).Check(m); len(found) > 0 {
+			t.Errorf("%s %q finds %v", key, off, found)
+		}
+	}
+}
+
+func TestFindingsOfRulesNameFieldValueAndRemedy(t *testing.T) {
+	for want, test := range map[string]struct {
+		key, value string
+		manifest   policy.Manifest
+	}{
+		`spec.executor.instances "50" is not at most 10, as max-executors of config-admission demands: write a number up to it`: {
+			policy.KeyExecutors, "10", policy.Manifest{Executors: []policy.Value{{Field: "spec.executor.instances", Text: "50"}}},
+		},
+		`spec.driver.memory "20g" makes 22528 MiB with what is added to it, and max-driver-memory of config-admission allows 16g: ask for less`: {
+			policy.KeyDriverMemory, "16g", policy.Manifest{Driver: &policy.Role{
+				Memory: []policy.Value{{Field: "spec.driver.memory", Text: "20g"}}, Factor: &policy.Value{Text: "0.1"},
+			}},
+		},
+		`spec.driver.memory "1.5g" is no size, and max-driver-memory of config-admission bounds it: write one such as 4g`: {
+			policy.KeyDriverMemory, "16g", policy.Manifest{Driver: &policy.Role{Memory: []policy.Value{{Field: "spec.driver.memory", Text: "1.5g"}}}},
+		},
+		`spec.image "spark" is from none of the allowed-registries of config-admission: name an image of one of them: a.example.com, b.example.com`: {
+			policy.KeyRegistries, "a.example.com b.example.com", policy.Manifest{Images: []policy.Value{{Field: "spec.image", Text: "spark"}}},
+		},
+		`metadata.labels[team] is missing, and required-labels of config-admission has it: set it`: {policy.KeyLabels, "team", policy.Manifest{}},
+		`spec.volumes[0].hostPath is a path of the node, and config-admission has host-path: denied: mount another kind of volume`: {
+			policy.KeyHostPath, "denied", policy.Manifest{HostPaths: []policy.Value{{Field: "spec.volumes[0].hostPath"}}},
+		},
+		`the operator's default spark.executor.cores "9" is not at most 8, as max-executor-cores of config-admission demands: write a number up to it`: {
+			policy.KeyExecutorCores, "8", policy.Manifest{Executor: &policy.Role{Cores: []policy.Value{{Source: "the operator's default spark.executor.cores", Text: "9"}}}},
+		},
+	} {
+		found := rules(t, test.key, test.value).Check(&test.manifest)
+		if len(found) != 1 || found[0].Error() != want || found[0].Reason == "" {
+			t.Errorf("found %v, want %q", found, want)
+		}
+	}
+}
+
+func TestTemplateBehindAURLIsCheckedForWhatPodsHave(t *testing.T) {
+	all := policy.Rules{}
+	for i := range policy.Table {
+		all.Set(&policy.Table[i], policy.Table[i].Example)
+	}
+	found := all.CheckPod(&corev1.PodSpec{HostNetwork: true, Containers: []corev1.Container{{Image: "x"}}})
+	if len(found) != 2 || found[0].Field != "spec.containers[0].image" || found[1].Field != "spec.hostNetwork" {
+		t.Errorf("it finds %v", found)
+	}
+}

@@ -1,0 +1,460 @@
+package policy
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/firesteel-dev/firesteel/pkg/finding"
+)
+
+// ConfigMap is the ConfigMap whose keys are those of the table.
+const ConfigMap = "config-admission"
+
+// The keys of the table.
+const (
+	KeyDenied         = "denied-spark-properties"
+	KeyExecutors      = "max-executors"
+	KeyWorkers        = "max-workers"
+	KeyDriverMemory   = "max-driver-memory"
+	KeyExecutorMemory = "max-executor-memory"
+	KeyDriverCores    = "max-driver-cores"
+	KeyExecutorCores  = "max-executor-cores"
+	KeyLabels         = "required-labels"
+	KeyRegistries     = "allowed-registries"
+	KeyTimeToLive     = "time-to-live"
+	KeyHostPath       = "host-path"
+	KeyHostNamespaces = "host-namespaces"
+	KeyPrivileged     = "privileged"
+)
+
+// The values of the keys that are switches.
+const (
+	required = "required"
+	denied   = "denied"
+)
+
+// Rules are the rules that are on, by their keys, with the values of config-admission. The zero value allows everything. Set checks values.
+type Rules map[string]string
+
+// Value is a value in a manifest.
+type Value struct {
+	// Field is its path. It is empty if a setting of the operator has the value; Source names that.
+	Field, Source string
+	Text          string
+}
+
+// Manifest is what the rules read of an application, a cluster or the template of a schedule.
+type Manifest struct {
+	// Labels are the object's own.
+	Labels map[string]string
+	// Properties are the keys of the Spark properties that the manifest sets. A key of an old name is there by its name today, too.
+	Properties []Value
+	// Images are all images that the manifest names.
+	Images []Value
+	// HostPaths, HostNamespaces and Privileged are the fields that ask for a path of the node, a namespace of the node, and a privileged
+	// container.
+	HostPaths, HostNamespaces, Privileged []Value
+	// Driver and Executor are nil for a kind that has none.
+	Driver, Executor *Role
+	// Executors are the numbers of executors that the manifest may lead to. One without a text is unbounded.
+	Executors []Value
+	// Workers are the numbers of workers of a cluster.
+	Workers []Value
+	// TimeToLive is the field of the time to live, whose text is empty if none is set. It is nil if the API has no such field.
+	TimeToLive *Value
+}
+
+// Role is what driver or executors ask for.
+type Role struct {
+	// Memory are the sizes that add up to the memory of the Pod, the heap first.
+	Memory []Value
+	// Factor is the part of the heap that is added as overhead, if the manifest names a factor and no overhead.
+	Factor *Value
+	// Cores are the numbers of cores, each of which is bounded.
+	Cores []Value
+}
+
+// Rule is a row of the table.
+type Rule struct {
+	Key string
+	// Bounds says what the rule is about, for the reference.
+	Bounds string
+	// Remedy says what to write as the value of the key.
+	Remedy string
+	// Example is a value, for the reference.
+	Example string
+	// ofPods reports whether the rule is about Pods, and so about templates that a manifest names by a URL, too.
+	ofPods bool
+	// reason is the reason of the findings.
+	reason string
+	// valid reports whether a value of the key is valid.
+	valid func(text string) bool
+	// off reports whether a valid value switches the rule off; an empty value always does.
+	off func(text string) bool
+	// check returns what breaks the rule, and cel the same as a list in CEL.
+	check func(value string, m *Manifest) finding.List
+	cel   celRule
+}
+
+// Table are the admin's rules.
+var Table = []Rule{
+	deniedRule,
+	numbersRule(KeyExecutors, "the executors of an application: their number, and with dynamic allocation the most of them", "100", "TooManyExecutors",
+		func(m *Manifest) []Value { return m.Executors }, "executors"),
+	numbersRule(KeyWorkers, "the workers of a SparkCluster", "20", "TooManyWorkers", func(m *Manifest) []Value { return m.Workers }, "workers"),
+	memoryRule(KeyDriverMemory, "the memory of a driver, with its overhead", func(m *Manifest) *Role { return m.Driver }, "driver"),
+	memoryRule(KeyExecutorMemory, "the memory of an executor, with its overhead, off-heap memory and memory of Python",
+		func(m *Manifest) *Role { return m.Executor }, "executor"),
+	coresRule(KeyDriverCores, "the cores of a driver, their request and their limit", func(m *Manifest) *Role { return m.Driver }, "driverCores"),
+	coresRule(KeyExecutorCores, "the cores of an executor, their request and their limit", func(m *Manifest) *Role { return m.Executor }, "executorCores"),
+	labelsRule,
+	registriesRule,
+	timeToLiveRule,
+	deniedFields(KeyHostPath, "volumes that are paths of the node", "HostPathDenied", "is a path of the node", "mount another kind of volume",
+		func(m *Manifest) []Value { return m.HostPaths }, "hostPaths"),
+	deniedFields(KeyHostNamespaces, "hostNetwork, hostPID and hostIPC of Pods", "HostNamespaceDenied", "shares a namespace with the node", "leave it out",
+		func(m *Manifest) []Value { return m.HostNamespaces }, "hostNamespaces"),
+	deniedFields(KeyPrivileged, "privileged containers", "PrivilegedDenied", "gives a container all rights on the node", "leave it out",
+		func(m *Manifest) []Value { return m.Privileged }, "privileged"),
+}
+
+// Find returns the row of a key; nil if there is none.
+func Find(key string) *Rule {
+	if at := slices.IndexFunc(Table, func(r Rule) bool { return r.Key == key }); at >= 0 {
+		return &Table[at]
+	}
+	return nil
+}
+
+// Set switches the rule of a key on, with a value. It reports whether the value is valid. An empty value, and one that says so, switch it off.
+func (r Rules) Set(rule *Rule, text string) bool {
+	text = strings.TrimSpace(text)
+	delete(r, rule.Key)
+	if text == "" {
+		return true
+	}
+	if !rule.valid(text) {
+		return false
+	}
+	if rule.off == nil || !rule.off(text) {
+		r[rule.Key] = text
+	}
+	return true
+}
+
+// Check returns what of a manifest breaks the rules.
+func (r Rules) Check(m *Manifest) finding.List {
+	var found finding.List
+	for i := range Table {
+		if value, on := r[Table[i].Key]; on {
+			found.Add(Table[i].check(value, m)...)
+		}
+	}
+	return found
+}
+
+// CheckPod returns what of a Pod template that a manifest names by a URL breaks the rules. No policy can read it.
+func (r Rules) CheckPod(spec *corev1.PodSpec) finding.List {
+	m := &Manifest{}
+	m.AddPod("spec", spec)
+	var found finding.List
+	for i := range Table {
+		if value, on := r[Table[i].Key]; on && Table[i].ofPods {
+			found.Add(Table[i].check(value, m)...)
+		}
+	}
+	return found
+}
+
+// Denies reports whether manifests may not set a property.
+func (r Rules) Denies(key string) bool { return Listed(SplitList(r[KeyDenied]), key) }
+
+// AllowsImage reports whether an image is from an allowed registry.
+func (r Rules) AllowsImage(image string) bool {
+	value, on := r[KeyRegistries]
+	return !on || fromRegistry(image, SplitList(value))
+}
+
+// SplitList splits a list at commas and white space.
+func SplitList(text string) []string {
+	return strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(", \t\r\n", r) })
+}
+
+// Listed reports whether a list of keys has a key. A key that ends with a star stands for all keys with that prefix.
+func Listed(keys []string, key string) bool {
+	return slices.ContainsFunc(keys, func(listed string) bool {
+		prefix, open := strings.CutSuffix(listed, "*")
+		return listed == key || open && strings.HasPrefix(key, prefix)
+	})
+}
+
+// ValidKeys returns the first entry of a list that is no key of a Spark property; empty if all are.
+func ValidKeys(keys []string) (invalid string) {
+	for _, key := range keys {
+		if prefix, _ := strings.CutSuffix(key, "*"); !strings.HasPrefix(key, "spark.") || strings.Contains(prefix, "*") {
+			return key
+		}
+	}
+	return ""
+}
+
+// found makes a finding about a value.
+func (r *Rule) found(v Value, problem, remedy string) finding.Finding {
+	f := finding.Finding{Severity: finding.Error, Reason: r.reason, Field: v.Field, Source: v.Source, Message: problem, Remedy: remedy}
+	if v.Text != "" {
+		f.Value = v.Text
+	}
+	return f
+}
+
+// each returns a finding for each value that breaks a rule. problem may have %s for the value of the key.
+func (r *Rule) each(values []Value, value, problem, remedy string, breaks func(v Value) bool) finding.List {
+	if strings.Contains(problem, "%s") {
+		problem = fmt.Sprintf(problem, value)
+	}
+	if strings.Contains(remedy, "%s") {
+		remedy = fmt.Sprintf(remedy, value)
+	}
+	var found finding.List
+	for _, v := range values {
+		if breaks(v) {
+			found.Add(r.found(v, problem, remedy))
+		}
+	}
+	return found
+}
+
+const (
+	deniedProblem = "is denied by denied-spark-properties of config-admission"
+	deniedRemedy  = "remove it"
+)
+
+var deniedRule = Rule{
+	Key: KeyDenied, Bounds: "Spark properties of applications of `spark.apache.org` and `spark-operator.k8s.io`, and of clusters; those of `sparkoperator.k8s.io` have `denied-spark-properties` of `config-kubeflow`",
+	Remedy:  "write keys of Spark properties, separated by commas; a key may end with *",
+	Example: "spark.kubernetes.driver.master, spark.kubernetes.authenticate.*",
+	reason:  "DeniedProperty",
+	valid:   func(text string) bool { return ValidKeys(SplitList(text)) == "" },
+	check: func(value string, m *Manifest) finding.List {
+		keys := SplitList(value)
+		rule := Rule{reason: "DeniedProperty"}
+		var found finding.List
+		for _, v := range m.Properties {
+			if Listed(keys, v.Text) && !slices.ContainsFunc(found, func(f finding.Finding) bool { return f.Field == v.Field }) {
+				found.Add(rule.found(Value{Field: v.Field, Source: v.Source}, deniedProblem, deniedRemedy))
+			}
+		}
+		return found
+	},
+	cel: celRule{
+		variable: "properties",
+		breaks:   celListed("v.value", KeyDenied),
+		problem:  deniedProblem, remedy: deniedRemedy, nameless: true,
+	},
+}
+
+const (
+	numberProblem = "is not at most %s, as " // and the key
+	numberRemedy  = "write a number up to it"
+)
+
+var wholeNumber = regexp.MustCompile(wholeNumberPattern)
+
+func numbersRule(key, bounds, example, reason string, of func(m *Manifest) []Value, variable string) Rule {
+	problem := numberProblem + key + " of " + ConfigMap + " demands"
+	r := Rule{
+		Key: key, Bounds: bounds, Remedy: "write a number such as " + example, Example: example, reason: reason,
+		valid: wholeNumber.MatchString,
+		cel: celRule{
+			variable: variable,
+			breaks:   fmt.Sprintf("!v.value.trim().matches('%s') || int(v.value.trim()) > int(%s)", wholeNumberPattern, celSetting(key)),
+			problem:  problem, remedy: numberRemedy,
+		},
+	}
+	r.check = func(value string, m *Manifest) finding.List {
+		most, _ := strconv.ParseInt(value, 10, 64)
+		return r.each(of(m), value, problem, numberRemedy, func(v Value) bool {
+			text := strings.TrimSpace(v.Text)
+			number, err := strconv.ParseInt(text, 10, 64)
+			return !wholeNumber.MatchString(text) || err != nil || number > most
+		})
+	}
+	return r
+}
+
+func coresRule(key, bounds string, of func(m *Manifest) *Role, variable string) Rule {
+	problem := numberProblem + key + " of " + ConfigMap + " demands"
+	r := Rule{
+		Key: key, Bounds: bounds, Remedy: "write a number of cores from 1 on, such as 4", Example: "8", reason: "TooManyCores",
+		valid: func(text string) bool { number, ok := coresOf(text); return ok && number >= 1 },
+		cel: celRule{
+			variable: variable,
+			breaks:   fmt.Sprintf("!v.value.trim().matches('%s') || %s > %s", coresPattern, celCores("v.value.trim()"), celCores(celSetting(key))),
+			problem:  problem, remedy: numberRemedy,
+		},
+	}
+	r.check = func(value string, m *Manifest) finding.List {
+		role := of(m)
+		if role == nil {
+			return nil
+		}
+		most, _ := coresOf(value)
+		return r.each(role.Cores, value, problem, numberRemedy, func(v Value) bool {
+			number, ok := coresOf(strings.TrimSpace(v.Text))
+			return !ok || number > most
+		})
+	}
+	return r
+}
+
+const (
+	sizeProblem   = "is no size, and "                // the key, and boundedBy
+	boundedBy     = " of " + ConfigMap + " bounds it" //
+	sizeRemedy    = "write one such as 4g"
+	memoryProblem = "makes %d MiB with what is added to it, and " // the key, and allows
+	allows        = " of " + ConfigMap + " allows %s"
+	memoryRemedy  = "ask for less"
+)
+
+func memoryRule(key, bounds string, of func(m *Manifest) *Role, role string) Rule {
+	r := Rule{
+		Key: key, Bounds: bounds, Remedy: "write a size such as 16g", Example: "16g", reason: "TooMuchMemory",
+		valid: func(text string) bool { bytes, ok := sizeOf(text); return ok && bytes > 0 },
+		cel:   celRule{expression: celMemory(key, role), variable: role + "Memory"},
+	}
+	r.check = func(value string, m *Manifest) finding.List {
+		asked := of(m)
+		if asked == nil || len(asked.Memory) == 0 {
+			return nil
+		}
+		found := r.each(asked.Memory, value, sizeProblem+key+boundedBy, sizeRemedy, func(v Value) bool { _, ok := sizeOf(v.Text); return !ok })
+		if asked.Factor != nil {
+			found.Add(r.each([]Value{*asked.Factor}, value, "is no factor, and "+key+boundedBy, "write one such as 0.1",
+				func(v Value) bool { return !factor.MatchString(strings.TrimSpace(v.Text)) })...)
+		}
+		if len(found) > 0 {
+			return found
+		}
+		most, _ := sizeOf(value)
+		if total := asked.bytes(); total > most {
+			return finding.List{r.found(asked.Memory[0], fmt.Sprintf(memoryProblem, int64(min(total, 999_999_999_999*mebibyte)/mebibyte))+key+fmt.Sprintf(allows, value), memoryRemedy)}
+		}
+		return nil
+	}
+	return r
+}
+
+// bytes returns the memory of a Pod of the role. All its texts are valid.
+func (r *Role) bytes() float64 {
+	total, heap := 0.0, 0.0
+	for i, part := range r.Memory {
+		bytes, _ := sizeOf(part.Text)
+		total += bytes
+		if i == 0 {
+			heap = bytes
+		}
+	}
+	if r.Factor != nil {
+		factor, _ := strconv.ParseFloat(strings.TrimSpace(r.Factor.Text), 64)
+		total += factor * heap
+	}
+	return total
+}
+
+const (
+	labelProblem = "is missing, and required-labels of config-admission has it"
+	labelRemedy  = "set it"
+)
+
+var labelsRule = Rule{
+	Key: KeyLabels, Bounds: "labels that each application, cluster and schedule must have",
+	Remedy: "write keys of labels, separated by commas", Example: "team, cost-center", reason: "LabelMissing",
+	valid: func(text string) bool {
+		return !slices.ContainsFunc(SplitList(text), func(key string) bool { return len(validation.IsQualifiedName(key)) > 0 })
+	},
+	check: func(value string, m *Manifest) finding.List {
+		rule := Rule{reason: "LabelMissing"}
+		var found finding.List
+		for _, key := range SplitList(value) {
+			if m.Labels[key] == "" {
+				found.Add(rule.found(Value{Field: finding.Entry("metadata.labels", key)}, labelProblem, labelRemedy))
+			}
+		}
+		return found
+	},
+	cel: celRule{
+		expression: celList(KeyLabels) + ".filter(l, variables.templateLabels[?l].or(variables.labels[?l]).orValue('') == '')" +
+			".map(l, {'field': 'metadata.labels[' + l + ']', 'value': '', 'problem': " + celText(labelProblem) + ", 'remedy': " + celText(labelRemedy) + "})",
+		variable: "labels",
+	},
+}
+
+const (
+	registryProblem = "is from none of the allowed-registries of config-admission"
+	registryRemedy  = "name an image of one of them: %s"
+)
+
+var registriesRule = Rule{
+	Key: KeyRegistries, Bounds: "images that a manifest names: of driver and executors, init containers and sidecars, in fields, properties and templates",
+	Remedy:  "write registries, or repositories in them, separated by commas; each begins with the host of the registry",
+	Example: "registry.example.com, docker.io/apache", reason: "RegistryNotAllowed", ofPods: true,
+	valid: func(text string) bool {
+		return !slices.ContainsFunc(SplitList(text), func(entry string) bool { return !hasRegistry(strings.TrimSuffix(entry, "/") + "/") })
+	},
+	check: func(value string, m *Manifest) finding.List {
+		entries := SplitList(value)
+		rule := Rule{reason: "RegistryNotAllowed"}
+		return rule.each(m.Images, strings.Join(entries, ", "), registryProblem, registryRemedy, func(v Value) bool { return !fromRegistry(v.Text, entries) })
+	},
+	cel: celRule{
+		variable: "images", breaks: "!" + celFromRegistry("v.value"), problem: registryProblem, remedy: registryRemedy,
+		setting: celList(KeyRegistries) + ".join(', ')",
+	},
+}
+
+const (
+	ttlProblem = "is not set, and config-admission has time-to-live: required"
+	ttlRemedy  = "write how long the application stays after its end"
+)
+
+var timeToLiveRule = Rule{
+	Key: KeyTimeToLive, Bounds: "applications without a time to live: `timeToLiveSeconds`, `ttlAfterStopMillis`",
+	Remedy: "write required or optional", Example: required, reason: "TimeToLiveMissing",
+	valid: oneOf(required, "optional"), off: oneOf("optional"),
+	check: func(_ string, m *Manifest) finding.List {
+		if m.TimeToLive == nil || m.TimeToLive.Text != "" {
+			return nil
+		}
+		rule := Rule{reason: "TimeToLiveMissing"}
+		return finding.List{rule.found(*m.TimeToLive, ttlProblem, ttlRemedy)}
+	},
+	cel: celRule{
+		on: required, variable: "timeToLive", breaks: "v.value == ''", problem: ttlProblem, remedy: ttlRemedy,
+	},
+}
+
+func oneOf(values ...string) func(text string) bool {
+	return func(text string) bool { return slices.Contains(values, text) }
+}
+
+func deniedFields(key, bounds, reason, problem, remedy string, of func(m *Manifest) []Value, variable string) Rule {
+	problem += ", and " + ConfigMap + " has " + key + ": " + denied
+	r := Rule{
+		Key: key, Bounds: bounds, Remedy: "write denied or allowed", Example: denied, reason: reason, ofPods: true,
+		valid: oneOf(denied, "allowed"), off: oneOf("allowed"),
+		cel: celRule{on: denied, variable: variable, breaks: "true", problem: problem, remedy: remedy},
+	}
+	r.check = func(value string, m *Manifest) finding.List {
+		return r.each(of(m), value, problem, remedy, func(Value) bool { return true })
+	}
+	return r
+}
+
+// Reason returns the reason of the findings of the rule.
+func (r *Rule) Reason() string { return r.reason }

@@ -1,0 +1,228 @@
+package policy
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Variable is a variable of a policy.
+type Variable struct{ Name, Expression string }
+
+// The variables that a policy makes of an object are the fields of a Manifest, each a list of entries with field and value. spec is the spec
+// of the application or cluster, path its path in the object, and conf its Spark properties.
+
+// specVariables are for objects whose spec is at path, or at scheduled in a schedule.
+func specVariables(scheduled ...string) []Variable {
+	path, spec, labels := "'spec'", "object.spec", orEmpty("object.metadata.?labels", "{}")
+	conf := Variable{"conf", orEmpty("variables.spec.?sparkConf", "{}")}
+	if len(scheduled) > 0 {
+		within := strings.Join(scheduled, ".")
+		path = "object.kind == 'ScheduledSparkApplication' ? 'spec." + within + "' : 'spec'"
+		spec = "object.kind == 'ScheduledSparkApplication' ? " + orEmpty("object.spec.?"+strings.Join(scheduled, ".?"), "{}") + " : object.spec"
+	}
+	return []Variable{{"path", path}, {"spec", spec}, conf, {"labels", labels}}
+}
+
+// orEmpty is the value of an optional expression, or else, if there is none or null, empty.
+func orEmpty(optional, empty string) string {
+	return fmt.Sprintf("optional.ofNonZeroValue(%s.orValue(null)).orValue(%s)", optional, empty)
+}
+
+// at is the path of a field in the object.
+func at(field string) string { return "variables.path + '." + field + "'" }
+
+// property is the optional entry of a Spark property.
+func property(key string) string {
+	return fmt.Sprintf("variables.conf[?'%[1]s'].optMap(v, {'field': %[2]s, 'value': string(v)})", key, at("sparkConf["+key+"]"))
+}
+
+// text is the optional entry of a field that is a text. An empty text is none.
+func text(field string) string {
+	return fmt.Sprintf("optional.ofNonZeroValue(variables.spec.?%s.orValue('')).optMap(v, {'field': %s, 'value': string(v)})",
+		strings.ReplaceAll(field, ".", ".?"), at(field))
+}
+
+// number is the optional entry of a field that is a number.
+func number(field string) string {
+	path := "variables.spec.?" + strings.ReplaceAll(field, ".", ".?")
+	return fmt.Sprintf("(%[1]s.orValue(null) == null ? optional.none() : %[1]s).optMap(v, {'field': %[2]s, 'value': string(v)})", path, at(field))
+}
+
+// fixed is an optional entry that is always there.
+func fixed(field, value string) string {
+	return fmt.Sprintf("optional.of({'field': %s, 'value': '%s'})", at(field), value)
+}
+
+// first is a list of the first entry that is there.
+func first(optionals ...string) string {
+	expression := optionals[0]
+	for _, other := range optionals[1:] {
+		expression += ".or(" + other + ")"
+	}
+	return "[?" + expression + "]"
+}
+
+// all joins lists.
+func all(lists ...string) string { return strings.Join(lists, " + ") }
+
+// dynamicProperty reports whether a property switches something on.
+func switchedOn(key string) string {
+	return fmt.Sprintf("variables.conf[?'%s'].orValue('').trim().lowerAscii() == 'true'", key)
+}
+
+// roleNames are what an API calls the values of a role.
+type roleNames struct {
+	role string
+	// The optional entries of each, beside properties.
+	memory, overhead, factor, cores, request, limit []string
+}
+
+// variables are those of a role.
+func (r roleNames) variables() []Variable {
+	prefix := "spark." + r.role + "."
+	overhead := slices.Concat(r.overhead, []string{property(prefix + "memoryOverhead")})
+	memory := []string{
+		first(slices.Concat(r.memory, []string{property(prefix + "memory"), fixed("sparkConf["+prefix+"memory]", "1g")})...),
+		first(overhead...), first(property(prefix + "minMemoryOverhead")),
+	}
+	if r.role == "executor" {
+		offHeap := first(property("spark.memory.offHeap.size"))
+		// A number of this property without a unit is of bytes.
+		inBytes := ".map(v, {'field': v.field, 'value': v.value.trim().matches('^[0-9]+$') ? v.value.trim() + 'b' : v.value})"
+		memory = append(memory, first(property("spark.executor.pyspark.memory")),
+			fmt.Sprintf("(%s ? %s%s : [])", switchedOn("spark.memory.offHeap.enabled"), offHeap, inBytes))
+	}
+	factor := first(slices.Concat([]string{property(prefix + "memoryOverheadFactor")}, r.factor, []string{property("spark.kubernetes.memoryOverheadFactor")})...)
+	kubernetes := "spark.kubernetes." + r.role + "."
+	return []Variable{
+		{r.role + "Memory", all(memory...)},
+		{r.role + "Factor", fmt.Sprintf("size(%s) > 0 ? [] : %s", first(overhead...), factor)},
+		{r.role + "Cores", all(
+			first(slices.Concat(r.cores, []string{property(prefix + "cores")})...),
+			first(slices.Concat(r.request, []string{property(kubernetes + "request.cores")})...),
+			first(slices.Concat(r.limit, []string{property(kubernetes + "limit.cores")})...),
+		)},
+	}
+}
+
+// executors is the variable of that name. fields are optional entries beside the properties, by the last part of those; dynamic is a
+// further expression for dynamic allocation, and otherwise the number of executors that an application has by default.
+func executors(fields map[string]string, dynamic, otherwise string) []Variable {
+	entry := func(name, key string) []string {
+		if fields[name] != "" {
+			return []string{fields[name], property(key)}
+		}
+		return []string{property(key)}
+	}
+	instances := entry("instances", "spark.executor.instances")
+	on := switchedOn("spark.dynamicAllocation.enabled")
+	if dynamic != "" {
+		on = dynamic + " || " + on
+	}
+	lists := []string{first(instances...)}
+	for _, name := range []string{"initialExecutors", "minExecutors"} {
+		lists = append(lists, first(entry(name, "spark.dynamicAllocation."+name)...))
+	}
+	const most = "spark.dynamicAllocation.maxExecutors"
+	lists = append(lists, first(append(entry("maxExecutors", most), fixed("sparkConf["+most+"]", ""))...))
+	return []Variable{
+		{"dynamic", on},
+		{"executors", fmt.Sprintf("variables.dynamic ? %s : %s", all(lists...), first(append(instances, fixed("sparkConf[spark.executor.instances]", otherwise))...))},
+	}
+}
+
+// pod is a Pod spec, or containers of the API's own, in a manifest.
+type pod struct {
+	// field is its path in the spec.
+	field string
+	// spec is an expression for it.
+	spec string
+}
+
+// podAt is a Pod spec in a template, by its path.
+func podAt(field string) pod {
+	return pod{field: field, spec: orEmpty("variables.spec.?"+strings.ReplaceAll(field, ".", ".?"), "{}")}
+}
+
+// podVariables are what Pods, other fields and properties have of images, paths and rights of the node. Each Pod is a variable of its own.
+func podVariables(pods map[string]pod, images, hostPaths, hostNamespaces, privileged []string) []Variable {
+	var variables []Variable
+	for _, name := range slices.Sorted(maps.Keys(pods)) {
+		p := pods[name]
+		variables = append(variables, Variable{name, p.spec})
+		spec := "variables." + name
+		for _, list := range []string{"containers", "initContainers"} {
+			containers := orEmpty(spec+".?"+list, "[]")
+			named := at(p.field+"."+list) + " + '[' + c.?name.orValue('') + ']"
+			images = append(images, fmt.Sprintf("%s.filter(c, c.?image.orValue('') != '').map(c, {'field': %s.image', 'value': string(c.image)})", containers, named))
+			privileged = append(privileged, fmt.Sprintf("%s.filter(c, %s.?privileged.orValue(false) == true).map(c, {'field': %s.securityContext.privileged', 'value': ''})",
+				containers, orEmpty("c.?securityContext", "{}"), named))
+		}
+		hostPaths = append(hostPaths, volumesOf(spec+".?volumes", p.field+".volumes"))
+		for _, field := range []string{"hostNetwork", "hostPID", "hostIPC"} {
+			hostNamespaces = append(hostNamespaces, isTrue(spec+".?"+field, p.field+"."+field))
+		}
+	}
+	for _, of := range []struct {
+		name  string
+		lists []string
+	}{{"images", images}, {"hostPaths", hostPaths}, {"hostNamespaces", hostNamespaces}, {"privileged", privileged}} {
+		if len(of.lists) > 0 { // otherwise the API has nothing of the kind
+			variables = append(variables, Variable{of.name, all(of.lists...)})
+		}
+	}
+	return variables
+}
+
+// volumesOf is the list of the volumes of a list that are paths of the node.
+func volumesOf(optional, field string) string {
+	return fmt.Sprintf("%s.filter(v, v.?hostPath.orValue(null) != null).map(v, {'field': %s + '[' + v.?name.orValue('') + '].hostPath', 'value': ''})",
+		orEmpty(optional, "[]"), at(field))
+}
+
+// isTrue is a list of a field that is true.
+func isTrue(optional, field string) string {
+	return fmt.Sprintf("(%s.orValue(false) == true ? [{'field': %s, 'value': ''}] : [])", optional, at(field))
+}
+
+// hostPathProperties is the list of the properties that mount paths of the node.
+func hostPathProperties() string {
+	var prefixes []string
+	for _, prefix := range HostPathPrefixes {
+		prefixes = append(prefixes, "k.startsWith('"+prefix+"')")
+	}
+	return fmt.Sprintf("variables.conf.filter(k, %s).map(k, {'field': variables.path + '.sparkConf[' + k + ']', 'value': ''})", strings.Join(prefixes, " || "))
+}
+
+// imageProperties is the list of the images that properties name.
+func imageProperties(keys ...string) []string {
+	var lists []string
+	for _, key := range slices.Concat(ImageKeys, keys) {
+		lists = append(lists, first(property(key)))
+	}
+	return lists
+}
+
+// textLists are lists of a field each.
+func textLists(fields ...string) []string {
+	var lists []string
+	for _, field := range fields {
+		lists = append(lists, first(text(field)))
+	}
+	return lists
+}
+
+// ImageKeys are the properties that name images.
+var ImageKeys = []string{
+	"spark.kubernetes.container.image", "spark.kubernetes.driver.container.image", "spark.kubernetes.executor.container.image",
+}
+
+// HostPathPrefixes begin the properties that mount paths of the node.
+var HostPathPrefixes = []string{"spark.kubernetes.driver.volumes.hostPath.", "spark.kubernetes.executor.volumes.hostPath."}
+
+// propertyKeys is the variable of the keys of all properties.
+func propertyKeys() Variable {
+	return Variable{"properties", "variables.conf.map(k, {'field': variables.path + '.sparkConf[' + k + ']', 'value': string(k)})"}
+}
