@@ -120,27 +120,24 @@ func (a *API) specOf() []Variable {
 	return slices.Clone(a.Variables[:slices.IndexFunc(a.Variables, func(v Variable) bool { return v.Name == "labels" })])
 }
 
-// serviceAccounts is the policy of service accounts.
+// serviceAccounts is the policy of service accounts. Messages cannot ask what a user may do, so each account has a validation of its own.
 func (a *API) serviceAccounts() Policy {
-	var lists []string
-	for _, account := range a.accounts {
-		lists = append(lists, first(account))
-	}
-	const refused = "variables.refused"
-	return Policy{
+	p := Policy{
 		Name: a.Name + "-service-accounts" + domain, Folder: FolderAccounts, Resources: a.Resources,
-		Comment: "Refuses " + a.Kinds + " that name a service account which their author may not use.",
-		Variables: slices.Concat(a.specOf(), []Variable{
-			{"accounts", all(lists...)},
-			{"refused", "variables.accounts.filter(a, a.value != '' && " +
-				"!authorizer.group('').resource('serviceaccounts').namespace(object.metadata.namespace).name(a.value).check('use').allowed())"},
-		}),
-		Validations: []Validation{{
-			"size(" + refused + ") == 0",
-			refused + `[0].field + ' "' + ` + refused + `[0].value + '" is a service account that you may not use: ` +
-				`name another, or ask for the verb use on it in namespace ' + object.metadata.namespace`,
-		}},
+		Comment:   "Refuses " + a.Kinds + " that name a service account which their author may not use.",
+		Variables: a.specOf(),
 	}
+	for i, account := range a.accounts {
+		name := fmt.Sprintf("account%d", i)
+		p.Variables = append(p.Variables, Variable{name, first(account)})
+		p.Validations = append(p.Validations, Validation{
+			"variables." + name + ".all(a, a.value == '' || " +
+				"authorizer.group('').resource('serviceaccounts').namespace(object.metadata.namespace).name(a.value).check('use').allowed())",
+			"variables." + name + `[0].field + ' "' + variables.` + name + `[0].value + '" is a service account that you may not use: ` +
+				`name another, or ask for the verb use on it in namespace ' + object.metadata.namespace`,
+		})
+	}
+	return p
 }
 
 // warnings is the policy of what has no effect.

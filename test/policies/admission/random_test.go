@@ -137,7 +137,7 @@ var randomSettings = map[string][]string{
 	policy.KeyExecutorMemory: {"16g", "20480m"}, policy.KeyDriverCores: {"4", "4.5", "2000m"}, policy.KeyExecutorCores: {"8"},
 	policy.KeyLabels: {"team", "team, example.com/cost", ""}, policy.KeyRegistries: {"registry.example.com", "registry.example.com/, docker.io/apache/spark"},
 	policy.KeyTimeToLive: {"required", "optional"}, policy.KeyHostPath: {"denied", "allowed"}, policy.KeyHostNamespaces: {"denied", "allowed"},
-	policy.KeyPrivileged: {"denied", "allowed", ""},
+	policy.KeyPrivileged: {"denied", "denied", "allowed"},
 }
 
 // random draws an object and settings.
@@ -157,7 +157,7 @@ func (k kind) random(t testing.TB, draws *rng.Rand) (*unstructured.Unstructured,
 		spec["clusterTolerations"] = map[string]any{"instanceConfig": map[string]any{"initWorkers": 1, "minWorkers": 1, "maxWorkers": 1}}
 	}
 	for _, path := range sorted(randomFields[k.policy]) {
-		if draws.Chance(0.15) {
+		if draws.Chance(0.25) {
 			set(spec, strings.Split(path, "."), pick(randomFields[k.policy][path]))
 		}
 	}
@@ -170,7 +170,7 @@ func (k kind) random(t testing.TB, draws *rng.Rand) (*unstructured.Unstructured,
 	}
 	settings := map[string]string{}
 	for _, key := range sorted(randomSettings) {
-		if draws.Chance(0.6) {
+		if draws.Chance(0.75) {
 			settings[key] = randomSettings[key][draws.Below(len(randomSettings[key]))]
 		}
 	}

@@ -217,7 +217,7 @@ func TestVerdictsOfPolicyAndControllerAreEqualForRandomObjects(t *testing.T) {
 	for name, k := range kinds {
 		t.Run(name, func(t *testing.T) {
 			broken := map[string]int{}
-			for range 150 {
+			for range 80 {
 				object, admission := k.random(t, draws)
 				for expression := range compare(t, policies, k, object, admission) {
 					broken[expression]++
