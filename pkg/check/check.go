@@ -127,7 +127,7 @@ func cluster(c *sparkv1.SparkCluster, settings *config.Config) (finding.List, As
 		return undecodable("cluster", c.Undecodable), Asks{}
 	}
 	objects, err := resources.Build(c, resources.Defaults{Image: settings.Defaults.Image, PodSecurity: settings.Defaults.PodSecurity})
-	found := finding.Of(err)
+	found := append(finding.Of(err), status.Invalid(c, settings.Admission.Rules)...)
 	found = append(found, status.Warnings(c).Beside(found)...)
 	if err != nil {
 		return found, Asks{}

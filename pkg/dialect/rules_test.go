@@ -16,6 +16,8 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/policy"
 )
 
+var apis = map[string]*dialect.API{"apache": apache.API, "kubeflow": kubeflow.API}
+
 var fewExecutors = policy.Rules{policy.KeyExecutors: "1"}
 
 // ofBothAPIs are applications that ask for many executors, with dialects whose settings allow one.
@@ -87,7 +89,7 @@ func TestRulesRefuseAnApplicationBeforeItsFirstLaunchAndAfterAnEdit(t *testing.T
 					t.Errorf("the edit of an application that is %s is not refused", state)
 				}
 			}
-			if found := dialect.Check(test.Dialect, test.app); len(found) == 0 || found[0].Reason != "TooManyExecutors" {
+			if found := dialect.Check(test.Dialect, apis[name], test.app).Found; len(found) == 0 || found[0].Reason != "TooManyExecutors" {
 				t.Errorf("Check finds %v", found)
 			}
 		})
