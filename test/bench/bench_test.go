@@ -52,7 +52,7 @@ func wantedFigures() (names []string) {
 			quantiles("driver's phase to status"), quantiles("driver's phase to event"))...)
 		for _, where := range []string{", in process", ", HTTP sink"} {
 			want(partCost, of+where, "CPU of the controller", "allocated",
-				"controller: create pods", "controller: update sparkapplications/status", "everybody: create pods")
+				"controller: create pods", "controller: update sparkapplications/status", "all processes: create pods")
 		}
 		want(partCost, of+", HTTP sink", "events")
 	}
@@ -74,6 +74,6 @@ func wantedFigures() (names []string) {
 	want(partMemory, "no applications", "resident", "heap")
 	want(partMemory, all, "resident", "heap", "heap, each")
 	want(partMemory, all+", after a restart", "resident", "heap")
-	want(partGrowth, all, "CPU of the controller", "allocated", "requests of everybody")
+	want(partGrowth, all, "CPU of the controller", "allocated", "requests of all processes")
 	return names
 }

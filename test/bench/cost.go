@@ -29,7 +29,7 @@ type spent struct {
 	// collections are the times that garbage was collected.
 	collections float64
 	events      float64
-	// requests are those of everybody, and own those of the controller, where it counts them.
+	// requests are those of all processes, and own those of the controller, where it counts them.
 	requests, own map[string]float64
 }
 
@@ -70,7 +70,7 @@ func (b *bench) addCost(of string, its spent) {
 		b.Add(partCost, of, "controller: "+request, "requests/application", its.own[request])
 	}
 	for _, request := range slices.Sorted(maps.Keys(its.requests)) {
-		b.Add(partCost, of, "everybody: "+request, "requests/application", its.requests[request])
+		b.Add(partCost, of, "all processes: "+request, "requests/application", its.requests[request])
 	}
 }
 

@@ -135,7 +135,7 @@ func (b *bench) addGrowth(of string, its, amongFew []spent) {
 	}{
 		{"CPU of the controller", "ms/application", func(s spent) float64 { return milliseconds(s.cpu["controller"]) }},
 		{"allocated", "KiB/application", func(s spent) float64 { return s.allocated / 1024 }},
-		{"requests of everybody", "requests/application", func(s spent) float64 { return sum(s.requests) }},
+		{"requests of all processes", "requests/application", func(s spent) float64 { return sum(s.requests) }},
 	} {
 		b.Add(partGrowth, of, measured.name, measured.unit, samples(its, measured.of)...).
 			Against(samples(amongFew, measured.of)...).RatioBelow(growthGoal)

@@ -70,7 +70,7 @@ const (
 type SparkApplicationSpec struct {
 	// What the API server checks beyond the types of the fields is in hack/codegen/rules_early.go.
 
-	// type is the language of the application. It has no effect: Spark goes by the suffix of mainApplicationFile.
+	// type is the language of the application. It has no effect: Spark chooses by the suffix of mainApplicationFile.
 	// +optional
 	Type SparkApplicationType `json:"type,omitempty"`
 	// mode is where the driver runs. Default: cluster. With in-cluster-client, the user creates the driver Pod that driver.podName names, and

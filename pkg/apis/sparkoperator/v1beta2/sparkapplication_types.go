@@ -86,7 +86,7 @@ type SparkApplicationSpec struct {
 	// afterwards.
 	// +optional
 	Suspend bool `json:"suspend,omitempty"`
-	// type is the language of the application. Default: Scala. It has no effect: Spark goes by the suffix of
+	// type is the language of the application. Default: Scala. It has no effect: Spark chooses by the suffix of
 	// mainApplicationFile.
 	// +optional
 	Type SparkApplicationType `json:"type,omitempty"`

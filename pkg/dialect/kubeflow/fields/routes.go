@@ -40,7 +40,7 @@ type Route struct {
 // Routes are those of all fields of an application, except those in PodRoutes.
 var Routes = []Route{
 	{"suspend", ByLifecycle, ByLifecycle, "the driver is stopped, and with it the executors"},
-	{"type", NoEffect, NoEffect, "Spark goes by the suffix of the main application file"},
+	{"type", NoEffect, NoEffect, "Spark chooses by the suffix of the main application file"},
 	{"sparkVersion", BySubmission, BySubmission, "chooses what is submitted as that version of Spark would; without it, the version in the tag of the driver's image does"},
 	{"mode", BySubmission, BySubmission, "`cluster`; `client` is refused"},
 	{"deployMode", BySubmission, BySubmission, "an older spelling of `mode`"},
