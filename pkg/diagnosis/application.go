@@ -26,7 +26,7 @@ type Facts struct {
 	HeldBy string
 }
 
-// Wording are what an API says in its own terms. None is empty.
+// Wording holds the texts in which each API has its own terms. None is empty.
 type Wording struct {
 	// ReadLog says how to learn why a driver failed that left nothing but its log.
 	ReadLog string
@@ -36,7 +36,7 @@ type Wording struct {
 	Retained string
 }
 
-// waitsFor says what an application waits for.
+// waitsFor holds the text of what an application waits for.
 var waitsFor = map[lifecycle.Held]string{
 	lifecycle.HeldDriverTerminating: "The driver Pod's deletion was accepted and it is not gone yet.",
 	lifecycle.HeldEventsUndelivered: "The restart waits until the sink takes the events that it has not taken.",
@@ -88,7 +88,7 @@ func nextStart(record *v1alpha1.Record, facts Facts) (summary string, at time.Ti
 }
 
 func attemptEnd(ended *v1alpha1.Transition, words Wording) Explanation {
-	explanation := holdsNot(ended.State, ended.End.Message)
+	explanation := conditionFalse(ended.State, ended.End.Message)
 	if ended.End.Outcome == v1alpha1.OutcomeSucceeded {
 		explanation.Status = metav1.ConditionTrue
 	}
@@ -104,12 +104,12 @@ func attemptEnd(ended *v1alpha1.Transition, words Wording) Explanation {
 // containerError is Kubernetes' reason for any container that exits with another code than 0: the state says more.
 const containerError = "Error"
 
-// isRestart says that what has ended is to run again, since its spec was edited.
+// isRestart reports whether an application that has ended runs again, since its spec was edited.
 func isRestart(current v1alpha1.Transition) bool {
 	return current.State == string(lifecycle.Invalidating)
 }
 
-// awaitsRestart says that another attempt may follow this end.
+// awaitsRestart reports whether another attempt may follow this end.
 func awaitsRestart(record *v1alpha1.Record, ended *v1alpha1.Transition) bool {
 	verdict := record.Verdict
 	denied := verdict != nil && verdict.Attempt == record.Attempt.ID && !verdict.Restart

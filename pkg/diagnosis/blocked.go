@@ -74,7 +74,7 @@ func NotAdopted(cause error) Explanation {
 
 // Adopted explains that an application of another operator was taken over.
 func Adopted(record *v1alpha1.Record) Explanation {
-	return holds("Adopted", fmt.Sprintf("Taken over as it was left: attempt %d, %s.", record.Attempt.ID, outbox.Current(record).State))
+	return conditionTrue("Adopted", fmt.Sprintf("Taken over as it was left: attempt %d, %s.", record.Attempt.ID, outbox.Current(record).State))
 }
 
 // EarlierDriver explains why an application waits for a driver Pod that is not the current attempt's.
@@ -89,7 +89,7 @@ func EarlierDriver(driver *lifecycle.Driver) Explanation {
 
 // StatusRestored explains that a record which another writer removed was restored.
 func StatusRestored() Explanation {
-	explanation := holds("StatusRestored", "status.firesteel was removed, which is the record of what runs; it is restored.")
+	explanation := conditionTrue("StatusRestored", "status.firesteel was removed, which is the record of what runs; it is restored.")
 	explanation.Remedy = "To start again, delete the application and apply it again."
 	return explanation
 }

@@ -25,22 +25,22 @@ const (
 
 // MasterNotAsked explains that it is not known which workers a cluster has.
 func MasterNotAsked() Explanation {
-	return holdsNot(ReasonMasterNotAsked, "The master has not been asked yet which workers are registered with it.")
+	return conditionFalse(ReasonMasterNotAsked, "The master has not been asked yet which workers are registered with it.")
 }
 
 // MasterNotAnswering explains why a cluster is not ready: reading the master's page failed with problem.
 func MasterNotAnswering(problem string) Explanation {
-	return holdsNot(ReasonMasterNotAnswering, "The master does not answer on its page: "+problem+".")
+	return conditionFalse(ReasonMasterNotAnswering, "The master does not answer on its page: "+problem+".")
 }
 
 // MasterNotAlive explains why a cluster is not ready whose master answers.
 func MasterNotAlive() Explanation {
-	return holdsNot(ReasonMasterNotAlive, "The master answers and does not lead: it is in standby or recovers.")
+	return conditionFalse(ReasonMasterNotAlive, "The master answers and does not lead: it is in standby or recovers.")
 }
 
 // MasterStartTimedOut explains why a cluster failed: its master never answered within a limit of config-clusters.
 func MasterStartTimedOut(limit time.Duration, problem string) Explanation {
-	return holdsNot("MasterStartTimedOut", fmt.Sprintf("The master has not answered within %s: %s.", limit, problem))
+	return conditionFalse("MasterStartTimedOut", fmt.Sprintf("The master has not answered within %s: %s.", limit, problem))
 }
 
 // MasterPageClosed warns that workers are counted in another way, since the master's page does not show them.
@@ -50,29 +50,29 @@ func MasterPageClosed(problem string) string {
 
 // TooFewWorkers explains why a cluster is not ready. It does not say how many there are: each change would be a write.
 func TooFewWorkers(needed int32) Explanation {
-	return holdsNot(ReasonTooFewWorkers, fmt.Sprintf("Too few workers are registered with the master; needed are %d.", needed))
+	return conditionFalse(ReasonTooFewWorkers, fmt.Sprintf("Too few workers are registered with the master; needed are %d.", needed))
 }
 
 // ClusterReady explains that a cluster is in the state and ready.
 func ClusterReady(state string, needed int32) Explanation {
-	return holds(state, fmt.Sprintf("The master answers, and enough workers are registered with it; needed are %d.", needed))
+	return conditionTrue(state, fmt.Sprintf("The master answers, and enough workers are registered with it; needed are %d.", needed))
 }
 
 // ClusterStarting explains why a cluster in the state is not ready before its start takes long.
 func ClusterStarting(state string) Explanation {
-	return holdsNot(state, "The master and the workers are being started.")
+	return conditionFalse(state, "The master and the workers are being started.")
 }
 
 // ClusterSuspended explains why nothing of a cluster is created.
 func ClusterSuspended() Explanation {
-	explanation := holdsNot(string(lifecycle.HeldSuspended), "spec.suspend holds the creation.")
+	explanation := conditionFalse(string(lifecycle.HeldSuspended), "spec.suspend holds the creation.")
 	explanation.Remedy = "To create the cluster, set it to false."
 	return explanation
 }
 
 // ClusterDeleting explains what a deleted cluster waits for. left names the objects that are not gone.
 func ClusterDeleting(left []string) Explanation {
-	return holdsNot(ReasonDeleting, fmt.Sprintf("The cluster is being deleted. It is removed when these objects are gone: %s.", Objects(left)))
+	return conditionFalse(ReasonDeleting, fmt.Sprintf("The cluster is being deleted. It is removed when these objects are gone: %s.", Objects(left)))
 }
 
 // maxObjects bounds the objects that a message names.
@@ -89,49 +89,51 @@ func Objects(names []string) string {
 
 // NotDegraded explains that a cluster in the state has what it needs, or never had it.
 func NotDegraded(state string) Explanation {
-	return holdsNot(state, "The cluster has not lost what it needs.")
+	return conditionFalse(state, "The cluster has not lost what it needs.")
 }
 
 // ClusterReleased explains that nothing of an ended cluster is left.
-func ClusterReleased() Explanation { return holds("Released", "No object of the cluster is left.") }
+func ClusterReleased() Explanation {
+	return conditionTrue("Released", "No object of the cluster is left.")
+}
 
 // ClusterNotReleased explains why objects of a cluster in the state are left. ended reports whether its attempt has ended.
 func ClusterNotReleased(state string, ended bool) Explanation {
 	if ended {
-		return holdsNot(state, "The objects of the cluster are being deleted.")
+		return conditionFalse(state, "The objects of the cluster are being deleted.")
 	}
-	return holdsNot("InUse", "The cluster has not ended.")
+	return conditionFalse("InUse", "The cluster has not ended.")
 }
 
 // ClusterEnded explains why a cluster is not up to date that has ended in the state.
-func ClusterEnded(state string) Explanation { return holdsNot(state, "The cluster has ended.") }
+func ClusterEnded(state string) Explanation { return conditionFalse(state, "The cluster has ended.") }
 
 // ClusterBeingDeleted explains why a deleted cluster is not up to date.
 func ClusterBeingDeleted() Explanation {
-	return holdsNot(ReasonDeleting, "The cluster is being deleted.")
+	return conditionFalse(ReasonDeleting, "The cluster is being deleted.")
 }
 
 // ClusterNeverReady explains why a cluster in the state is not up to date.
 func ClusterNeverReady(state string) Explanation {
-	return holdsNot(state, "The cluster has not been ready yet.")
+	return conditionFalse(state, "The cluster has not been ready yet.")
 }
 
 // EditRefused explains why a cluster is not up to date: its edited spec is refused.
 func EditRefused(refused *lifecycle.Cause) Explanation {
-	return holdsNot(refused.Reason, "The edit of the spec was refused; the cluster runs on unchanged. "+refused.Message)
+	return conditionFalse(refused.Reason, "The edit of the spec was refused; the cluster runs on unchanged. "+refused.Message)
 }
 
 // Hindered explains a condition that is False because of an obstacle.
 func Hindered(obstacle *lifecycle.Cause) Explanation {
-	return holdsNot(obstacle.Reason, obstacle.Message)
+	return conditionFalse(obstacle.Reason, obstacle.Message)
 }
 
 // UpToDate explains that all Pods of a cluster match its spec.
-func UpToDate() Explanation { return holds("UpToDate", "All Pods match the spec.") }
+func UpToDate() Explanation { return conditionTrue("UpToDate", "All Pods match the spec.") }
 
 // UpToDateButPartition explains that Pods of an earlier spec stay, as the partition of a StatefulSet asks.
 func UpToDateButPartition(old int32, statefulSet string) Explanation {
-	explanation := holds("UpToDate", fmt.Sprintf("All Pods match the spec, except %d of StatefulSet %s: the partition of its updateStrategy keeps them.",
+	explanation := conditionTrue("UpToDate", fmt.Sprintf("All Pods match the spec, except %d of StatefulSet %s: the partition of its updateStrategy keeps them.",
 		old, statefulSet))
 	explanation.See = statefulSet
 	return explanation
@@ -139,7 +141,7 @@ func UpToDateButPartition(old int32, statefulSet string) Explanation {
 
 // RollingOut explains that Pods of an earlier spec are being replaced.
 func RollingOut() Explanation {
-	return holdsNot(ReasonRollingOut, "Pods are being replaced by Pods that match the spec.")
+	return conditionFalse(ReasonRollingOut, "Pods are being replaced by Pods that match the spec.")
 }
 
 // TakenOver explains why a StatefulSet of another operator is not updated.

@@ -23,20 +23,20 @@ const ReasonSinkUnavailable = "SinkUnavailable"
 func EventsDelivered(record *v1alpha1.Record, delivery Delivery) Explanation {
 	switch {
 	case delivery.Undelivered != "":
-		return holdsNot(ReasonSinkUnavailable, "Events wait for the sink: "+delivery.Undelivered)
+		return conditionFalse(ReasonSinkUnavailable, "Events wait for the sink: "+delivery.Undelivered)
 	case record.Rejected > 0:
-		return holdsNot("Rejected", fmt.Sprintf("The sink refused %d event(s) for good; the controller's log holds them.", record.Rejected))
+		return conditionFalse("Rejected", fmt.Sprintf("The sink refused %d event(s) for good; the controller's log holds them.", record.Rejected))
 	case record.Acknowledged < record.Sequence:
 		return Explanation{Status: metav1.ConditionUnknown, Reason: "Pending",
 			Summary: "The sink is not known to have taken all events; it is recorded once nothing else happens for a while."}
 	default:
-		return holds("Delivered", "No event waits to be delivered.")
+		return conditionTrue("Delivered", "No event waits to be delivered.")
 	}
 }
 
 // SilentHandler explains that a handler was asked and has not acted for too long.
 func SilentHandler(name string) Explanation {
-	explanation := holdsNot("NoAnswer", fmt.Sprintf("The handler %q was asked and has not acted", name))
+	explanation := conditionFalse("NoAnswer", fmt.Sprintf("The handler %q was asked and has not acted", name))
 	explanation.Remedy = "make sure that it runs, or change where it runs in the ConfigMap config-handlers."
 	explanation.See = name
 	return explanation

@@ -46,11 +46,11 @@ func (e Explanation) Condition(kind string) metav1.Condition {
 	return metav1.Condition{Type: kind, Status: e.Status, Reason: e.Reason, Message: e.Message()}
 }
 
-func holds(reason, summary string) Explanation {
+func conditionTrue(reason, summary string) Explanation {
 	return Explanation{Status: metav1.ConditionTrue, Reason: reason, Summary: summary}
 }
 
-func holdsNot(reason, summary string) Explanation {
+func conditionFalse(reason, summary string) Explanation {
 	return Explanation{Status: metav1.ConditionFalse, Reason: reason, Summary: summary}
 }
 

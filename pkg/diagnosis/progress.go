@@ -20,18 +20,18 @@ func DriverReady(record *v1alpha1.Record) Explanation {
 	state := lifecycle.CurrentState(record)
 	switch {
 	case driverIsReady(state):
-		return holds("DriverReady", "The driver is ready.")
+		return conditionTrue("DriverReady", "The driver is ready.")
 	case state.Initializing():
-		return holdsNot(string(state), "No driver is requested yet.")
+		return conditionFalse(string(state), "No driver is requested yet.")
 	case state.Starting():
-		return holdsNot(string(state), "The driver is not ready yet.")
+		return conditionFalse(string(state), "The driver is not ready yet.")
 	case state == lifecycle.Unknown:
 		return Explanation{Status: metav1.ConditionUnknown, Reason: string(state),
 			Summary: "The driver's node does not report the driver's state."}
 	case state == lifecycle.Suspending, state == lifecycle.Invalidating:
-		return holdsNot(string(state), "The driver, if there is one, is being stopped.")
+		return conditionFalse(string(state), "The driver, if there is one, is being stopped.")
 	default:
-		return holdsNot(string(state), "No driver runs any more.")
+		return conditionFalse(string(state), "No driver runs any more.")
 	}
 }
 
@@ -40,17 +40,17 @@ func ExecutorsReady(record *v1alpha1.Record, policy lifecycle.Policy) Explanatio
 	state, asked := lifecycle.CurrentState(record), policy.Executors
 	switch {
 	case !driverIsReady(state):
-		return holdsNot(string(state), "There is no driver that is ready for executors.")
+		return conditionFalse(string(state), "There is no driver that is ready for executors.")
 	case !asked.Requested():
-		return holds("NoMinimum", "No number of executors is asked for.")
+		return conditionTrue("NoMinimum", "No number of executors is asked for.")
 	case state == lifecycle.RunningHealthy:
-		return holds("Sufficient", "As many executors are ready as are asked for.")
+		return conditionTrue("Sufficient", "As many executors are ready as are asked for.")
 	case state == lifecycle.RunningWithPartialCapacity:
-		return holds("PartialCapacity", fmt.Sprintf("Executors are ready, and fewer than the %d of maxExecutors.", asked.Max))
+		return conditionTrue("PartialCapacity", fmt.Sprintf("Executors are ready, and fewer than the %d of maxExecutors.", asked.Max))
 	case state == lifecycle.RunningWithBelowThresholdExecutors:
-		return holdsNot("BelowMinimum", fmt.Sprintf("Fewer executors are ready than the %d of minExecutors.", asked.Min))
+		return conditionFalse("BelowMinimum", fmt.Sprintf("Fewer executors are ready than the %d of minExecutors.", asked.Min))
 	default:
-		return holdsNot("BelowInitial", fmt.Sprintf("Fewer executors are ready than the %d that are waited for.", asked.Init))
+		return conditionFalse("BelowInitial", fmt.Sprintf("Fewer executors are ready than the %d that are waited for.", asked.Init))
 	}
 }
 
@@ -59,17 +59,17 @@ func ResourcesReleased(record *v1alpha1.Record, words Wording) Explanation {
 	current := outbox.Current(record)
 	switch state := lifecycle.State(current.State); {
 	case state == lifecycle.ResourceReleased && driverIsLeft(record):
-		return holdsNot("LeftTerminating", fmt.Sprintf("Driver Pod %s was deleted and is not gone.", current.DriverPod))
+		return conditionFalse("LeftTerminating", fmt.Sprintf("Driver Pod %s was deleted and is not gone.", current.DriverPod))
 	case state == lifecycle.ResourceReleased:
-		return holds("Released", "No driver is left.")
+		return conditionTrue("Released", "No driver is left.")
 	case state == lifecycle.TerminatedWithoutReleaseResources && !driverIsLeft(record):
-		return holds("NothingRetained", "There is no driver Pod to keep: none was created, or it is gone.")
+		return conditionTrue("NothingRetained", "There is no driver Pod to keep: none was created, or it is gone.")
 	case state == lifecycle.TerminatedWithoutReleaseResources:
-		return holdsNot("Retained", fmt.Sprintf("Driver Pod %s %s", current.DriverPod, words.Retained))
+		return conditionFalse("Retained", fmt.Sprintf("Driver Pod %s %s", current.DriverPod, words.Retained))
 	case state.AttemptEnded():
-		return holdsNot("AttemptEnded", "The attempt has ended, and the application is not over yet.")
+		return conditionFalse("AttemptEnded", "The attempt has ended, and the application is not over yet.")
 	default:
-		return holdsNot("InUse", "The application is not over.")
+		return conditionFalse("InUse", "The application is not over.")
 	}
 }
 

@@ -17,11 +17,11 @@ func Scheduled(refusal *finding.Finding, suspended bool) Explanation {
 	case refusal != nil:
 		return Explanation{Status: metav1.ConditionFalse, Reason: refusal.Reason, Summary: refusal.Error(), See: refusal.Field}
 	case suspended:
-		explanation := holdsNot("Suspended", "No run starts while spec.suspend is true.")
+		explanation := conditionFalse("Suspended", "No run starts while spec.suspend is true.")
 		explanation.Remedy = "To start runs, set it to false."
 		return explanation
 	default:
-		return holds(string(v1alpha1.ScheduleStateScheduled), "")
+		return conditionTrue(string(v1alpha1.ScheduleStateScheduled), "")
 	}
 }
 
@@ -36,7 +36,7 @@ func RunStarted(record *v1alpha1.ScheduleRecord) *Explanation {
 	case last.UID == "":
 		explanation = RunNotStarted(last)
 	default:
-		explanation = holds("Started", fmt.Sprintf("%s was started for %s.", last.Name, inUTC(last.ScheduledTime)))
+		explanation = conditionTrue("Started", fmt.Sprintf("%s was started for %s.", last.Name, inUTC(last.ScheduledTime)))
 		explanation.See = last.Name
 	}
 	return &explanation
@@ -45,9 +45,9 @@ func RunStarted(record *v1alpha1.ScheduleRecord) *Explanation {
 // heldRun explains what a due run waits for.
 func heldRun(record *v1alpha1.ScheduleRecord) Explanation {
 	due, running := inUTC(record.Held.ScheduledTime), runs(record.Active)
-	explanation := holdsNot("WaitsForRunningRun", fmt.Sprintf("The run due at %s waits for the end of %s; it is missed if the next run is due before that.", due, running))
+	explanation := conditionFalse("WaitsForRunningRun", fmt.Sprintf("The run due at %s waits for the end of %s; it is missed if the next run is due before that.", due, running))
 	if record.Held.Policy == v1alpha1.ConcurrencyReplace {
-		explanation = holdsNot("ReplacesRunningRun", fmt.Sprintf("The run due at %s starts when %s is gone; its deletion was accepted.", due, running))
+		explanation = conditionFalse("ReplacesRunningRun", fmt.Sprintf("The run due at %s starts when %s is gone; its deletion was accepted.", due, running))
 	}
 	if len(record.Active) > 0 {
 		explanation.See = record.Active[0].Name
@@ -57,7 +57,7 @@ func heldRun(record *v1alpha1.ScheduleRecord) Explanation {
 
 // RunNotStarted explains why a due run was not started.
 func RunNotStarted(run *v1alpha1.ScheduledRun) Explanation {
-	return holdsNot(run.Reason, fmt.Sprintf("The run due at %s was not started: %s", inUTC(run.ScheduledTime), run.Message))
+	return conditionFalse(run.Reason, fmt.Sprintf("The run due at %s was not started: %s", inUTC(run.ScheduledTime), run.Message))
 }
 
 func inUTC(at metav1.Time) string { return at.UTC().Format(time.RFC3339) }

@@ -28,6 +28,6 @@ const userDriverNeverForced = "If its node is lost, delete the Node, or taint it
 
 // OtherUserDrivers explains that driver Pods have the label of an application that follows another driver.
 func OtherUserDrivers(followed, others string) Explanation {
-	return holds("OtherUserDrivers", fmt.Sprintf("Driver Pods beside %s have the label of this application: %s. They are neither followed nor deleted.",
+	return conditionTrue("OtherUserDrivers", fmt.Sprintf("Driver Pods beside %s have the label of this application: %s. They are neither followed nor deleted.",
 		followed, others))
 }

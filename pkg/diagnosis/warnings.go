@@ -7,16 +7,18 @@ import (
 
 // SpecNotHonored explains that an object runs, but not all that its spec asks for is done. Each sentence is a finding with its remedy.
 func SpecNotHonored(sentences []string) Explanation {
-	return holds("SpecNotHonored", strings.Join(sentences, " "))
+	return conditionTrue("SpecNotHonored", strings.Join(sentences, " "))
 }
 
 // TemplateNotHonored explains that a run of a schedule was created without all that the template asks for.
-func TemplateNotHonored(sentences string) Explanation { return holds("TemplateNotHonored", sentences) }
+func TemplateNotHonored(sentences string) Explanation {
+	return conditionTrue("TemplateNotHonored", sentences)
+}
 
 // DriverLabelsChanged explains that another writer changed the labels or the owner of a driver Pod. changes says how, and labels are
 // those to restore, as key=value.
 func DriverLabelsChanged(namespace, pod string, changes, labels []string) Explanation {
-	explanation := holds("LabelsChanged", fmt.Sprintf("Driver Pod %s/%s was changed: %s. Firesteel follows the Pod by its name, and stops it with the application.",
+	explanation := conditionTrue("LabelsChanged", fmt.Sprintf("Driver Pod %s/%s was changed: %s. Firesteel follows the Pod by its name, and stops it with the application.",
 		namespace, pod, strings.Join(changes, ", ")))
 	explanation.See = pod
 	if len(labels) > 0 {

@@ -60,10 +60,10 @@ func Find(ctx context.Context, kube kubernetes.Interface, scope *config.Scope, n
 			continue
 		}
 		for i := range held.Items {
-			if of := &held.Items[i]; of.Name == lease.name && heldNow(of, now) && !running[of.Namespace] {
-				running[of.Namespace] = true
+			if existing := &held.Items[i]; existing.Name == lease.name && heldNow(existing, now) && !running[existing.Namespace] {
+				running[existing.Namespace] = true
 				found = append(found, diagnosis.OtherOperatorRuns(lease.operator,
-					fmt.Sprintf("%s holds the Lease %s/%s", *of.Spec.HolderIdentity, of.Namespace, of.Name), of.Namespace, deploymentOf(lease.operator, of)))
+					fmt.Sprintf("%s holds the Lease %s/%s", *existing.Spec.HolderIdentity, existing.Namespace, existing.Name), existing.Namespace, deploymentOf(lease.operator, existing)))
 			}
 		}
 	}
@@ -122,10 +122,10 @@ func deploymentOf(operator string, lease *coordinationv1.Lease) string {
 func deployed(deployments []appsv1.Deployment, running map[string]bool) []diagnosis.Explanation {
 	var found []diagnosis.Explanation
 	for i := range deployments {
-		of := &deployments[i]
-		if of.Name == apacheDeployment && !running[of.Namespace] && of.Status.ReadyReplicas > 0 {
+		deployment := &deployments[i]
+		if deployment.Name == apacheDeployment && !running[deployment.Namespace] && deployment.Status.ReadyReplicas > 0 {
 			found = append(found, diagnosis.OtherOperatorRuns(apache,
-				fmt.Sprintf("the Deployment %s/%s has %d ready Pods", of.Namespace, of.Name, of.Status.ReadyReplicas), of.Namespace, of.Name))
+				fmt.Sprintf("the Deployment %s/%s has %d ready Pods", deployment.Namespace, deployment.Name, deployment.Status.ReadyReplicas), deployment.Namespace, deployment.Name))
 		}
 	}
 	return found

@@ -32,8 +32,8 @@ type Allowed []Location
 // schemes are what Firesteel reads templates by; s3a is another name for s3.
 const schemes = "https, s3 and gs"
 
-// bucketOptions are what the operator may say of a bucket in a query: where it is, if not at the provider's own address,
-// and that it is public. An application may not say that: it would send the operator's credentials anywhere.
+// bucketOptions are the options of a bucket that the operator may set in a query: where it is, if not at the provider's own address,
+// and that it is public. An application may not set them: it could send the operator's credentials to any address.
 var bucketOptions = map[string]bool{"region": true, "endpoint": true, "anonymous": true}
 
 // ParseAllowed reads URLs between white space. Each stands for what it names and all that is in that folder.
@@ -96,7 +96,7 @@ func (l Location) holds(wanted Location) bool {
 	return wanted.Path == l.Path || strings.HasPrefix(wanted.Path, folder)
 }
 
-// plainPath has nothing in it that two readers could take for two things: no escapes, no empty, "." or ".." segments.
+// plainPath matches paths that every reader takes for the same: no escapes, no empty, "." or ".." segments.
 var plainPath = regexp.MustCompile(`^(/[A-Za-z0-9._~+=@,:-]+)*/?$`)
 
 // locate parses a URL and refuses URLs that could lead elsewhere than they seem to.

@@ -127,7 +127,7 @@ func Noted(record *v1alpha1.Record) v1alpha1.AttemptSpec {
 	return v1alpha1.AttemptSpec{Hash: hash, HashVersion: HashVersionJSON}
 }
 
-// Unnote has a record say of its attempt's spec what an older one says, if that serves as well: then it is no reason for a write.
+// Unnote restores the older record's note of the spec if both notes mean the same, so that nothing has to be written.
 func Unnote(record, older *v1alpha1.Record) {
 	previous, current := older.Attempt.Spec, record.Attempt.Spec
 	if Noted(older).Hash == "" || current == nil || older.Attempt.ID != record.Attempt.ID {

@@ -43,8 +43,8 @@ type followed struct {
 	key    types.NamespacedName
 	master Master
 	cancel context.CancelFunc
-	// hasten triggers the next request early.
-	hasten chan struct{}
+	// pollNow triggers the next request early.
+	pollNow chan struct{}
 
 	every time.Duration
 	seen  *cluster.Master
@@ -81,15 +81,15 @@ func (w *Watch) Follow(uid types.UID, key types.NamespacedName, master Master, e
 	if known {
 		f.cancel()
 	}
-	f = &followed{key: key, master: master, every: every, hasten: make(chan struct{}, 1)}
+	f = &followed{key: key, master: master, every: every, pollNow: make(chan struct{}, 1)}
 	ctx, cancel := context.WithCancel(w.ctx)
 	f.cancel = cancel
 	w.followed[uid] = f
 	go w.follow(ctx, f)
 }
 
-// Hasten polls the master of a cluster now, because the cluster has changed.
-func (w *Watch) Hasten(uid types.UID) {
+// PollNow polls the master of a cluster at once, because the cluster has changed.
+func (w *Watch) PollNow(uid types.UID) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	if f, known := w.followed[uid]; known {
@@ -99,7 +99,7 @@ func (w *Watch) Hasten(uid types.UID) {
 
 func (f *followed) wake() {
 	select {
-	case f.hasten <- struct{}{}:
+	case f.pollNow <- struct{}{}:
 	default:
 	}
 }
@@ -151,7 +151,7 @@ func (w *Watch) follow(ctx context.Context, f *followed) {
 		pause := time.NewTimer(w.pause(f))
 		select {
 		case <-pause.C:
-		case <-f.hasten:
+		case <-f.pollNow:
 		case <-ctx.Done():
 		}
 		pause.Stop()

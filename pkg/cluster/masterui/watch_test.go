@@ -143,7 +143,7 @@ func TestAMasterThatDoesNotAnswerIsPolledLessAndLessOften(t *testing.T) {
 	})
 }
 
-func TestAShorterIntervalAndHastenPollAtOnce(t *testing.T) {
+func TestAShorterIntervalAndPollNowAskAtOnce(t *testing.T) {
 	watching(t, func(t *testing.T, w *Watch, m *masters) {
 		w.Follow(uid, key, pi, 10*time.Second)
 		m.counts()
@@ -151,11 +151,11 @@ func TestAShorterIntervalAndHastenPollAtOnce(t *testing.T) {
 		m.expect(t, "more often", 1, 0)
 		w.Follow(uid, key, pi, 10*time.Second)
 		m.expect(t, "less often", 0, 0)
-		w.Hasten(uid)
-		m.expect(t, "hastened", 1, 0)
+		w.PollNow(uid)
+		m.expect(t, "pollNowed", 1, 0)
 		time.Sleep(time.Minute)
 		m.expect(t, "in its interval", 6, 0)
-		w.Hasten("another")
+		w.PollNow("another")
 	})
 }
 

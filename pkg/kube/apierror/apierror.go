@@ -1,5 +1,5 @@
-// Package apierror tells terminal errors of the API server, which the same request gets again, from those that pass. It also names
-// the reasons of refusals.
+// Package apierror distinguishes terminal errors of the API server, which the same request gets again, from those that pass. It also
+// names the reasons of refusals.
 package apierror
 
 import (

@@ -55,24 +55,24 @@ func Decode[Plain any](data []byte, templates ...string) (Plain, Findings, error
 	return bare, Findings{Undecodable: reasonOf(data, err)}, nil
 }
 
-// reasonOf is why an object cannot be decoded, without what may be a secret. All kinds' objects wait for it, so that it looks for
-// secrets in what is told alone.
+// reasonOf returns why an object cannot be decoded, without what may be a secret. Objects of all kinds wait for it, so it looks for
+// secrets in the reason alone.
 func reasonOf(data []byte, err error) string {
 	reason := embedded.ReplaceAllString(text.Clip(err.Error(), maxRead), ".")
 	return text.Clip(redact.Text(redactRepeated(data, reason)), maxReason)
 }
 
-// maxReason is how many bytes of a text are told: decoders quote what they cannot read, however long it is.
+// maxReason bounds the bytes of a reason: decoders quote what they cannot read, however long it is.
 const maxReason = 512
 
-// maxRead is how many bytes of a decoder's text are looked at.
+// maxRead bounds the bytes of a decoder's text that are searched.
 const maxRead = 1024
 
-// embedded is what a decoder says of an embedded type in a field's path, where a manifest has nothing. Fields of manifests
-// begin with a small letter.
+// embedded matches the name of an embedded type, which a decoder puts into a field's path and a manifest does not have. Fields of
+// manifests begin with a small letter.
 var embedded = regexp.MustCompile(`[.][A-Z]\w*[.]`)
 
-// decodeStrict decodes an object as the API server does, and tells of all that is wrong with it.
+// decodeStrict decodes an object as the API server does, and reports all that is wrong with it.
 func decodeStrict[Plain any](data []byte) (object Plain, unknown []error, err error) {
 	if err := quantity.Check(data, reflect.TypeFor[Plain]()); err != nil {
 		return object, nil, err
@@ -87,9 +87,9 @@ func decodeStrict[Plain any](data []byte) (object Plain, unknown []error, err er
 	return object, unknown, err
 }
 
-// decodeFast decodes an object in half the time that Kubernetes' decoder takes, where there is nothing to find. It refuses
-// whatever that decoder refuses and some more, such as a name that an object has twice, and does not tell of all of it.
-func decodeFast[Plain any](data []byte) (object Plain, is bool) {
+// decodeFast decodes an object without faults in half the time that Kubernetes' decoder takes. It refuses whatever that decoder
+// refuses and some more, such as a name that an object has twice. It does not report what it found.
+func decodeFast[Plain any](data []byte) (object Plain, ok bool) {
 	err := quickjson.Unmarshal(data, &object, quickjson.RejectUnknownMembers(true))
 	return object, err == nil
 }

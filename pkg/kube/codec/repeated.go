@@ -17,14 +17,14 @@ import (
 var quoted = regexp.MustCompile(`(?s)"(?:[^"\\]|\\.)*(?:"|\\?$)`)
 
 const (
-	// minRepeated is the length from which on a value is told from other words.
+	// minRepeated is the shortest value that is distinguished from other words.
 	minRepeated = 6
-	// maxRepeated is how many values and words of them are looked for.
+	// maxRepeated bounds the values, and the words of them, that are searched for.
 	maxRepeated = 16
 )
 
-// redactRepeated takes the values out of a decoder's text that an object's spec has more than once: a decoder repeats what
-// stands in the place of a time or a duration, and elsewhere the same may be a secret.
+// redactRepeated removes those values from a decoder's text that an object's spec has more than once. A decoder repeats what was
+// written in place of a time or a duration. Elsewhere in the spec, the same value may be a secret.
 func redactRepeated(data []byte, said string) string {
 	values := quoted.FindAllString(said, -1)
 	if len(values) == 0 {

@@ -230,28 +230,28 @@ func watchApplications(
 			}
 			impl.Enqueue(object)
 		},
-		UpdateFunc: func(before, after any) {
-			was, is := before.(dialect.Application), after.(dialect.Application)
-			if was.GetUID() != is.GetUID() { // it was deleted and created again while the watch was interrupted
-				deleted(was)
-				added(is, false)
+		UpdateFunc: func(old, updated any) {
+			before, after := old.(dialect.Application), updated.(dialect.Application)
+			if before.GetUID() != after.GetUID() { // it was deleted and created again while the watch was interrupted
+				deleted(before)
+				added(after, false)
 				impl.Enqueue(after)
 				return
 			}
-			r.quotas.Set(quotaOf(is), true)
-			if r.recordGuard.RolledBack(was, is) {
-				r.relay.Forget(is.GetUID()) // what the relay has acknowledged is void, too
-				r.expectations.ForgetDriver(is.GetRecord())
-				r.recordGuard.restored(is)
+			r.quotas.Set(quotaOf(after), true)
+			if r.recordGuard.RolledBack(before, after) {
+				r.relay.Forget(after.GetUID()) // what the relay has acknowledged is void, too
+				r.expectations.ForgetDriver(after.GetRecord())
+				r.recordGuard.restored(after)
 			} else {
-				r.recordGuard.statusChanged(was, is, r.clock.Now())
+				r.recordGuard.statusChanged(before, after, r.clock.Now())
 			}
-			if was.GetGeneration() != is.GetGeneration() {
-				d := currentDialect(is.GetNamespace())
-				r.edits.Observe(is.GetUID(), d.Spec(was), d.Spec(is))
+			if before.GetGeneration() != after.GetGeneration() {
+				d := currentDialect(after.GetNamespace())
+				r.edits.Observe(after.GetUID(), d.Spec(before), d.Spec(after))
 			}
-			if r.recordGuard.IsEcho(is) && !awaitsExecutors(is) {
-				states.Observe(base.KeyOf(is)) // no reconcile has to follow the one that wrote it
+			if r.recordGuard.IsEcho(after) && !awaitsExecutors(after) {
+				states.Observe(base.KeyOf(after)) // no reconcile has to follow the one that wrote it
 				return
 			}
 			impl.Enqueue(after)

@@ -82,7 +82,7 @@ func (b *Burst) isOn() bool {
 	return !b.ended && (len(b.waiting) >= burstSize || time.Since(b.arrivals[b.next]) < b.Window)
 }
 
-// look has the timer look again when the last arrivals are old. While many wait, Set looks.
+// look starts the timer that wakes those that yield when the last arrivals are old. While many wait, Set does that.
 func (b *Burst) look() {
 	if len(b.yielding) == 0 || b.timer != nil || len(b.waiting) >= burstSize {
 		return
@@ -96,7 +96,7 @@ func (b *Burst) look() {
 	})
 }
 
-// woken returns the functions of those to wake, if the burst is over.
+// woken returns the functions that wake those that yielded, if the burst is over.
 func (b *Burst) woken() map[types.UID]func() {
 	if b.isOn() {
 		b.look()

@@ -33,10 +33,10 @@ func newNamespaces(
 		},
 		// The scope may be changing at the same time, so this does not ask whether it selects the namespace. At worst objects are
 		// reconciled in vain.
-		UpdateFunc: func(before, after any) {
-			was, is := before.(*corev1.Namespace), after.(*corev1.Namespace)
-			if !maps.Equal(was.Labels, is.Labels) {
-				changed(is.Name)
+		UpdateFunc: func(old, updated any) {
+			before, after := old.(*corev1.Namespace), updated.(*corev1.Namespace)
+			if !maps.Equal(before.Labels, after.Labels) {
+				changed(after.Name)
 			}
 		},
 		// A namespace that is deleted has no objects.

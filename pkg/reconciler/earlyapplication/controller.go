@@ -1,4 +1,4 @@
-// Package earlyapplication has pkg/reconciler/application reconcile the SparkApplications of spark-operator.k8s.io.
+// Package earlyapplication connects pkg/reconciler/application to the generated reconciler of SparkApplications of spark-operator.k8s.io.
 package earlyapplication
 
 import (

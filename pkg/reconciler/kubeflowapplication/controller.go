@@ -1,4 +1,4 @@
-// Package kubeflowapplication has pkg/reconciler/application reconcile the SparkApplications of sparkoperator.k8s.io.
+// Package kubeflowapplication connects pkg/reconciler/application to the generated reconciler of SparkApplications of sparkoperator.k8s.io.
 package kubeflowapplication
 
 import (

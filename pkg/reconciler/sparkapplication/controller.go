@@ -1,4 +1,4 @@
-// Package sparkapplication has pkg/reconciler/application reconcile the SparkApplications of spark.apache.org.
+// Package sparkapplication connects pkg/reconciler/application to the generated reconciler of SparkApplications of spark.apache.org.
 package sparkapplication
 
 import (

@@ -64,7 +64,7 @@ func NewController(process *base.Process, read masterui.Read) func(context.Conte
 			state: newClusterState(clock.RealClock{}), redactors: base.NewRedactors(), metrics: metrics,
 			owned: newOwnedObjects(ctx, kubeclient.Get(ctx), clock.RealClock{}, func(key types.NamespacedName, changed object) {
 				if c := base.Cached[*sparkv1.SparkCluster](informer.GetStore(), key); c != nil && concernsMaster(changed) {
-					masters.Hasten(c.UID)
+					masters.PollNow(c.UID)
 				}
 				impl.EnqueueKey(key)
 			}),

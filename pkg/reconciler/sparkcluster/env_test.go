@@ -240,7 +240,7 @@ type fakeMasters struct {
 func (m *fakeMasters) Follow(_ types.UID, _ types.NamespacedName, master masterui.Master, every time.Duration) {
 	m.followed, m.every = master, every
 }
-func (m *fakeMasters) Hasten(types.UID)               {}
+func (m *fakeMasters) PollNow(types.UID)              {}
 func (m *fakeMasters) Seen(types.UID) *cluster.Master { return m.seen }
 func (m *fakeMasters) Forget(types.UID)               { m.gone++ }
 

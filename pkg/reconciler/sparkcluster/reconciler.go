@@ -38,7 +38,7 @@ const (
 // Masters reads from masters how many workers are registered. masterui.Watch is one.
 type Masters interface {
 	Follow(uid types.UID, key types.NamespacedName, master masterui.Master, every time.Duration)
-	Hasten(uid types.UID)
+	PollNow(uid types.UID)
 	Seen(uid types.UID) *cluster.Master
 	Forget(uid types.UID)
 	ForgetWhere(gone func(types.NamespacedName) bool)

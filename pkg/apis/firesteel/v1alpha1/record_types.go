@@ -228,8 +228,8 @@ type Transition struct {
 	DriverStatus *corev1.PodStatus `json:"driverStatus,omitempty"`
 }
 
-// Final says whether the application came to its true end by the transition. What follows, if anything, is the
-// release of what was retained.
+// Final reports whether the application ended with this transition. If anything follows, it is the release of what was
+// retained.
 func (t Transition) Final() bool { return t.Outcome != "" }
 
 // The outcomes of an attempt and of an application.

@@ -11,5 +11,5 @@ func (s *ScheduledSparkApplication) GetStartingDeadlineSeconds() *int64 {
 	return s.Spec.StartingDeadlineSeconds
 }
 
-// GetUndecodable says why all but the metadata could not be decoded; empty where it could.
+// GetUndecodable returns why all but the metadata could not be decoded; empty if it could.
 func (s *ScheduledSparkApplication) GetUndecodable() string { return s.Undecodable }

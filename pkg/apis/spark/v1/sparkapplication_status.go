@@ -6,7 +6,7 @@ import (
 	firesteelv1alpha1 "github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 )
 
-// GetRecord returns status.firesteel; nil where there is none.
+// GetRecord returns status.firesteel; nil if there is none.
 func (a *SparkApplication) GetRecord() *firesteelv1alpha1.Record { return a.Status.Firesteel }
 
 // GetConditions returns the conditions of the status.

@@ -6,11 +6,11 @@ import (
 	firesteelv1alpha1 "github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 )
 
-// GetRecord returns status.firesteel; nil where there is none.
+// GetRecord returns status.firesteel; nil if there is none.
 func (c *SparkCluster) GetRecord() *firesteelv1alpha1.Record { return c.Status.Firesteel }
 
 // GetConditions returns the conditions of the status.
 func (c *SparkCluster) GetConditions() []metav1.Condition { return c.Status.Conditions }
 
-// GetUndecodable says why all but the metadata could not be decoded; empty where it could.
+// GetUndecodable returns why all but the metadata could not be decoded; empty if it could.
 func (c *SparkCluster) GetUndecodable() string { return c.Undecodable }

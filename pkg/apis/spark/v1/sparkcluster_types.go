@@ -35,10 +35,10 @@ type SparkCluster struct {
 	// +optional
 	Status ClusterStatus `json:"status,omitempty"`
 
-	// Undecodable says why the rest of the object could not be decoded; empty where it could. Only the
+	// Undecodable is the reason why the rest of the object could not be decoded; empty if it could. Only the
 	// metadata of such an object is set. See UnmarshalJSON.
 	Undecodable string `json:"-"`
-	// UnknownFields tell of the fields that the spec has and this type has not. The API server prunes those outside
+	// UnknownFields are messages about fields of the spec that this type does not have. The API server prunes those outside
 	// embedded templates, so these are typing errors or newer fields inside them.
 	UnknownFields []string `json:"-"`
 }

@@ -10,5 +10,5 @@ func (s *ScheduledSparkApplication) GetScheduleStatus() *firesteelv1alpha1.Sched
 // GetStartingDeadlineSeconds returns nil: this API has no bound of how late a run may start.
 func (s *ScheduledSparkApplication) GetStartingDeadlineSeconds() *int64 { return nil }
 
-// GetUndecodable says why all but the metadata could not be decoded; empty where it could.
+// GetUndecodable returns why all but the metadata could not be decoded; empty if it could.
 func (s *ScheduledSparkApplication) GetUndecodable() string { return s.Undecodable }

@@ -35,7 +35,7 @@ type ScheduledSparkApplication struct {
 	// +optional
 	Status firesteelv1alpha1.ScheduleStatus `json:"status,omitempty"`
 
-	// Undecodable says why the rest of the object could not be decoded; empty where it could. Only the
+	// Undecodable is the reason why the rest of the object could not be decoded; empty if it could. Only the
 	// metadata of such an object is set. See UnmarshalJSON.
 	Undecodable string `json:"-"`
 }

@@ -35,10 +35,10 @@ type SparkApplication struct {
 	// +optional
 	Status SparkApplicationStatus `json:"status,omitempty"`
 
-	// Undecodable says why the rest of the object could not be decoded; empty where it could. Only the
+	// Undecodable is the reason why the rest of the object could not be decoded; empty if it could. Only the
 	// metadata of such an object is set. See UnmarshalJSON.
 	Undecodable string `json:"-"`
-	// UnknownFields tell of the fields that the spec has and this type has not. The API server prunes those outside
+	// UnknownFields are messages about fields of the spec that this type does not have. The API server prunes those outside
 	// embedded Kubernetes types, so these are typing errors or newer fields inside them.
 	UnknownFields []string `json:"-"`
 }
@@ -308,7 +308,7 @@ type RestartPolicy struct {
 	// +kubebuilder:validation:Minimum=1
 	OnFailureRetryInterval *int64 `json:"onFailureRetryInterval,omitempty"`
 
-	// UnknownFields tell of the fields that the policy has and this type has not. The API server does not prune them, since the policy
+	// UnknownFields are messages about fields of the policy that this type does not have. The API server does not prune them, since the policy
 	// may also be a text.
 	UnknownFields []string `json:"-"`
 }

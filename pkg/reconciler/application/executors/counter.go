@@ -61,15 +61,15 @@ func NewCounter() *Counter {
 func (e *Counter) Update(before, after *Pod) (ready, live bool) {
 	e.mutex.Lock()
 	defer e.mutex.Unlock()
-	var was, is counted
+	var earlier, current counted
 	if before != nil && (after == nil || after.ended() || after.UID != before.UID || after.group() != before.group()) {
-		was = e.remove(before.UID)
-		ready, live = was.ready, was != counted{}
+		earlier = e.remove(before.UID)
+		ready, live = earlier.ready, earlier != counted{}
 	}
 	if after != nil && !after.ended() {
-		was = e.counted[after.UID]
-		is = e.add(after)
-		ready, live = ready || was.ready != is.ready, live || was == counted{}
+		earlier = e.counted[after.UID]
+		current = e.add(after)
+		ready, live = ready || earlier.ready != current.ready, live || earlier == counted{}
 	}
 	return ready, live
 }
@@ -77,14 +77,14 @@ func (e *Counter) Update(before, after *Pod) (ready, live bool) {
 // add counts a Pod, or whether it is ready if it is counted.
 func (e *Counter) add(pod *Pod) counted {
 	before, known := e.counted[pod.UID]
-	is := counted{pod.group(), pod.ready}
+	current := counted{pod.group(), pod.ready}
 	if known {
-		is.groupID = before.groupID
+		current.groupID = before.groupID
 	}
-	e.counted[pod.UID] = is
-	group, groupKnown := e.groups[is.groupID]
+	e.counted[pod.UID] = current
+	group, groupKnown := e.groups[current.groupID]
 	if !groupKnown && !pod.ofPod {
-		e.allocators[is.ApplicationID] = append(e.allocators[is.ApplicationID], is.owner)
+		e.allocators[current.ApplicationID] = append(e.allocators[current.ApplicationID], current.owner)
 	}
 	if !groupKnown || pod.CreationTimestamp.Time.Before(group.since) {
 		group.since = pod.CreationTimestamp.Time
@@ -93,9 +93,9 @@ func (e *Counter) add(pod *Pod) counted {
 	if !known {
 		group.live++
 	}
-	group.ready += number(is.ready) - number(before.ready)
-	e.groups[is.groupID] = group
-	return is
+	group.ready += number(current.ready) - number(before.ready)
+	e.groups[current.groupID] = group
+	return current
 }
 
 func number(yes bool) int {
@@ -106,26 +106,26 @@ func number(yes bool) int {
 }
 
 func (e *Counter) remove(pod types.UID) counted {
-	was, known := e.counted[pod]
+	earlier, known := e.counted[pod]
 	if !known {
 		return counted{}
 	}
 	delete(e.counted, pod)
-	group, id := e.groups[was.groupID], was.groupID
-	group.ready -= number(was.ready)
+	group, id := e.groups[earlier.groupID], earlier.groupID
+	group.ready -= number(earlier.ready)
 	if group.live--; group.live > 0 {
 		e.groups[id] = group
-		return was
+		return earlier
 	}
 	delete(e.groups, id)
 	if group.ofPod {
-		return was
+		return earlier
 	}
 	others := slices.DeleteFunc(e.allocators[id.ApplicationID], func(owner types.UID) bool { return owner == id.owner })
 	if e.allocators[id.ApplicationID] = others; len(others) == 0 {
 		delete(e.allocators, id.ApplicationID)
 	}
-	return was
+	return earlier
 }
 
 // Count returns the number of ready executors of a launch. Executors of an allocator belong to the launch if they are not

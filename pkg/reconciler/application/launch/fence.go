@@ -85,7 +85,7 @@ type Unwritten struct {
 	// Record is the record to write. It must not be changed.
 	Record *v1alpha1.Record
 	// Generation is that of the application that was launched. If it was edited since, the record is written before anything is decided,
-	// so that the edit comes after the launch for everybody.
+	// so that the edit comes after the launch for every reader of the record.
 	Generation int64
 	// Due is when the status is written at the latest.
 	Due time.Time

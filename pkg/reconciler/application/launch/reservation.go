@@ -29,7 +29,7 @@ func (l *Launcher) admission(ctx context.Context) config.Admission {
 // holds reports whether a launch that the API server refuses for a quota waits for room.
 func (l *Launcher) holds(ctx context.Context) bool { return l.admission(ctx).Quota == config.QuotaHold }
 
-// reserve reserves room in the quotas of the namespace, or has the launch wait for it. It returns false if the launch has to wait, or is
+// reserve reserves room in the quotas of the namespace, or makes the launch wait for it. It returns false if the launch has to wait, or is
 // refused. The record then has the claim, and the observation the reason. Room is reserved when the record is stored: confirm must follow
 // before anything is created.
 func (l *Launcher) reserve(
@@ -57,7 +57,7 @@ func (l *Launcher) reserve(
 		claim.Reserved = &now
 		return true
 	}
-	record.Launch = nil // one that an edit made void was not begun
+	record.Launch = nil // no object of the earlier launch exists
 	if seen.RetryLaunchAt = until; !until.IsZero() {
 		verdict.Place, verdict.Queue = 0, 0 // whatever its place is, it waits for the next try
 	}
@@ -65,7 +65,7 @@ func (l *Launcher) reserve(
 	return false
 }
 
-// awaitQuotas has a launch wait until the quotas are known. It is said why if that takes long.
+// awaitQuotas makes a launch wait until the quotas are known. If that takes long, the condition says why.
 func (l *Launcher) awaitQuotas(seen *lifecycle.Observation) {
 	seen.RetryLaunchAt = l.Clock.Now().Add(base.RetryAfter)
 	if l.Quotas.Late() {

@@ -45,7 +45,7 @@ func (p *Pruned) Report(ctx context.Context, object Object, definition, manifest
 	return controller.NewRequeueAfter(PrunedRetryAfter)
 }
 
-// Note knows that the record of an object was not stored.
+// Note remembers that the record of an object was not stored.
 func (p *Pruned) Note(uid types.UID, now time.Time) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()

@@ -191,7 +191,7 @@ func (a *application) asks(after *application) bool {
 		reflect.DeepEqual(a.launch, after.launch)
 }
 
-// changed has the queue of a namespace walked again, and those woken for which there is room. The mutex is held.
+// changed discards the computed queue of a namespace, and wakes the applications for which there is room. The mutex is held.
 func (t *Tracker) changed(namespace string) {
 	delete(t.queues, namespace)
 	t.wakeSoon(namespace)

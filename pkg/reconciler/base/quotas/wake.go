@@ -18,7 +18,7 @@ const (
 	shortAfter = 2 * time.Second
 )
 
-// wakeSoon has the applications of a namespace woken for which there is room. The mutex is held.
+// wakeSoon wakes the applications of a namespace for which there is room, after wakeDelay. The mutex is held.
 func (t *Tracker) wakeSoon(namespace string) {
 	if t.due[namespace] || len(t.apps[namespace]) == 0 || len(t.quotas[namespace]) == 0 {
 		return
@@ -62,7 +62,7 @@ func (t *Tracker) wake(namespace string) {
 }
 
 // setShort records whether the quotas have room for the missing executors of an application. It enqueues the application when they have had
-// none for shortAfter, and when they have again. It returns when that has to be looked at again; zero if it has not.
+// none for shortAfter, and when they have again. It returns when to call it again; zero for not at all.
 func (a *application) setShort(short bool, now time.Time) time.Time {
 	switch {
 	case !short:
@@ -81,7 +81,7 @@ func (a *application) setShort(short bool, now time.Time) time.Time {
 	return time.Time{}
 }
 
-// wakeAt has a namespace looked at at an instant, unless that is zero or an earlier one is set. The mutex is held.
+// wakeAt calls wake for a namespace at an instant, unless that is zero or an earlier one is set. The mutex is held.
 func (t *Tracker) wakeAt(namespace string, at time.Time) {
 	if earlier, set := t.wakes[namespace]; at.IsZero() || set && !at.Before(earlier) {
 		return

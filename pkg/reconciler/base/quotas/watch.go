@@ -72,7 +72,8 @@ func (t *Tracker) Configure(settings config.Admission) {
 	}
 }
 
-// unlimited enqueues those that were told that a quota refuses their executors, if the namespace has no quota any more. The mutex is held.
+// unlimited enqueues the applications whose condition says that a quota refuses their executors, if the namespace has no quota any more. The
+// mutex is held.
 func (t *Tracker) unlimited(namespace string) {
 	if len(t.quotas[namespace]) > 0 {
 		return
