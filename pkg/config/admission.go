@@ -26,10 +26,11 @@ const (
 
 // Admission holds the settings of config-admission.
 type Admission struct {
+	// Quota is what becomes of an application that does not fit. Default: QuotaOff.
 	Quota QuotaMode
-	// QuotaOvertake is how long the head of the queue may be passed by smaller applications.
+	// QuotaOvertake is how long the head of the queue may be passed by smaller applications; zero lets none pass. Default: 10 minutes.
 	QuotaOvertake time.Duration
-	// QuotaHoldTimeout is how long a launch is held at most; zero means without a limit.
+	// QuotaHoldTimeout is how long a launch is held at most; zero, the default, means without a limit.
 	QuotaHoldTimeout time.Duration
 	// Rules are the admin's rules that are on.
 	Rules policy.Rules

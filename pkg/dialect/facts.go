@@ -13,7 +13,7 @@ import (
 type Facts struct {
 	// Now is the time of the status write.
 	Now time.Time
-	// Policy is the policy of the application.
+	// Policy is that of the spec as it is now. An attempt may have been launched with an earlier one.
 	Policy lifecycle.Policy
 	// Obstacle is what keeps the driver or its executors from starting; nil if none is known.
 	Obstacle *lifecycle.Cause
@@ -21,7 +21,7 @@ type Facts struct {
 	Held lifecycle.Held
 	// HeldBy names the driver Pod whose deletion is awaited, and what holds it up. It is empty if that is not known.
 	HeldBy string
-	// Warnings are sentences about what is not done as the spec asks.
+	// Warnings are sentences about what is not done as the spec asks, each with field, value and remedy; empty if there are none.
 	Warnings []string
 	// ChangedLabels explains how the labels and the owner of the driver Pod were changed. It is nil if they were not.
 	ChangedLabels *diagnosis.Explanation

@@ -66,11 +66,13 @@ func (p Policy) allows(state State) bool {
 
 // Timeouts bound how long an attempt may wait in a state.
 type Timeouts struct {
+	// DriverStart, DriverReady and ExecutorStart bound the states in which a driver has not started, is not ready, and has no or not enough
+	// executors. Zero is no limit.
 	DriverStart, DriverReady, ExecutorStart time.Duration
 	// ForceTermination is how long a driver's Pod may stay after its deletion was accepted. Then it counts as lost
-	// and is deleted by force.
+	// and is deleted by force. Zero never forces it.
 	ForceTermination time.Duration
-	// Deletion is how long the deletion of an application waits for a driver Pod that stays terminating.
+	// Deletion is how long the deletion of an application waits for a driver Pod that stays terminating. Zero waits for ever.
 	Deletion time.Duration
 }
 
@@ -124,9 +126,11 @@ const Unlimited = math.MaxInt64
 // Restart decides when and how often an application is restarted. Limits count restarts: a limit of 3 means four
 // attempts.
 type Restart struct {
-	Policy      RestartPolicy
+	Policy RestartPolicy
+	// MaxAttempts bounds the restarts after the first attempt. Zero or less allows none; Unlimited is no bound.
 	MaxAttempts int64
-	Backoff     time.Duration
+	// Backoff is the time between the end of an attempt and the start of the next.
+	Backoff time.Duration
 	// Linear multiplies the back-off after a failure by the number of consecutive failures of its kind.
 	Linear bool
 	// CountsApart counts scheduling failures separately: they neither count as failures nor end a row of failures.

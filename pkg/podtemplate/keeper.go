@@ -31,10 +31,12 @@ const (
 // Fetch reads the template at a location. It returns a *finding.Finding if a retry cannot help.
 type Fetch func(ctx context.Context, location Location) ([]byte, error)
 
-// Attempt is an attempt of an application.
+// Attempt identifies an attempt of an application.
 type Attempt struct {
 	types.NamespacedName
-	UID    types.UID
+	// UID is that of the application.
+	UID types.UID
+	// Number is that of the attempt in the record, from 0.
 	Number int64
 }
 

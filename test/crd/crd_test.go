@@ -53,7 +53,7 @@ func TestCRDs(t *testing.T) {
 				t.Fatal(err)
 			}
 			if len(text) > maxSize {
-				t.Errorf("%d bytes are too many for kubectl apply", len(text))
+				t.Errorf("%d bytes of JSON, which kubectl apply stores as an annotation, are too many", len(text))
 			}
 			if external.Spec.Conversion != nil && external.Spec.Conversion.Strategy != apiextensionsv1.NoneConverter {
 				t.Errorf("conversion %s needs a webhook", external.Spec.Conversion.Strategy)

@@ -364,7 +364,7 @@ func (r *Reconciler) requeueAt(ctx context.Context, v *view.Application, decisio
 		due = late
 	}
 	if !due.IsZero() {
-		logging.FromContext(ctx).Debugw("requeued", append(v.LogKeys(), "until", due)...)
+		base.LogRequeue(ctx, v.LogKeys(), due)
 		r.deadlines.set(base.KeyOf(v.App), due.Sub(r.clock.Now()))
 	}
 }

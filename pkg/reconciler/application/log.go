@@ -17,8 +17,7 @@ import (
 
 // logDecision writes one debug line for a decision: the effect that follows, what holds it up, and until when.
 func logDecision(ctx context.Context, record *v1alpha1.Record, decision lifecycle.Decision) {
-	logger := logging.FromContext(ctx)
-	if !logger.Desugar().Core().Enabled(zap.DebugLevel) {
+	if !logging.FromContext(ctx).Desugar().Core().Enabled(zap.DebugLevel) {
 		return
 	}
 	keys := append(base.LogKeys(record), "effect", decision.Effect)
@@ -34,8 +33,5 @@ func logDecision(ctx context.Context, record *v1alpha1.Record, decision lifecycl
 	if decision.Awaits != lifecycle.AwaitsNothing {
 		keys = append(keys, "awaits", decision.Awaits)
 	}
-	if !decision.RequeueAt.IsZero() {
-		keys = append(keys, "until", decision.RequeueAt)
-	}
-	logger.Debugw("decided", keys...)
+	base.LogDecision(ctx, keys, decision.RequeueAt)
 }

@@ -81,7 +81,7 @@ func WithRecorder(ctx context.Context) context.Context {
 	logger := logging.FromContext(ctx).Named("event-broadcaster")
 	broadcaster.StartEventWatcher(func(event *corev1.Event) {
 		// The message may quote a driver: only who may read the namespace may read it.
-		logger.Infow("event", "kind", event.InvolvedObject.Kind, "namespace", event.InvolvedObject.Namespace,
+		logger.Debugw("Kubernetes Event", "kind", event.InvolvedObject.Kind, "namespace", event.InvolvedObject.Namespace,
 			"name", event.InvolvedObject.Name, "type", event.Type, "reason", event.Reason)
 	})
 	broadcaster.StartRecordingToSink(&typedcorev1.EventSinkImpl{Interface: kubeclient.Get(ctx).CoreV1().Events("")})

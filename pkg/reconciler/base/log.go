@@ -2,6 +2,7 @@ package base
 
 import (
 	"context"
+	"time"
 
 	"knative.dev/pkg/logging"
 
@@ -45,6 +46,24 @@ func endKeys(end *v1alpha1.AttemptEnd) []any {
 		keys = append(keys, "exitCode", *end.ExitCode)
 	}
 	return keys
+}
+
+// LogDecision writes the debug line of a decision. keys are what is known of the object and of the decision, and until is when it is decided
+// again; zero if nothing does that by time alone.
+func LogDecision(ctx context.Context, keys []any, until time.Time) {
+	logUntil(ctx, "decided", keys, until)
+}
+
+// LogRequeue writes the debug line of an object that is requeued for an instant.
+func LogRequeue(ctx context.Context, keys []any, until time.Time) {
+	logUntil(ctx, "requeued", keys, until)
+}
+
+func logUntil(ctx context.Context, line string, keys []any, until time.Time) {
+	if !until.IsZero() {
+		keys = append(keys, "until", until)
+	}
+	logging.FromContext(ctx).Debugw(line, keys...)
 }
 
 // LogKeys returns the attempt and the state of a record as keys and values of a log line.

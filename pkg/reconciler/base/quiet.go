@@ -5,11 +5,14 @@ import (
 	"go.uber.org/zap/zapcore"
 )
 
-// succeeded is what Knative's controller logs at info after each reconcile.
-const succeeded = "Reconcile succeeded"
+// quiet holds the lines about each reconcile that are at debug here, with the levels that Knative's code logs them at.
+var quiet = map[string]zapcore.Level{
+	"Reconcile succeeded": zapcore.InfoLevel,  // of the controller: a reconcile logs its transitions itself
+	"Returned an error":   zapcore.ErrorLevel, // of the generated reconcilers: "reconcile failed" follows (retries.go)
+}
 
-// QuietReconciles returns an option of a controller's logger: that a reconcile succeeded is logged at debug, not at info. A reconcile
-// logs its transitions itself.
+// QuietReconciles returns an option of a controller's logger: what Firesteel logs itself about the end of a reconcile, Knative's code
+// logs at debug.
 func QuietReconciles() zap.Option {
 	return zap.WrapCore(func(inner zapcore.Core) zapcore.Core { return quietCore{inner} })
 }
@@ -21,7 +24,7 @@ func (c quietCore) With(fields []zapcore.Field) zapcore.Core { return quietCore{
 
 // Check adds the inner core to an entry, if its level is enabled.
 func (c quietCore) Check(entry zapcore.Entry, checked *zapcore.CheckedEntry) *zapcore.CheckedEntry {
-	if entry.Level == zapcore.InfoLevel && entry.Message == succeeded {
+	if level, ok := quiet[entry.Message]; ok && entry.Level == level {
 		entry.Level = zapcore.DebugLevel
 		if !c.Enabled(entry.Level) {
 			return checked

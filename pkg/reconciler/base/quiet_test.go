@@ -9,14 +9,16 @@ import (
 	"go.uber.org/zap/zaptest/observer"
 )
 
-func TestLogOfSucceededReconcilesIsAtDebug(t *testing.T) {
+func TestLinesThatFiresteelLogsItselfAreAtDebug(t *testing.T) {
 	for level, want := range map[zapcore.Level][]string{
-		zap.InfoLevel:  {"info transition"},
-		zap.DebugLevel: {"debug Reconcile succeeded", "info transition"},
+		zap.InfoLevel:  {"error reconcile failed", "info transition"},
+		zap.DebugLevel: {"debug Reconcile succeeded", "debug Returned an error", "error reconcile failed", "info transition"},
 	} {
 		core, logs := observer.New(level)
 		logger := zap.New(core, QuietReconciles()).Sugar().With("knative.dev/key", "team-a/pi")
 		logger.Infow("Reconcile succeeded", "duration", 1)
+		logger.Errorw("Returned an error")
+		logger.Errorw("reconcile failed")
 		logger.Infow("transition")
 		var got []string
 		for _, entry := range logs.All() {

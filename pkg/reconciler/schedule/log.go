@@ -6,6 +6,7 @@ import (
 	"knative.dev/pkg/logging"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
 	"github.com/firesteel-dev/firesteel/pkg/schedule"
 )
 
@@ -25,10 +26,7 @@ func logDecision(ctx context.Context, decision schedule.Decision, asks bool) {
 	if asks {
 		keys = append(keys, "awaits", schedule.Handler)
 	}
-	if !decision.RequeueAt.IsZero() {
-		keys = append(keys, "until", decision.RequeueAt)
-	}
-	logging.FromContext(ctx).Debugw("decided", keys...)
+	base.LogDecision(ctx, keys, decision.RequeueAt)
 }
 
 // logRun writes one info line for the run of an instant: started or, if its application was refused, not.

@@ -292,7 +292,7 @@ func (r *Reconciler) requeue(ctx context.Context, s variant.Schedule, decision s
 	if again > 0 {
 		after = min(after, again)
 	}
-	logging.FromContext(ctx).Debugw("requeued", "requeueAfter", after)
+	base.LogRequeue(ctx, nil, r.clock.Now().Add(after))
 	r.enqueueAfter(base.KeyOf(s), after)
 }
 

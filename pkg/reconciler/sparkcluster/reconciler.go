@@ -93,11 +93,14 @@ func (r *Reconciler) FinalizeKind(ctx context.Context, c *sparkv1.SparkCluster) 
 		return nil
 	}
 	if record := c.Status.Firesteel; c.Undecodable == "" && record != nil && cluster.Current(record) != cluster.ResourceReleased {
+		logging.FromContext(ctx).Debugw("finalizer kept", append(base.LogKeys(record), "heldBy", "objects not deleted", "requeueAfter", delivery.CursorDelay)...)
 		return controller.NewRequeueAfter(delivery.CursorDelay) // the objects that are left are watched
 	}
 	if wait := delivery.DeletionGrace(ctx, c, c.Status.Firesteel, r.relay.Progress(c.UID), r.clock.Now()); wait > 0 {
+		logging.FromContext(ctx).Debugw("finalizer kept", append(base.LogKeys(c.Status.Firesteel), "heldBy", "events not delivered", "requeueAfter", wait)...)
 		return controller.NewRequeueAfter(wait) // progress of the delivery is reported
 	}
+	logging.FromContext(ctx).Debugw("removing finalizer", base.LogKeys(c.Status.Firesteel)...)
 	r.forget(c.UID)
 	r.state.finalizerRemoved(c)
 	return nil
@@ -231,7 +234,7 @@ func (r *Reconciler) requeue(ctx context.Context, c *sparkv1.SparkCluster, decis
 		sooner(r.clock.Now().Add(refusalRetry))
 	}
 	if !due.IsZero() {
-		logging.FromContext(ctx).Debugw("requeued", "state", cluster.Current(c.Status.Firesteel), "until", due)
+		base.LogRequeue(ctx, base.LogKeys(c.Status.Firesteel), due)
 		r.enqueueAfter(c, max(due.Sub(r.clock.Now()), 0))
 	}
 }
