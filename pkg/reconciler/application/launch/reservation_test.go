@@ -181,7 +181,7 @@ func TestAClaimKeepsWhatAnotherVersionWrote(t *testing.T) {
 
 func TestAClaimSaysWhetherSparkChangesTheNumberOfExecutors(t *testing.T) {
 	e := newQuotaEnv(t, config.QuotaHold, fake.NewClientset())
-	for enabled, want := range map[string]bool{"": false, "false": false, " True": true} {
+	for enabled, want := range map[string]bool{"": false, "false": false, "True": true} {
 		plan := submission.Plan{Properties: map[string]string{"spark.dynamicAllocation.enabled": enabled}}
 		claim := e.claim(&built{objects: &submission.Objects{Driver: &corev1.Pod{}}, plan: plan}, nil)
 		if claim.Elastic != want {
