@@ -97,6 +97,8 @@ func TestSchemaRefusesUnknownKeysAndBadValues(t *testing.T) {
 		"settings: {config-leader-election: {buckets: 11}}":        "/settings/config-leader-election/buckets",
 		"settings: {config-leader-election: {lease: 11s}}":         "'lease-duration'",
 		"settings: {config-events: {deletion-grace: 5}}":           "/settings/config-events/deletion-grace",
+		"settings: {config-admission: {max-driver-memory: 0g}}":    "/settings/config-admission/max-driver-memory",
+		"settings: {config-admission: {max-executor-memory: '0'}}": "/settings/config-admission/max-executor-memory",
 		"settings: {config-kubeflow: {max-tracked-executors: -1}}": "/settings/config-kubeflow/max-tracked-executors",
 	} {
 		if err := all.Validate(decoded(t, []byte(values))); err == nil || !strings.Contains(err.Error(), want) {
@@ -149,6 +151,7 @@ var samples = []string{
 	strings.Repeat("a=b,", 64), strings.Repeat("a=b ", 65), strings.Repeat("spark ", 32), strings.Repeat("spark,", 33), strings.Repeat("a", 63), strings.Repeat("a", 64),
 	"https://{{ $appName }}.example.com/{{$appId}}?a#b", "a.{{$name}}", "Example.com", "user@example.com/%zz", "spark.", "spark.*", "spark.a*b", "s3a://bucket/a?region=b",
 	"HTTPS://a.example.com:8443/b.yaml gs://c", "https://a/../b", "https://user@a/b",
+	"0g", "16g", "016GiB", "Registry", "registry.example.com/a, Registry/b",
 	"https://templates.example.com/spark/", "file:///etc/", "- hosts: [a]", "a: b", "restartConfig: {restartPolicy: Never}", "- a", "{\"level\":\"info\"}",
 }
 

@@ -140,6 +140,13 @@ func cores() schema {
 		trimmed(`0*[1-9][0-9]{0,8}([.][0-9]{1,9})?|0*[1-9][0-9]{3,8}([.][0-9]{1,9})?m`))
 }
 
+// size is a size of memory above zero.
+func size() schema {
+	s := trimmed(`[0-9]{1,15}([bB]|[kKmMgGtTpP]([iI]?[bB])?)?`)
+	s["allOf"] = []schema{{"pattern": `^\s*$|[1-9]`}}
+	return s
+}
+
 // settings holds the schema of each key of each ConfigMap. A test compares it with pkg/config.
 var settings = map[string]map[string]schema{
 	"config-scope": {
@@ -217,12 +224,12 @@ var settings = map[string]map[string]schema{
 		policy.KeyDenied:         propertyKeys(),
 		policy.KeyExecutors:      upToDigits(),
 		policy.KeyWorkers:        upToDigits(),
-		policy.KeyDriverMemory:   trimmed(`[0-9]{1,15}([bB]|[kKmMgGtTpP]([iI]?[bB])?)?`),
-		policy.KeyExecutorMemory: trimmed(`[0-9]{1,15}([bB]|[kKmMgGtTpP]([iI]?[bB])?)?`),
+		policy.KeyDriverMemory:   size(),
+		policy.KeyExecutorMemory: size(),
 		policy.KeyDriverCores:    cores(),
 		policy.KeyExecutorCores:  cores(),
 		policy.KeyLabels:         matching(`^` + separator + `*(` + labelKey + `(` + separator + `+|$))*$`),
-		policy.KeyRegistries:     matching(`^` + separator + `*(([^/,\s]*[.:][^/,\s]*|localhost)(/[^,\s]*)?(` + separator + `+|$))*$`),
+		policy.KeyRegistries:     matching(`^` + separator + `*(([^/,\s]*[.:A-Z][^/,\s]*|localhost)(/[^,\s]*)?(` + separator + `+|$))*$`),
 		policy.KeyTimeToLive:     trimmed(`required|optional`),
 		policy.KeyHostPath:       trimmed(`denied|allowed`),
 		policy.KeyHostNamespaces: trimmed(`denied|allowed`),

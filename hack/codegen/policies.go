@@ -85,10 +85,7 @@ func policyOf(p policy.Policy) *admissionregistrationv1.ValidatingAdmissionPolic
 			},
 		})
 	}
-	// An existing object can still be deleted, and get its finalizers.
-	spec.MatchConditions = []admissionregistrationv1.MatchCondition{{
-		Name: "spec-is-new", Expression: "oldObject == null || object.spec != oldObject.spec",
-	}}
+	spec.MatchConditions = []admissionregistrationv1.MatchCondition{{Name: "spec-is-new", Expression: policy.SpecIsNew}}
 	if p.ConfigMap != "" {
 		spec.ParamKind = &admissionregistrationv1.ParamKind{APIVersion: "v1", Kind: "ConfigMap"}
 	}
@@ -114,12 +111,8 @@ func bindingOf(p policy.Policy) *admissionregistrationv1.ValidatingAdmissionPoli
 		made.Spec.ValidationActions = []admissionregistrationv1.ValidationAction{admissionregistrationv1.Warn}
 	}
 	if p.ConfigMap != "" {
-		absent := admissionregistrationv1.AllowAction
-		if p.Needed {
-			absent = admissionregistrationv1.DenyAction
-		}
 		made.Spec.ParamRef = &admissionregistrationv1.ParamRef{
-			Name: p.ConfigMap, Namespace: systemNamespace, ParameterNotFoundAction: &absent,
+			Name: p.ConfigMap, Namespace: systemNamespace, ParameterNotFoundAction: ptr.To(admissionregistrationv1.AllowAction),
 		}
 	}
 	return made

@@ -147,21 +147,21 @@ func kubeflowExecutors() []Variable {
 }
 
 // containersOf are lists about the sidecars of roles.
-func containersOf(list func(containers, named string) string, roles ...string) []string {
+func containersOf(list func(containers, field string) string, roles ...string) []string {
 	var lists []string
 	for _, role := range roles {
-		lists = append(lists, list(orEmpty("variables.spec.?"+role+".?sidecars", "[]"), at(role+".sidecars")+" + '[' + c.?name.orValue('') + ']"))
+		lists = append(lists, list(orEmpty("variables.spec.?"+role+".?sidecars", "[]"), at(role+".sidecars")+named("c")))
 	}
 	return lists
 }
 
-func imagesIn(containers, named string) string {
-	return fmt.Sprintf("%s.filter(c, c.?image.orValue('') != '').map(c, {'field': %s.image', 'value': string(c.image)})", containers, named)
+func imagesIn(containers, field string) string {
+	return fmt.Sprintf("%s.filter(c, c != null && %s != '').map(c, {'field': %s.image', 'value': %s})", containers, orText("c.?image"), field, textOf("c.image"))
 }
 
-func privilegedIn(containers, named string) string {
-	return fmt.Sprintf("%s.filter(c, %s.?privileged.orValue(false) == true).map(c, {'field': %s.securityContext.privileged', 'value': ''})",
-		containers, orEmpty("c.?securityContext", "{}"), named)
+func privilegedIn(containers, field string) string {
+	return fmt.Sprintf("%s.filter(c, c != null && %s.?privileged.orValue(false) == true).map(c, {'field': %s.securityContext.privileged', 'value': ''})",
+		containers, orEmpty("c.?securityContext", "{}"), field)
 }
 
 var early = API{

@@ -12,6 +12,8 @@ type celRule struct {
 	variable string
 	// on is the value of a switch with which the rule is on.
 	on string
+	// valid is an expression for whether the value of the key is valid. Only then is the rule evaluated.
+	valid string
 	// breaks is an expression about v, an entry of the variable. problem and remedy are texts, with %s for the setting.
 	breaks, problem, remedy string
 	// setting is an expression for %s. By default, it is the value of the key.
@@ -22,10 +24,31 @@ type celRule struct {
 	expression string
 }
 
+// variables are those of the rule: the value of its key, as a list where it is one, whether it is valid, and what breaks the rule.
+func (r *Rule) variables() []Variable {
+	given := celSetting(r.Key)
+	variables := []Variable{{variableName(r.Key, "Given"), "variables.settings[?'" + r.Key + "'].orValue('').trim()"}}
+	if r.listed {
+		variables = append(variables, Variable{variableName(r.Key, "List"), celSplit(given)})
+	}
+	return append(variables,
+		Variable{variableName(r.Key, "Valid"), given + " == '' || " + r.cel.valid},
+		Variable{VariableName(r.Key), r.list()},
+	)
+}
+
+// validity is the validation of the value of the key. Its message has the words of the controller.
+func (r *Rule) validity() Validation {
+	return Validation{
+		Expression: "variables." + variableName(r.Key, "Valid"),
+		Message:    celText(ConfigMap+": "+r.Key+" is \"") + " + " + celClip(celSetting(r.Key)) + " + " + celText(`": `+r.Remedy),
+	}
+}
+
 // list returns the expression of what breaks the rule.
 func (r *Rule) list() string {
 	c := r.cel
-	on := celOn(r.Key)
+	on := celSetting(r.Key) + " != '' && variables." + variableName(r.Key, "Valid")
 	if c.on != "" {
 		on = fmt.Sprintf("%s == '%s'", celSetting(r.Key), c.on)
 	}
@@ -46,18 +69,25 @@ func (r *Rule) list() string {
 
 // celMessage is the message about the first entry of a list of what breaks a rule, in the words of the finding.
 func celMessage(list string) string {
-	return fmt.Sprintf(`%[1]s[0].field + (%[1]s[0].value == '' ? '' : ' "' + %[1]s[0].value + '"') + ' ' + %[1]s[0].problem + ': ' + %[1]s[0].remedy`, list)
+	return fmt.Sprintf(`%[1]s[0].field + (%[1]s[0].value == '' ? '' : ' "' + %[2]s + '"') + ' ' + %[1]s[0].problem + ': ' + %[1]s[0].remedy`,
+		list, celClip(list+"[0].value"))
+}
+
+// celClip cuts a long value, and makes one line of it: the API server takes no other message.
+func celClip(text string) string {
+	return fmt.Sprintf("[%s.replace('\\n', ' ').replace('\\r', ' ')].map(t, size(t) > 256 ? t.substring(0, 256) + '...' : t)[0]", text)
 }
 
 // celSetting is the value of a key of the ConfigMap. An absent key has none.
-func celSetting(key string) string {
-	return fmt.Sprintf("variables.settings[?'%s'].orValue('').trim()", key)
-}
-
-func celOn(key string) string { return celSetting(key) + " != ''" }
+func celSetting(key string) string { return "variables." + variableName(key, "Given") }
 
 // celList is the value of a key that is a list.
-func celList(key string) string { return celSplit(celSetting(key)) }
+func celList(key string) string { return "variables." + variableName(key, "List") }
+
+// celOneOf reports whether the value of a key is one of some.
+func celOneOf(key string, values ...string) string {
+	return celSetting(key) + " in ['" + strings.Join(values, "', '") + "']"
+}
 
 // celSplit splits a text at commas and white space.
 func celSplit(text string) string {

@@ -14,6 +14,15 @@ const (
 	factorPattern      = `^[0-9]{1,9}([.][0-9]{1,9})?$`
 	// sizePattern are the sizes of Spark. Those with an i are of Spark 4.
 	sizePattern = `^[0-9]{1,15}([bB]|[kKmMgGtTpP]([iI]?[bB])?)?$`
+	// registryPattern is an image that names its registry: container runtimes take a first part with a period, a port or a capital for a host.
+	registryPattern = `^([^/]*[.:A-Z][^/]*|localhost)/`
+	// imagePattern is an image that is read as it is written. Submissions replace ${references}, and {{SPARK_VERSION}}, which may only be in
+	// the tag: elsewhere it could make another registry.
+	imagePattern = `^[^${}]*(:[^/$]*)?$`
+	// keyPattern is an entry of a list of Spark properties, labelPattern one of a list of labels.
+	keyPattern   = `^spark[.][^*]*[*]?$`
+	labelPattern = `^(` + dnsLabel + `([.]` + dnsLabel + `)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$`
+	dnsLabel     = `[a-z0-9]([-a-z0-9]*[a-z0-9])?`
 )
 
 const mebibyte = 1 << 20
@@ -22,6 +31,9 @@ var (
 	cores  = regexp.MustCompile(coresPattern)
 	factor = regexp.MustCompile(factorPattern)
 	size   = regexp.MustCompile(sizePattern)
+
+	registry = regexp.MustCompile(registryPattern)
+	plain    = regexp.MustCompile(imagePattern)
 )
 
 // units are the first letters of the units of sizes. A number without a unit is of MiB.
@@ -77,10 +89,7 @@ func celSize(text string) string {
 }
 
 // hasRegistry reports whether an image names its registry.
-func hasRegistry(image string) bool {
-	host, _, path := strings.Cut(image, "/")
-	return path && (strings.ContainsAny(host, ".:") || host == "localhost")
-}
+func hasRegistry(image string) bool { return registry.MatchString(image) }
 
 // withRegistry returns an image with its registry, as container runtimes complete it.
 func withRegistry(image string) string {
@@ -96,6 +105,9 @@ func withRegistry(image string) string {
 
 // fromRegistry reports whether an image is of one of the registries or repositories.
 func fromRegistry(image string, entries []string) bool {
+	if !plain.MatchString(image) {
+		return false
+	}
 	image = withRegistry(image)
 	for _, entry := range entries {
 		entry = strings.TrimSuffix(entry, "/")
@@ -109,9 +121,8 @@ func fromRegistry(image string, entries []string) bool {
 
 // celFromRegistry is the same in CEL.
 func celFromRegistry(image string) string {
-	host := fmt.Sprintf("%s.split('/')[0]", image)
-	named := fmt.Sprintf("%[1]s.contains('/') && (%[2]s.contains('.') || %[2]s.contains(':') || %[2]s == 'localhost')", image, host)
+	named := fmt.Sprintf("%s.matches('%s')", image, registryPattern)
 	full := fmt.Sprintf("(%[1]s ? %[2]s : %[2]s.contains('/') ? 'docker.io/' + %[2]s : 'docker.io/library/' + %[2]s)", named, image)
-	return fmt.Sprintf("[%s].exists(i, %s.map(e, e.endsWith('/') ? e.substring(0, size(e) - 1) : e)"+
+	return fmt.Sprintf("%s.matches('%s') && ", image, imagePattern) + fmt.Sprintf("[%s].exists(i, %s.map(e, e.endsWith('/') ? e.substring(0, size(e) - 1) : e)"+
 		".exists(e, i.startsWith(e + '/') || e.contains('/') && (i == e || i.startsWith(e + ':') || i.startsWith(e + '@'))))", full, celList(KeyRegistries))
 }

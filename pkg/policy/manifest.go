@@ -37,9 +37,10 @@ func (p Properties) fallback(key string) *Value {
 // value is a property, of the manifest or else of the defaults.
 func (p Properties) value(key string) *Value { return either(p.given(key), p.fallback(key)) }
 
+// switchedOn reports whether a property may switch something on. Its value may refer to another property, so only what is plainly off is.
 func (p Properties) switchedOn(key string) bool {
 	v := p.value(key)
-	return v != nil && strings.EqualFold(strings.TrimSpace(v.Text), "true")
+	return v != nil && !slices.Contains([]string{"", "false"}, strings.ToLower(strings.TrimSpace(v.Text)))
 }
 
 // either is the first value that there is.
@@ -88,9 +89,12 @@ type RoleFields struct {
 func RoleOf(role string, p Properties, f RoleFields) *Role {
 	prefix, kubernetes := "spark."+role+".", "spark.kubernetes."+role+"."
 	overheadKey := prefix + "memoryOverhead"
-	overhead := either(f.Overhead, p.given(overheadKey), p.given(f.OldOverhead), p.fallback(overheadKey))
+	overhead := either(f.Overhead, p.given(overheadKey), p.given(f.OldOverhead), p.fallback(overheadKey), p.value(yarnOverhead(role)))
 	standard := &Value{Field: finding.Entry("spec.sparkConf", prefix+"memory"), Text: "1g"}
-	memory := some(either(f.Memory, p.value(prefix+"memory"), standard), overhead, p.value(prefix+"minMemoryOverhead"))
+	memory := some(either(f.Memory, p.value(prefix+"memory"), standard), overhead)
+	if overhead == nil {
+		memory = append(memory, some(p.value(prefix+"minMemoryOverhead"))...)
+	}
 	if role == "executor" {
 		memory = append(memory, some(p.value("spark.executor.pyspark.memory"), p.offHeap())...)
 	}
@@ -104,6 +108,9 @@ func RoleOf(role string, p Properties, f RoleFields) *Role {
 	}
 	return r
 }
+
+// yarnOverhead is the oldest name of the property of the overhead. Spark reads it still.
+func yarnOverhead(role string) string { return "spark.yarn." + role + ".memoryOverhead" }
 
 // offHeap is the off-heap memory of executors. A number of this property without a unit is of bytes.
 func (p Properties) offHeap() *Value {

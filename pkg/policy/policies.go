@@ -26,10 +26,9 @@ type Policy struct {
 	// Comment says what it is for, in sentences.
 	Comment   string
 	Resources []Resources
-	// ConfigMap is the ConfigMap of the installation that is its parameter; empty for none. Without it, the policy allows everything, or
-	// with Needed nothing.
+	// ConfigMap is the ConfigMap of the installation that is its parameter; empty for none. Without it, the policy allows everything: the API
+	// server looks for it even for an update of finalizers.
 	ConfigMap string
-	Needed    bool
 	// Warns makes the API server warn and not refuse.
 	Warns       bool
 	Variables   []Variable
@@ -51,6 +50,12 @@ func Policies() []Policy {
 	return policies
 }
 
+// SpecIsNew is the condition of all policies: something else than suspend is new in the spec. An existing object can be suspended, resumed
+// and deleted, and lose its finalizers, whatever the rules are by now.
+var SpecIsNew = fmt.Sprintf("oldObject == null || [%s].exists(s, [%s].exists(o, "+
+	"s.exists(k, k != 'suspend' && !(k in o && o[k] == s[k])) || o.exists(k, k != 'suspend' && !(k in s))))",
+	orEmpty("dyn(object).?spec", "{}"), orEmpty("dyn(oldObject).?spec", "{}"))
+
 // settings is the variable of the data of the ConfigMap.
 var settings = Variable{"settings", "params.?data.orValue({})"}
 
@@ -61,27 +66,32 @@ func (a *API) rules() Policy {
 		Comment:   "Refuses " + a.Kinds + " that break the rules of config-admission.",
 		Variables: slices.Concat([]Variable{settings}, a.Variables),
 	}
+	var validations []Validation
 	for i := range Table {
 		rule := &Table[i]
 		if !slices.ContainsFunc(a.Variables, func(v Variable) bool { return v.Name == rule.cel.variable }) {
 			continue
 		}
 		name := VariableName(rule.Key)
-		p.Variables = append(p.Variables, Variable{name, rule.list()})
-		p.Validations = append(p.Validations, Validation{
+		p.Variables = append(p.Variables, rule.variables()...)
+		p.Validations = append(p.Validations, rule.validity())
+		validations = append(validations, Validation{
 			Expression: "size(variables." + name + ") == 0", Message: celMessage("variables." + name),
 		})
 	}
+	p.Validations = append(p.Validations, validations...)
 	return p
 }
 
 // VariableName makes a name of CEL from a key: maxExecutorsBroken.
-func VariableName(key string) string {
+func VariableName(key string) string { return variableName(key, "Broken") }
+
+func variableName(key, suffix string) string {
 	parts := strings.Split(key, "-")
 	for i, part := range parts[1:] {
 		parts[i+1] = strings.ToUpper(part[:1]) + part[1:]
 	}
-	return strings.Join(parts, "") + "Broken"
+	return strings.Join(parts, "") + suffix
 }
 
 const (
@@ -98,7 +108,7 @@ func kubeflowProperties() Policy {
 	list := fmt.Sprintf("%[1]s.hasValue() ? %[2]s : [%[3]s]", deniedOf, celSplit(deniedOf+".value()"), strings.Join(defaults, ", "))
 	const namespace = "spark.kubernetes.namespace"
 	return Policy{
-		Name: kubeflow.Name + "-properties" + domain, Folder: FolderRules, Resources: kubeflow.Resources, ConfigMap: "config-kubeflow", Needed: true,
+		Name: kubeflow.Name + "-properties" + domain, Folder: FolderRules, Resources: kubeflow.Resources, ConfigMap: "config-kubeflow",
 		Comment: "Refuses " + kubeflow.Kinds + " that set a Spark property that denied-spark-properties of config-kubeflow has: by default one that " +
 			"gives rights that fields do not show. The Kubeflow operator's webhook does the same from 2.5.2 on.",
 		Variables: slices.Concat([]Variable{settings}, specVariables("template"), []Variable{

@@ -116,6 +116,63 @@ func TestFindingsOfRulesNameFieldValueAndRemedy(t *testing.T) {
 	}
 }
 
+func TestASwitchThatMayBeOnCountsAsOn(t *testing.T) {
+	for value, unbounded := range map[string]bool{
+		"true": true, "TRUE": true, "${spark.on}": true, "\u0001true": true, "false": false, " False ": false, "": false, " ": false,
+	} {
+		p := policy.Properties{Given: map[string]string{"spark.dynamicAllocation.enabled": value, "spark.executor.instances": "1"}}
+		found := rules(t, policy.KeyExecutors, "10").Check(&policy.Manifest{Executors: policy.ExecutorsOf(p, policy.ExecutorFields{})})
+		if (len(found) > 0) != unbounded {
+			t.Errorf("dynamic allocation %q: found %v", value, found)
+		}
+		p = policy.Properties{Given: map[string]string{"spark.memory.offHeap.enabled": value, "spark.memory.offHeap.size": "9g"}}
+		found = rules(t, policy.KeyExecutorMemory, "4g").Check(&policy.Manifest{Executor: policy.RoleOf("executor", p, policy.RoleFields{})})
+		if (len(found) > 0) != unbounded {
+			t.Errorf("off-heap memory %q: found %v", value, found)
+		}
+	}
+}
+
+func TestAnImageThatASubmissionMayReplaceIsFromNoRegistry(t *testing.T) {
+	allowed := rules(t, policy.KeyRegistries, "registry.example.com, docker.io")
+	for image, want := range map[string]bool{
+		"spark": true, "apache/spark:{{SPARK_VERSION}}": true, "registry.example.com/a/b:v{{SPARK_VERSION}}-java": true, "registry.example.com/a@sha256:1": true,
+		"${spark.image}": false, "apache/spark:${spark.image}": false, "{{SPARK_VERSION}}/spark": false, "registry.example.com/{{SPARK_VERSION}}/a": false,
+		"a:{{SPARK_VERSION}}/spark": false, "Apache/spark": false, "registry.example.com:5000/a": false,
+	} {
+		if allowed.AllowsImage(image) != want {
+			t.Errorf("%s is allowed: %t", image, !want)
+		}
+	}
+}
+
+func TestOverheadIsThatOfTheFirstNameWithoutAMinimum(t *testing.T) {
+	for _, role := range []string{"driver", "executor"} {
+		name, yarn, least := "spark."+role+".memoryOverhead", "spark.yarn."+role+".memoryOverhead", "spark."+role+".minMemoryOverhead"
+		for want, p := range map[string]policy.Properties{
+			"1g 2g":      {Given: map[string]string{yarn: "2g"}},
+			"1g 3g":      {Defaults: map[string]string{yarn: "3g", least: "9g"}},
+			"1g 4g":      {Given: map[string]string{yarn: "2g", name: "4g", least: "9g"}},
+			"1g 5g":      {Given: map[string]string{yarn: "2g"}, Defaults: map[string]string{name: "5g"}},
+			"1g 6g":      {Given: map[string]string{least: "6g"}},
+			"1g":         {},
+			"1g 7g fact": {Given: map[string]string{least: "7g", "spark." + role + ".memoryOverheadFactor": "fact"}},
+		} {
+			r := policy.RoleOf(role, p, policy.RoleFields{})
+			var texts []string
+			for _, v := range r.Memory {
+				texts = append(texts, v.Text)
+			}
+			if r.Factor != nil {
+				texts = append(texts, r.Factor.Text)
+			}
+			if got := strings.Join(texts, " "); got != want {
+				t.Errorf("%s with %v: %s, want %s", role, p, got, want)
+			}
+		}
+	}
+}
+
 func TestTemplateBehindAURLIsCheckedForWhatPodsHave(t *testing.T) {
 	all := policy.Rules{}
 	for i := range policy.Table {

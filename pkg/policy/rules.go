@@ -93,6 +93,8 @@ type Rule struct {
 	ofPods bool
 	// reason is the reason of the findings.
 	reason string
+	// listed reports whether the value of the key is a list.
+	listed bool
 	// valid reports whether a value of the key is valid.
 	valid func(text string) bool
 	// off reports whether a valid value switches the rule off; an empty value always does.
@@ -196,13 +198,13 @@ func Listed(keys []string, key string) bool {
 
 // ValidKeys returns the first entry of a list that is no key of a Spark property; empty if all are.
 func ValidKeys(keys []string) (invalid string) {
-	for _, key := range keys {
-		if prefix, _ := strings.CutSuffix(key, "*"); !strings.HasPrefix(key, "spark.") || strings.Contains(prefix, "*") {
-			return key
-		}
+	if at := slices.IndexFunc(keys, func(key string) bool { return !validKey.MatchString(key) }); at >= 0 {
+		return keys[at]
 	}
 	return ""
 }
+
+var validKey = regexp.MustCompile(keyPattern)
 
 // found makes a finding about a value.
 func (r *Rule) found(v Value, problem, remedy string) finding.Finding {
@@ -239,8 +241,8 @@ var deniedRule = Rule{
 	Key: KeyDenied, Bounds: "Spark properties of applications of `spark.apache.org` and `spark-operator.k8s.io`, and of clusters; those of `sparkoperator.k8s.io` have `denied-spark-properties` of `config-kubeflow`",
 	Remedy:  "write keys of Spark properties, separated by commas; a key may end with *",
 	Example: "spark.kubernetes.driver.master, spark.kubernetes.authenticate.*",
-	reason:  "DeniedProperty",
-	valid:   func(text string) bool { return ValidKeys(SplitList(text)) == "" },
+	reason:  "DeniedProperty", listed: true,
+	valid: func(text string) bool { return ValidKeys(SplitList(text)) == "" },
 	check: func(value string, m *Manifest) finding.List {
 		keys := SplitList(value)
 		rule := Rule{reason: "DeniedProperty"}
@@ -254,6 +256,7 @@ var deniedRule = Rule{
 	},
 	cel: celRule{
 		variable: "properties",
+		valid:    celList(KeyDenied) + ".all(e, e.matches('" + keyPattern + "'))",
 		breaks:   celListed("v.value", KeyDenied),
 		problem:  deniedProblem, remedy: deniedRemedy, nameless: true,
 	},
@@ -273,6 +276,7 @@ func numbersRule(key, bounds, example, reason string, of func(m *Manifest) []Val
 		valid: wholeNumber.MatchString,
 		cel: celRule{
 			variable: variable,
+			valid:    fmt.Sprintf("%s.matches('%s')", celSetting(key), wholeNumberPattern),
 			breaks:   fmt.Sprintf("!v.value.trim().matches('%s') || int(v.value.trim()) > int(%s)", wholeNumberPattern, celSetting(key)),
 			problem:  problem, remedy: numberRemedy,
 		},
@@ -295,6 +299,7 @@ func coresRule(key, bounds string, of func(m *Manifest) *Role, variable string) 
 		valid: func(text string) bool { number, ok := coresOf(text); return ok && number >= 1 },
 		cel: celRule{
 			variable: variable,
+			valid:    fmt.Sprintf("%s.matches('%s') && %s >= 1.0", celSetting(key), coresPattern, celCores(celSetting(key))),
 			breaks:   fmt.Sprintf("!v.value.trim().matches('%s') || %s > %s", coresPattern, celCores("v.value.trim()"), celCores(celSetting(key))),
 			problem:  problem, remedy: numberRemedy,
 		},
@@ -326,7 +331,10 @@ func memoryRule(key, bounds string, of func(m *Manifest) *Role, role string) Rul
 	r := Rule{
 		Key: key, Bounds: bounds, Remedy: "write a size such as 16g", Example: "16g", reason: "TooMuchMemory",
 		valid: func(text string) bool { bytes, ok := sizeOf(text); return ok && bytes > 0 },
-		cel:   celRule{expression: celMemory(key, role), variable: role + "Memory"},
+		cel: celRule{
+			expression: celMemory(key, role), variable: role + "Memory",
+			valid: fmt.Sprintf("%s.matches('%s') && %s > 0.0", celSetting(key), sizePattern, celSize(celSetting(key))),
+		},
 	}
 	r.check = func(value string, m *Manifest) finding.List {
 		asked := of(m)
@@ -374,7 +382,7 @@ const (
 
 var labelsRule = Rule{
 	Key: KeyLabels, Bounds: "labels that each application, cluster and schedule must have",
-	Remedy: "write keys of labels, separated by commas", Example: "team, cost-center", reason: "LabelMissing",
+	Remedy: "write keys of labels, separated by commas", Example: "team, cost-center", reason: "LabelMissing", listed: true,
 	valid: func(text string) bool {
 		return !slices.ContainsFunc(SplitList(text), func(key string) bool { return len(validation.IsQualifiedName(key)) > 0 })
 	},
@@ -389,7 +397,8 @@ var labelsRule = Rule{
 		return found
 	},
 	cel: celRule{
-		expression: celList(KeyLabels) + ".filter(l, variables.templateLabels[?l].or(variables.labels[?l]).orValue('') == '')" +
+		valid: celList(KeyLabels) + ".all(e, e.matches('" + labelPattern + "') && e.indexOf('/') <= 253)",
+		expression: celList(KeyLabels) + ".filter(l, " + orText("variables.templateLabels[?l].or(variables.labels[?l])") + " == '')" +
 			".map(l, {'field': 'metadata.labels[' + l + ']', 'value': '', 'problem': " + celText(labelProblem) + ", 'remedy': " + celText(labelRemedy) + "})",
 		variable: "labels",
 	},
@@ -403,7 +412,7 @@ const (
 var registriesRule = Rule{
 	Key: KeyRegistries, Bounds: "images that a manifest names: of driver and executors, init containers and sidecars, in fields, properties and templates",
 	Remedy:  "write registries, or repositories in them, separated by commas; each begins with the host of the registry",
-	Example: "registry.example.com, docker.io/apache", reason: "RegistryNotAllowed", ofPods: true,
+	Example: "registry.example.com, docker.io/apache", reason: "RegistryNotAllowed", ofPods: true, listed: true,
 	valid: func(text string) bool {
 		return !slices.ContainsFunc(SplitList(text), func(entry string) bool { return !hasRegistry(strings.TrimSuffix(entry, "/") + "/") })
 	},
@@ -413,7 +422,8 @@ var registriesRule = Rule{
 		return rule.each(m.Images, strings.Join(entries, ", "), registryProblem, registryRemedy, func(v Value) bool { return !fromRegistry(v.Text, entries) })
 	},
 	cel: celRule{
-		variable: "images", breaks: "!" + celFromRegistry("v.value"), problem: registryProblem, remedy: registryRemedy,
+		variable: "images", breaks: "!(" + celFromRegistry("v.value") + ")", problem: registryProblem, remedy: registryRemedy,
+		valid:   celList(KeyRegistries) + ".all(e, (e + '/').matches('" + registryPattern + "'))",
 		setting: celList(KeyRegistries) + ".join(', ')",
 	},
 }
@@ -435,7 +445,7 @@ var timeToLiveRule = Rule{
 		return finding.List{rule.found(*m.TimeToLive, ttlProblem, ttlRemedy)}
 	},
 	cel: celRule{
-		on: required, variable: "timeToLive", breaks: "v.value == ''", problem: ttlProblem, remedy: ttlRemedy,
+		on: required, valid: celOneOf(KeyTimeToLive, required, "optional"), variable: "timeToLive", breaks: "v.value == ''", problem: ttlProblem, remedy: ttlRemedy,
 	},
 }
 
@@ -448,7 +458,7 @@ func deniedFields(key, bounds, reason, problem, remedy string, of func(m *Manife
 	r := Rule{
 		Key: key, Bounds: bounds, Remedy: "write denied or allowed", Example: denied, reason: reason, ofPods: true,
 		valid: oneOf(denied, "allowed"), off: oneOf("allowed"),
-		cel: celRule{on: denied, variable: variable, breaks: "true", problem: problem, remedy: remedy},
+		cel: celRule{on: denied, valid: celOneOf(key, denied, "allowed"), variable: variable, breaks: "true", problem: problem, remedy: remedy},
 	}
 	r.check = func(value string, m *Manifest) finding.List {
 		return r.each(of(m), value, problem, remedy, func(Value) bool { return true })

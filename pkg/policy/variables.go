@@ -30,18 +30,28 @@ func orEmpty(optional, empty string) string {
 	return fmt.Sprintf("optional.ofNonZeroValue(%s.orValue(null)).orValue(%s)", optional, empty)
 }
 
+// textOf is a value as a text. In parts of an object without a schema, it may be null or of another type.
+func textOf(value string) string {
+	return fmt.Sprintf("(%[1]s == null ? '' : %[1]s == true ? 'true' : %[1]s == false ? 'false' : string(%[1]s))", "dyn("+value+")")
+}
+
+// orText is the value of an optional expression as a text, which is empty if there is none.
+func orText(optional string) string {
+	return fmt.Sprintf("[%s.orValue(null)].map(t, %s)[0]", optional, textOf("t"))
+}
+
 // at is the path of a field in the object.
 func at(field string) string { return "variables.path + '." + field + "'" }
 
 // property is the optional entry of a Spark property.
 func property(key string) string {
-	return fmt.Sprintf("variables.conf[?'%[1]s'].optMap(v, {'field': %[2]s, 'value': string(v)})", key, at("sparkConf["+key+"]"))
+	return fmt.Sprintf("variables.conf[?'%s'].optMap(v, {'field': %s, 'value': %s})", key, at("sparkConf["+key+"]"), textOf("v"))
 }
 
 // text is the optional entry of a field that is a text. An empty text is none.
 func text(field string) string {
-	return fmt.Sprintf("optional.ofNonZeroValue(variables.spec.?%s.orValue('')).optMap(v, {'field': %s, 'value': string(v)})",
-		strings.ReplaceAll(field, ".", ".?"), at(field))
+	return fmt.Sprintf("optional.ofNonZeroValue(variables.spec.?%s.orValue('')).optMap(v, {'field': %s, 'value': %s})",
+		strings.ReplaceAll(field, ".", ".?"), at(field), textOf("v"))
 }
 
 // number is the optional entry of a field that is a number.
@@ -67,9 +77,9 @@ func first(optionals ...string) string {
 // all joins lists.
 func all(lists ...string) string { return strings.Join(lists, " + ") }
 
-// dynamicProperty reports whether a property switches something on.
+// switchedOn reports whether a property may switch something on, as Properties do.
 func switchedOn(key string) string {
-	return fmt.Sprintf("variables.conf[?'%s'].orValue('').trim().lowerAscii() == 'true'", key)
+	return fmt.Sprintf("!(%s.trim().lowerAscii() in ['', 'false'])", orText("variables.conf[?'"+key+"']"))
 }
 
 // roleNames are what an API calls the values of a role.
@@ -82,10 +92,10 @@ type roleNames struct {
 // variables are those of a role.
 func (r roleNames) variables() []Variable {
 	prefix := "spark." + r.role + "."
-	overhead := slices.Concat(r.overhead, []string{property(prefix + "memoryOverhead")})
+	overhead := slices.Concat(r.overhead, []string{property(prefix + "memoryOverhead"), property(yarnOverhead(r.role))})
 	memory := []string{
 		first(slices.Concat(r.memory, []string{property(prefix + "memory"), fixed("sparkConf["+prefix+"memory]", "1g")})...),
-		first(overhead...), first(property(prefix + "minMemoryOverhead")),
+		first(overhead...), fmt.Sprintf("(size(%s) > 0 ? [] : %s)", first(overhead...), first(property(prefix+"minMemoryOverhead"))),
 	}
 	if r.role == "executor" {
 		offHeap := first(property("spark.memory.offHeap.size"))
@@ -155,10 +165,9 @@ func podVariables(pods map[string]pod, images, hostPaths, hostNamespaces, privil
 		spec := "variables." + name
 		for _, list := range []string{"containers", "initContainers"} {
 			containers := orEmpty(spec+".?"+list, "[]")
-			named := at(p.field+"."+list) + " + '[' + c.?name.orValue('') + ']"
-			images = append(images, fmt.Sprintf("%s.filter(c, c.?image.orValue('') != '').map(c, {'field': %s.image', 'value': string(c.image)})", containers, named))
-			privileged = append(privileged, fmt.Sprintf("%s.filter(c, %s.?privileged.orValue(false) == true).map(c, {'field': %s.securityContext.privileged', 'value': ''})",
-				containers, orEmpty("c.?securityContext", "{}"), named))
+			field := at(p.field+"."+list) + named("c")
+			images = append(images, imagesIn(containers, field))
+			privileged = append(privileged, privilegedIn(containers, field))
 		}
 		hostPaths = append(hostPaths, volumesOf(spec+".?volumes", p.field+".volumes"))
 		for _, field := range []string{"hostNetwork", "hostPID", "hostIPC"} {
@@ -176,10 +185,13 @@ func podVariables(pods map[string]pod, images, hostPaths, hostNamespaces, privil
 	return variables
 }
 
+// named is the name of an entry of a list, as the end of a path.
+func named(entry string) string { return " + '[' + " + orText(entry+".?name") + " + ']" }
+
 // volumesOf is the list of the volumes of a list that are paths of the node.
 func volumesOf(optional, field string) string {
-	return fmt.Sprintf("%s.filter(v, v.?hostPath.orValue(null) != null).map(v, {'field': %s + '[' + v.?name.orValue('') + '].hostPath', 'value': ''})",
-		orEmpty(optional, "[]"), at(field))
+	return fmt.Sprintf("%s.filter(v, v != null && v.?hostPath.orValue(null) != null).map(v, {'field': %s.hostPath', 'value': ''})",
+		orEmpty(optional, "[]"), at(field)+named("v"))
 }
 
 // isTrue is a list of a field that is true.

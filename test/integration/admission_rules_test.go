@@ -234,7 +234,15 @@ func TestAdmissionRulesRefuseEarlyWithTheControllersWords(t *testing.T) {
 		}
 		patch("a label", `{"metadata":{"labels":{"c":"d"}}}`, false)
 		patch("a status", `{"status":{"observedGeneration":1}}`, false, "status")
-		patch("an edit of the spec", `{"spec":{"suspend":false}}`, true)
+		edit := `{"spec":{"sparkConf":{"spark.a":"b"}}}`
+		if strings.HasSuffix(kind, "schedule") {
+			edit = `{"spec":{"schedule":"@hourly"}}`
+		}
+		patch("an edit of the spec", edit, true)
+		patch("a suspension", `{"spec":{"suspend":true}}`, false)
+		if _, err := client.Patch(s.Context(), "old", types.MergePatchType, []byte(`{"spec":{"suspend":false}}`), metav1.PatchOptions{DryRun: []string{metav1.DryRunAll}}); err != nil {
+			t.Errorf("the resumption of %s: %v", kind, err)
+		}
 		patch("the finalizers", `{"metadata":{"finalizers":null}}`, false)
 		if err := client.Delete(s.Context(), "old", metav1.DeleteOptions{}); err != nil {
 			t.Errorf("the deletion of %s: %v", kind, err)
@@ -255,9 +263,19 @@ func TestAdmissionRulesRefuseEarlyWithTheControllersWords(t *testing.T) {
 	if err := u.try(policed("kubeflow", "sparkConf: {spark.jars.packages: a}", "")); err == nil {
 		t.Error("a property that the ConfigMap denies by now is admitted")
 	}
-	s.must(s.Kube.CoreV1().ConfigMaps(s.ns).Delete(s.Context(), "config-admission", metav1.DeleteOptions{}))
+	s.setRules(map[string]string{"max-executors": "many"})
 	s.must(wait.PollUntilContextTimeout(s.Context(), 100*time.Millisecond, time.Minute, true, func(context.Context) (bool, error) {
-		return u.try(policed("apache", `sparkConf: {spark.executor.instances: "99"}`, "")) == nil, nil // without the ConfigMap there is no rule
+		err := u.try(policed("apache", "", ""))
+		return err != nil && strings.Contains(err.Error(), `config-admission: max-executors is "many": write a number such as 100`), nil
+	}))
+	for _, name := range []string{"config-admission", "config-kubeflow"} {
+		s.must(s.Kube.CoreV1().ConfigMaps(s.ns).Delete(s.Context(), name, metav1.DeleteOptions{}))
+	}
+	s.must(wait.PollUntilContextTimeout(s.Context(), 100*time.Millisecond, time.Minute, true, func(context.Context) (bool, error) {
+		return errors.Join( // without the ConfigMaps there is no rule
+			u.try(policed("apache", `sparkConf: {spark.executor.instances: "99"}`, "")),
+			u.try(policed("kubeflow", "sparkConf: {spark.jars.packages: a}", "")),
+		) == nil, nil
 	}))
 }
 

@@ -29,22 +29,30 @@ type admissionPolicy struct {
 // admissionPolicies are the policies of a folder of config, by their names. They are compiled for a version of Kubernetes.
 func admissionPolicies(t testing.TB, folder string, kubernetes *version.Version) map[string]admissionPolicy {
 	t.Helper()
+	compiled := map[string]admissionPolicy{}
+	for _, document := range documentsOf(t, folder) {
+		if document.GetKind() != "ValidatingAdmissionPolicy" {
+			continue
+		}
+		policy := &admissionregistrationv1.ValidatingAdmissionPolicy{}
+		decodeInto(t, document, policy)
+		compiled[policy.Name] = admissionPolicy{policy, compilePolicy(t, policy, kubernetes)}
+	}
+	return compiled
+}
+
+// documentsOf are the policies and Bindings of a folder of config.
+func documentsOf(t testing.TB, folder string) []*unstructured.Unstructured {
+	t.Helper()
 	files, err := filepath.Glob(filepath.Join("../../../config", folder, "400-*.yaml"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("there is no policy in %s: %v", folder, err)
 	}
-	compiled := map[string]admissionPolicy{}
+	var all []*unstructured.Unstructured
 	for _, file := range files {
-		for _, document := range documents(t, file) {
-			if document.GetKind() != "ValidatingAdmissionPolicy" {
-				continue
-			}
-			policy := &admissionregistrationv1.ValidatingAdmissionPolicy{}
-			decodeInto(t, document, policy)
-			compiled[policy.Name] = admissionPolicy{policy, compilePolicy(t, policy, kubernetes)}
-		}
+		all = append(all, documents(t, file)...)
 	}
-	return compiled
+	return all
 }
 
 // expression is an expression of a policy, as the API server compiles it.

@@ -33,10 +33,12 @@ var (
 	randomNumbers = []any{"1", "10", "11", "0", "", " 3 ", "x", "-1", "1e3", "9999999999"}
 	randomCores   = []any{"1", "4", "5", "500m", "4500m", "0.5", "4.5", "", "x", "1e3", " 2 "}
 	randomFactors = []any{"0.1", "20", "x", "", "1e9"}
-	randomTruths  = []any{"true", "TRUE", " true ", "false", "yes", ""}
+	randomTruths  = []any{"true", "TRUE", " true ", "false", " False ", "yes", "", "${spark.on}", "\u0001true"}
 	randomImages  = []any{
 		"spark", "apache/spark:4.1.0", "docker.io/apache/spark", "registry.example.com/spark:1", "registry.example.com:5000/spark",
 		"registry.example.com.evil.org/spark", "localhost/spark", "docker.io/apache/sparkling", "docker.io/apache/spark@sha256:1", "",
+		"${spark.image}", "registry.example.com/${spark.image}", "registry.example.com/spark:{{SPARK_VERSION}}", "{{SPARK_VERSION}}/apache/spark",
+		"registry.example.com/{{SPARK_VERSION}}/spark", "Registry/spark",
 	}
 	randomTexts = []any{"a", ""}
 )
@@ -48,6 +50,7 @@ var randomProperties = map[string][]any{
 	"spark.memory.offHeap.size": randomSizes, "spark.memory.offHeap.enabled": randomTruths,
 	"spark.driver.memoryOverheadFactor": randomFactors, "spark.executor.memoryOverheadFactor": randomFactors, "spark.kubernetes.memoryOverheadFactor": randomFactors,
 	"spark.kubernetes.driver.memoryOverhead": randomSizes, "spark.kubernetes.executor.memoryOverhead": randomSizes,
+	"spark.yarn.driver.memoryOverhead": randomSizes, "spark.yarn.executor.memoryOverhead": randomSizes, "spark.executor.minMemoryOverhead": randomSizes,
 	"spark.driver.cores": randomCores, "spark.kubernetes.driver.request.cores": randomCores, "spark.kubernetes.driver.limit.cores": randomCores,
 	"spark.executor.cores": randomCores, "spark.kubernetes.executor.request.cores": randomCores, "spark.kubernetes.executor.limit.cores": randomCores,
 	"spark.executor.instances": randomNumbers, "spark.dynamicAllocation.enabled": randomTruths,
@@ -68,6 +71,7 @@ var randomContainers = []any{
 	[]any{map[string]any{"name": "a", "image": "other/a"}, map[string]any{"name": "b", "image": ""}},
 	[]any{map[string]any{"name": "a", "securityContext": map[string]any{"privileged": true}}},
 	[]any{map[string]any{"name": "a", "securityContext": map[string]any{"privileged": false, "runAsUser": 1}}, map[string]any{"name": "b", "image": "b"}},
+	[]any{map[string]any{"name": nil, "image": nil, "securityContext": nil}, map[string]any{"name": nil, "securityContext": map[string]any{"privileged": true}}},
 	nil,
 }
 
@@ -76,6 +80,7 @@ var randomVolumes = []any{
 	[]any{map[string]any{"name": "a", "hostPath": map[string]any{"path": "/"}}},
 	[]any{map[string]any{"name": "a", "emptyDir": map[string]any{}}, map[string]any{"name": "b", "hostPath": map[string]any{"path": "/b"}}},
 	[]any{map[string]any{"name": "a", "emptyDir": map[string]any{}}},
+	[]any{map[string]any{"name": nil, "hostPath": map[string]any{"path": "/"}}},
 	nil,
 }
 
@@ -100,13 +105,13 @@ var randomFields = map[string]map[string][]any{
 		"clusterTolerations.instanceConfig.maxWorkers":  {0, 10, 11},
 	}),
 	"sparkoperator": merged(randomPod("driver.template.spec"), randomPod("executor.template.spec"), map[string][]any{
-		"timeToLiveSeconds": {0, 100}, "image": randomImages, "volumes": randomVolumes[:4], "memoryOverheadFactor": randomFactors,
+		"timeToLiveSeconds": {0, 100}, "image": randomImages, "volumes": randomVolumes[:5], "memoryOverheadFactor": randomFactors,
 		"driver.image": randomImages, "driver.memory": randomSizes, "driver.memoryOverhead": randomSizes, "driver.cores": {1, 4, 5, 0.5, 4.5, "2", "4.5"},
-		"driver.coreRequest": randomCores, "driver.coreLimit": randomCores, "driver.hostNetwork": switches, "driver.sidecars": randomContainers[:5],
-		"driver.initContainers": randomContainers[:5], "driver.securityContext.privileged": switches,
+		"driver.coreRequest": randomCores, "driver.coreLimit": randomCores, "driver.hostNetwork": switches, "driver.sidecars": randomContainers[:6],
+		"driver.initContainers": randomContainers[:6], "driver.securityContext.privileged": switches,
 		"executor.image": randomImages, "executor.memory": randomSizes, "executor.memoryOverhead": randomSizes, "executor.cores": {1, 8, 9, "0.1"},
-		"executor.coreRequest": randomCores, "executor.coreLimit": randomCores, "executor.hostNetwork": switches, "executor.sidecars": randomContainers[:5],
-		"executor.initContainers": randomContainers[:5], "executor.securityContext.privileged": switches, "executor.instances": {0, 1, 10, 11},
+		"executor.coreRequest": randomCores, "executor.coreLimit": randomCores, "executor.hostNetwork": switches, "executor.sidecars": randomContainers[:6],
+		"executor.initContainers": randomContainers[:6], "executor.securityContext.privileged": switches, "executor.instances": {0, 1, 10, 11},
 		"dynamicAllocation.enabled": switches, "dynamicAllocation.maxExecutors": {1, 10, 11}, "dynamicAllocation.minExecutors": {0, 11},
 		"dynamicAllocation.initialExecutors": {0, 11},
 	}),

@@ -227,7 +227,7 @@ func TestVerdictsOfPolicyAndControllerAreEqualForRandomObjects(t *testing.T) {
 				}
 			}
 			for _, v := range policies[k.policy+"-rules.firesteel.dev"].Spec.Validations {
-				if broken[v.Expression] == 0 {
+				if broken[v.Expression] == 0 && !strings.HasSuffix(v.Expression, "Valid") {
 					t.Errorf("no object breaks %s", v.Expression)
 				}
 			}

@@ -29,6 +29,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/config"
+	"github.com/firesteel-dev/firesteel/pkg/policy"
 	"github.com/firesteel-dev/firesteel/pkg/quota"
 )
 
@@ -168,6 +169,20 @@ func TestTrackerWatchesOnlyWhileTheSettingIsOn(t *testing.T) {
 	e.Configure(config.Admission{Quota: config.QuotaOff})
 	if e.Limits("team-a") || !slices.Equal(e.woken(0), []string{"a"}) {
 		t.Error("when it is switched off, those that wait still do")
+	}
+}
+
+func TestTrackerWakesNoneForASettingThatIsNotAboutQuotas(t *testing.T) {
+	e := newEnv(t, team("4")).on()
+	e.source.Set(waiting("a"), true)
+	e.woken(wakeDelay)
+	settings := config.Admission{Quota: config.QuotaHold, QuotaOvertake: 10 * time.Minute, Rules: policy.Rules{policy.KeyExecutors: "1"}}
+	if e.Configure(settings); len(e.woken(0)) > 0 {
+		t.Error("a rule of the admin's wakes those that wait")
+	}
+	settings.QuotaOvertake = time.Minute
+	if e.Configure(settings); !slices.Equal(e.woken(0), []string{"a"}) {
+		t.Error("a setting of quotas does not wake those that wait")
 	}
 }
 

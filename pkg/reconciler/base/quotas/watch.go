@@ -58,6 +58,7 @@ func (t *Tracker) Configure(settings config.Admission) {
 		t.watches = &watches{}
 		clear(t.quotas)
 	}
+	before.Rules, settings.Rules = nil, nil // they are not about quotas
 	if reflect.DeepEqual(before, settings) {
 		return
 	}
