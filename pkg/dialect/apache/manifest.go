@@ -1,6 +1,7 @@
 package apache
 
 import (
+	"slices"
 	"strconv"
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
@@ -21,7 +22,8 @@ func Manifest(app *sparkv1.SparkApplication, defaults Defaults) *policy.Manifest
 		m.TimeToLive.Text = strconv.FormatInt(*given.TTLAfterStopMillis, 10)
 	}
 	m.AddProperties(p, policy.ImageKeys...)
-	if app.Spec.SparkConf[policy.ImageKeys[0]] == "" && defaults.Image != "" {
+	unnamed := slices.ContainsFunc(policy.ImageKeys[1:], func(key string) bool { return app.Spec.SparkConf[key] == "" })
+	if unnamed && app.Spec.SparkConf[policy.ImageKeys[0]] == "" && defaults.Image != "" {
 		m.AddImages(&policy.Value{Source: "the operator's default image", Text: defaults.Image})
 	}
 	if template := template(app.Spec.DriverSpec); template != nil {
