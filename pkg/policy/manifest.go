@@ -18,9 +18,9 @@ type Properties struct {
 	Settings string
 }
 
-// given is a property of the manifest itself; nil if it has none.
+// given is a property of the manifest itself; nil if it has none, or if the key is empty.
 func (p Properties) given(key string) *Value {
-	if text, set := p.Given[key]; set {
+	if text, set := p.Given[key]; set && key != "" {
 		return &Value{Field: finding.Entry("spec.sparkConf", key), Text: text}
 	}
 	return nil

@@ -155,6 +155,7 @@ func TestOverheadIsThatOfTheFirstNameWithoutAMinimum(t *testing.T) {
 			"1g 4g":      {Given: map[string]string{yarn: "2g", name: "4g", least: "9g"}},
 			"1g 5g":      {Given: map[string]string{yarn: "2g"}, Defaults: map[string]string{name: "5g"}},
 			"1g 6g":      {Given: map[string]string{least: "6g"}},
+			"1g 8g":      {Given: map[string]string{yarn: "8g", "": "1m"}},
 			"1g":         {},
 			"1g 7g fact": {Given: map[string]string{least: "7g", "spark." + role + ".memoryOverheadFactor": "fact"}},
 		} {

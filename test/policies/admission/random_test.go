@@ -50,7 +50,7 @@ var randomProperties = map[string][]any{
 	"spark.memory.offHeap.size": randomSizes, "spark.memory.offHeap.enabled": randomTruths,
 	"spark.driver.memoryOverheadFactor": randomFactors, "spark.executor.memoryOverheadFactor": randomFactors, "spark.kubernetes.memoryOverheadFactor": randomFactors,
 	"spark.kubernetes.driver.memoryOverhead": randomSizes, "spark.kubernetes.executor.memoryOverhead": randomSizes,
-	"spark.yarn.driver.memoryOverhead": randomSizes, "spark.yarn.executor.memoryOverhead": randomSizes, "spark.executor.minMemoryOverhead": randomSizes,
+	"": randomSizes, "spark.yarn.driver.memoryOverhead": randomSizes, "spark.yarn.executor.memoryOverhead": randomSizes, "spark.executor.minMemoryOverhead": randomSizes,
 	"spark.driver.cores": randomCores, "spark.kubernetes.driver.request.cores": randomCores, "spark.kubernetes.driver.limit.cores": randomCores,
 	"spark.executor.cores": randomCores, "spark.kubernetes.executor.request.cores": randomCores, "spark.kubernetes.executor.limit.cores": randomCores,
 	"spark.executor.instances": randomNumbers, "spark.dynamicAllocation.enabled": randomTruths,
