@@ -115,7 +115,8 @@ func (s *settings) pods(ctx context.Context, watcher configmap.Watcher) admissio
 // validation returns the decision about what users apply.
 func (s *settings) validation(ctx context.Context, watcher configmap.Watcher) admission.Admit {
 	validator := &admission.Validator{
-		Settings: s.follow(ctx, watcher).Load, Namespaces: s.namespaces, Installation: system.Namespace(), Quotas: s.quotas.Of, Now: time.Now,
+		Settings: s.follow(ctx, watcher).Load, Namespaces: s.namespaces, Installation: system.Namespace(), Version: version.String(),
+		Quotas: s.quotas.Of, Now: time.Now,
 	}
 	return validator.Admit
 }

@@ -3,6 +3,8 @@ package admission
 import (
 	"context"
 	"encoding/json"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -125,10 +127,11 @@ func (q *Quotas) follow(scope *config.Scope, current func() *config.Config) *fol
 	return f
 }
 
-// watch is an informer. It counts as synced if the API server does not have its kind, or does not allow to read it.
+// watch is an informer. It counts as synced if the API server does not have its kind, too.
 type watch struct {
 	registration cache.ResourceEventHandlerRegistration
 	mutex        sync.Mutex
+	// absent reports whether the API server does not have the kind, told whether it was logged that it may not be read.
 	absent, told bool
 }
 
@@ -153,11 +156,11 @@ func (f *followed) watch(
 		err = informer.SetWatchErrorHandlerWithContext(func(ctx context.Context, r *cache.Reflector, err error) {
 			w.mutex.Lock()
 			defer w.mutex.Unlock()
-			if w.absent = apierrors.IsForbidden(err) || apierrors.IsNotFound(err); !w.absent {
+			w.absent = apierrors.IsNotFound(err)
+			switch forbidden := apierrors.IsForbidden(err); {
+			case !w.absent && !forbidden:
 				cache.DefaultWatchErrorHandler(ctx, r, err)
-				return
-			}
-			if !w.told && apierrors.IsForbidden(err) {
+			case forbidden && !w.told:
 				w.told = true
 				logger.Warnw("quota of config-admission needs the right to list and watch", zap.Error(err))
 			}
@@ -216,10 +219,21 @@ func (f *followed) reduce(object any) (any, error) {
 	if !f.scope.Selects(labels.Set(app.GetLabels())) {
 		return reduced, nil
 	}
-	for _, pods := range missing(app, f.settings().In(app.GetNamespace()), f.quotas.now()) {
+	for _, pods := range f.missingOf(app) {
 		reduced.missing = append(reduced.missing, f.share(pods))
 	}
 	return reduced, nil
+}
+
+// missingOf is missing. An application on which it panics counts for nothing: a panic in an informer would end the process.
+func (f *followed) missingOf(app dialect.Application) (pods []v1alpha1.QuotaPods) {
+	defer func() {
+		if reason := recover(); reason != nil {
+			pods = nil
+			f.quotas.logger.Errorw("panic on an application, which counts for no quota", "namespace", app.GetNamespace(), "name", app.GetName(), "panic", reason)
+		}
+	}()
+	return missing(app, f.settings().In(app.GetNamespace()), f.quotas.now())
 }
 
 // share returns a number of Pods of a kind that is stored once.
@@ -315,8 +329,8 @@ func (q *Quotas) Of(namespace string) (n quota.Namespace, known bool) {
 	}
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
-	for _, limit := range f.limits[namespace] {
-		n.Quotas = append(n.Quotas, limit)
+	for _, name := range slices.Sorted(maps.Keys(f.limits[namespace])) {
+		n.Quotas = append(n.Quotas, f.limits[namespace][name])
 	}
 	if len(n.Quotas) == 0 {
 		return n, true

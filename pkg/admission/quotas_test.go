@@ -8,12 +8,18 @@ import (
 	"time"
 
 	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+	"go.uber.org/zap/zaptest/observer"
 	admissionv1 "k8s.io/api/admission/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes/fake"
+	clienttesting "k8s.io/client-go/testing"
 
 	"github.com/firesteel-dev/firesteel/pkg/admission"
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
@@ -39,7 +45,7 @@ func newQuotaEnv(t *testing.T, mode config.QuotaMode, quotas ...*corev1.Resource
 			t.Fatal(err)
 		}
 	}
-	store := storeWith(t, map[string]map[string]string{"config-admission": {"quota": string(mode)}, "config-defaults": {"driver-service-account": "spark"}})
+	store := storeWith(t, map[string]map[string]string{"config-admission": {"quota": string(mode)}, "config-defaults": {"driver-service-account": "spark"}, "config-kubeflow": {"driver-service-account": "spark"}})
 	now := func() time.Time { return time.Unix(0, 0) }
 	e.quotas = admission.NewQuotas(t.Context(), e.kube, e.spark, zap.NewNop().Sugar(), now)
 	e.quotas.Configure(store.Load(), store.Load)
@@ -87,6 +93,23 @@ func edited(before, after string) *admissionv1.AdmissionRequest {
 	return request
 }
 
+// kubeflow is the application of the Kubeflow API of two executors that requests 3 CPUs.
+const kubeflow = `{"type":"Scala","mainClass":"Pi","mainApplicationFile":"local:///pi.jar","image":"spark","sparkVersion":"4.0.1",
+	"driver":{"cores":1,"memory":"512m"},"executor":{"cores":1,"instances":2,"memory":"1g"}}`
+
+// with is a spec with more fields.
+func with(spec, fields string) string { return strings.TrimSuffix(spec, "}") + "," + fields + "}" }
+
+// ofKubeflow is an edit of an application of the Kubeflow API.
+func ofKubeflow(before, after string) *admissionv1.AdmissionRequest {
+	request := edited(before, after)
+	request.Kind.Group, request.Kind.Version, request.Resource.Group, request.Resource.Version = "sparkoperator.k8s.io", "v1beta2", "sparkoperator.k8s.io", "v1beta2"
+	for _, raw := range []*[]byte{&request.Object.Raw, &request.OldObject.Raw} {
+		*raw = []byte(strings.Replace(string(*raw), "spark.apache.org/v1", "sparkoperator.k8s.io/v1beta2", 1))
+	}
+	return request
+}
+
 func running(request *admissionv1.AdmissionRequest, state lifecycle.State) *admissionv1.AdmissionRequest {
 	record := fmt.Sprintf(`,"status":{"firesteel":{"attempt":{"id":0,"since":null},"sequence":1,"acknowledged":0,"transitions":[{"sequence":1,"state":%q,"time":null,"attempt":0}]}}}`, state)
 	for _, raw := range []*[]byte{&request.Object.Raw, &request.OldObject.Raw} {
@@ -108,6 +131,10 @@ func TestQuotasAreComparedByTheSetting(t *testing.T) {
 	cluster.Kind.Kind, cluster.Resource.Resource = "SparkCluster", "sparkclusters"
 	cluster.Object.Raw = []byte(`{"apiVersion":"spark.apache.org/v1","kind":"SparkCluster","metadata":{"name":"pi"},"spec":{"runtimeVersions":{"sparkVersion":"4.0.1"},
 		"clusterTolerations":{"instanceConfig":{"initWorkers":3,"minWorkers":3,"maxWorkers":3}}}}`)
+	resumed := applied("")
+	resumed.Operation, resumed.Kind.Kind, resumed.Resource.Resource = admissionv1.Update, "SparkCluster", "sparkclusters"
+	resumed.Object.Raw = cluster.Object.Raw
+	resumed.OldObject.Raw = []byte(strings.Replace(string(cluster.Object.Raw), `"spec":{`, `"spec":{"suspend":true,`, 1))
 	for name, test := range map[string]struct {
 		mode    config.QuotaMode
 		quota   *corev1.ResourceQuota
@@ -156,10 +183,49 @@ func TestQuotasAreComparedByTheSetting(t *testing.T) {
 			request: running(edited(example(""), strings.Replace(example(""), `instances":"2"`, `instances":"3"`, 1)), lifecycle.RunningHealthy),
 			refused: tooLarge + "too many cores (1.000 cores requested, 0.000 available).",
 		},
-		"an edit of one that has ended runs it again": {
+		"an edit of one that has ended, which never runs again": {
 			mode: config.QuotaFail, quota: limits("q", amounts{"requests.cpu": "4"}, amounts{"requests.cpu": "4"}),
-			request: running(edited(example(""), example(`,"spark.app.name":"x"`)), lifecycle.ResourceReleased),
+			request: running(edited(example(""), example(`,"spark.app.name":"x"`)), lifecycle.ResourceReleased), warned: "spark.app.name",
+		},
+		"an edit that runs one again that has ended": {
+			mode: config.QuotaFail, quota: limits("q", amounts{"requests.cpu": "4"}, amounts{"requests.cpu": "4"}),
+			request: running(ofKubeflow(kubeflow, strings.Replace(kubeflow, `"1g"`, `"2g"`, 1)), lifecycle.ResourceReleased),
 			refused: tooLarge + "too many cores (3.000 cores requested, 0.000 available).",
+		},
+		"an edit of one that has ended, and stays so": {
+			mode: config.QuotaFail, quota: limits("q", amounts{"requests.cpu": "4"}, amounts{"requests.cpu": "4"}),
+			request: running(ofKubeflow(kubeflow, with(kubeflow, `"timeToLiveSeconds":60`)), lifecycle.ResourceReleased),
+		},
+		"a harmless edit of a suspended one that has become too large": {
+			mode: config.QuotaFail, quota: limits("q", amounts{"requests.cpu": "2"}, nil),
+			request: running(ofKubeflow(with(kubeflow, `"suspend":true`), with(kubeflow, `"suspend":true,"timeToLiveSeconds":60`)), lifecycle.Suspended),
+		},
+		"it is resumed": {
+			mode: config.QuotaFail, quota: limits("q", amounts{"requests.cpu": "4"}, amounts{"requests.cpu": "4"}),
+			request: running(ofKubeflow(with(kubeflow, `"suspend":true`), kubeflow), lifecycle.Suspended),
+			refused: tooLarge + "too many cores (3.000 cores requested, 0.000 available).",
+		},
+		"it is resumed before its first launch": {
+			mode: config.QuotaFail, quota: limits("q", amounts{"requests.cpu": "4"}, amounts{"requests.cpu": "4"}),
+			request: edited(with(example(""), `"suspend":true`), example("")),
+			refused: tooLarge + "too many cores (3.000 cores requested, 0.000 available).",
+		},
+		"it is resumed while it waits for its launch": {
+			mode: config.QuotaFail, quota: limits("q", amounts{"requests.cpu": "4"}, amounts{"requests.cpu": "4"}),
+			request: running(edited(with(example(""), `"suspend":true`), example("")), lifecycle.Submitted),
+			refused: tooLarge + "too many cores (3.000 cores requested, 0.000 available).",
+		},
+		"its suspension is taken back while it runs": {
+			mode: config.QuotaFail, quota: limits("q", amounts{"requests.cpu": "4"}, amounts{"requests.cpu": "4"}),
+			request: running(edited(with(example(""), `"suspend":true`), example("")), lifecycle.RunningHealthy),
+		},
+		"a cluster is resumed": {
+			mode: config.QuotaFail, quota: limits("q", amounts{"pods": "4"}, amounts{"pods": "3"}), request: resumed,
+			refused: `failed to validate resource quota "team-a/q": SparkCluster team-a/pi requests too much of pods (4 requested, 1 available)`,
+		},
+		"a cluster waits for room by itself": {
+			mode: config.QuotaHold, quota: limits("q", amounts{"pods": "4"}, amounts{"pods": "3"}), request: resumed,
+			warned: "There is no room yet for all Pods of the cluster, and Kubernetes refuses them until there is: ResourceQuota team-a/q lacks pods (4 requested, 1 available of 4).",
 		},
 		"a schedule is compared with hard only": {
 			mode: config.QuotaFail, quota: limits("q", amounts{"requests.cpu": "4"}, amounts{"requests.cpu": "4"}), request: schedule(example("")),
@@ -296,5 +362,49 @@ func TestQuotasAreReadOnlyWhileTheSettingNeedsThem(t *testing.T) {
 	// An object that is compared meanwhile passes with a warning.
 	if response := e.Admit(t.Context(), applied(example(""))); !response.Allowed || !strings.Contains(fmt.Sprint(response.Warnings), "has not compared") {
 		t.Errorf("the answer is %v", response)
+	}
+}
+
+func TestQuotasThatMayNotBeReadAreUnknown(t *testing.T) {
+	kube := fake.NewClientset()
+	kube.PrependReactor("list", "resourcequotas", func(clienttesting.Action) (bool, runtime.Object, error) {
+		return true, nil, apierrors.NewForbidden(corev1.Resource("resourcequotas"), "", nil)
+	})
+	kube.PrependWatchReactor("resourcequotas", func(clienttesting.Action) (bool, watch.Interface, error) {
+		return true, nil, apierrors.NewForbidden(corev1.Resource("resourcequotas"), "", nil)
+	})
+	store := storeWith(t, map[string]map[string]string{"config-admission": {"quota": "fail"}, "config-defaults": {"driver-service-account": "spark"}})
+	now := func() time.Time { return time.Unix(0, 0) }
+	core, logs := observer.New(zapcore.WarnLevel)
+	e := &quotaEnv{T: t, quotas: admission.NewQuotas(t.Context(), kube, firesteelfake.NewSimpleClientset(), zap.New(core).Sugar(), now)}
+	e.Validator = &admission.Validator{Settings: store.Load, Installation: installation, Quotas: e.quotas.Of, Now: now}
+	e.quotas.Configure(store.Load(), store.Load)
+	e.until("it is logged", func() bool { return logs.FilterMessage("quota of config-admission needs the right to list and watch").Len() == 1 })
+	if response := e.Admit(t.Context(), applied(example(""))); !response.Allowed || !strings.Contains(fmt.Sprint(response.Warnings), "has not compared") {
+		t.Errorf("the answer is %v", response)
+	}
+}
+
+func TestAPanicOnAnApplicationDoesNotEndTheProcess(t *testing.T) {
+	e := newQuotaEnv(t, config.QuotaOff, limits("q", amounts{"pods": "6"}, nil))
+	on := storeWith(t, map[string]map[string]string{"config-admission": {"quota": "fail"}})
+	e.store("a", "", func(*sparkv1.SparkApplication) {})
+	e.quotas.Configure(on.Load(), func() *config.Config { panic("of the test") })
+	e.until("quotas are known", func() bool { _, known := e.quotas.Of("team-a"); return known })
+	if reserved := e.reserved(); reserved != 0 {
+		t.Errorf("%d Pods are about to be created", reserved)
+	}
+}
+
+func TestQuotasAreComparedInTheOrderOfTheirNames(t *testing.T) {
+	var quotas []*corev1.ResourceQuota
+	for _, name := range []string{"c", "a", "e", "b", "d"} {
+		quotas = append(quotas, limits(name, amounts{"pods": "1"}, nil))
+	}
+	e := newQuotaEnv(t, config.QuotaFail, quotas...)
+	for range 20 {
+		if response := e.Admit(t.Context(), applied(example(""))); response.Allowed || !strings.Contains(response.Result.Message, `"team-a/a"`) {
+			t.Fatalf("the answer is %v", response)
+		}
 	}
 }

@@ -39,7 +39,8 @@ const (
 // server serves a webhook, and keeps the certificate of its authority in the webhook configuration. The manifest has all else of the
 // configuration. Each replica does this: a write has the resourceVersion that was read, so the one that is late reads again.
 type server struct {
-	// It is asked before the informers have synced: a decision needs the settings only.
+	// It is asked before the informers of its configuration and of the certificates have synced. A decision needs neither: before the settings
+	// and the quotas are read, objects pass with a warning.
 	webhook.StatelessAdmissionImpl
 	reconciler.LeaderAwareFuncs
 

@@ -1,13 +1,17 @@
 package admission
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"reflect"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"go.uber.org/zap"
@@ -17,6 +21,8 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"knative.dev/pkg/logging"
 
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/check"
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/config/knative"
@@ -37,14 +43,30 @@ type Validator struct {
 	Namespaces lookup.Namespaces
 	// Installation is the namespace of the installation.
 	Installation string
+	// Version is the version of this program.
+	Version string
 	// Quotas returns what is known of the quotas of a namespace. known is false while they are being read.
 	Quotas func(namespace string) (n quota.Namespace, known bool)
 	Now    func() time.Time
+
+	// inFlight is how many bytes of objects are being checked.
+	inFlight atomic.Int64
 }
+
+// labelVersion is the label of a ConfigMap that names the release that it is a part of. Those from a source tree do not have it.
+const labelVersion = "app.kubernetes.io/version"
+
+// maxInFlight bounds the bytes of objects that are checked at the same time: decoded, they take a multiple of it.
+const maxInFlight = 12 << 20
 
 // Admit decides about a request. It refuses only what is new: an object that exists keeps its spec, and its metadata, its status and its
 // deletion are nobody's mistake.
 func (v *Validator) Admit(ctx context.Context, request *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
+	size := int64(len(request.Object.Raw) + len(request.OldObject.Raw))
+	defer v.inFlight.Add(-size)
+	if all := v.inFlight.Add(size); all > maxInFlight && all > size {
+		return notChecked("it is checking too many large objects at this moment.")
+	}
 	switch {
 	case request.SubResource != "", request.Operation != admissionv1.Create && request.Operation != admissionv1.Update:
 		return allow()
@@ -89,66 +111,119 @@ func (v *Validator) manifest(ctx context.Context, request *admissionv1.Admission
 	served, err := lookup.Serves(ctx, settings.Scope, v.Namespaces, object)
 	if err != nil {
 		logging.FromContext(ctx).Errorw("cannot decide whether this installation serves an object", zap.Error(err))
-		return refuse(http.StatusInternalServerError, metav1.StatusReasonInternalError, err.Error())
+		return notChecked("the labels of its namespace cannot be read.")
 	}
 	if !served {
 		return allow()
 	}
-	found, asks := check.Examine(object, settings.In(request.Namespace), v.Now())
-	if refused := found.Of(finding.Error); len(refused) > 0 {
-		return v.refuse(request, refused)
+	settings = settings.In(request.Namespace)
+	found, asks := check.Examine(object, settings, v.Now())
+	old := before(request)
+	if old != nil && len(found.Of(finding.Error)) > 0 {
+		warnOfKnown(found, check.Check(old, settings, v.Now()))
 	}
-	ofQuota := v.compare(request, settings.In(request.Namespace), object, asks)
-	if refused := ofQuota.Of(finding.Error); len(refused) > 0 {
-		return forbid(request, refused)
-	}
-	found = append(found, ofQuota...)
 	response := allow()
-	if len(found) > 0 {
-		response.Warnings = redact.For(request.Object.Raw).Texts(found.Sentences())
+	if refused := found.Of(finding.Error); len(refused) > 0 {
+		response = v.refuse(request, refused)
+	} else {
+		ofQuota := v.compare(request, settings, old, object, asks)
+		found = append(found, ofQuota...)
+		if refused := ofQuota.Of(finding.Error); len(refused) > 0 {
+			response = forbid(request, refused)
+		}
+	}
+	if warnings := found.Of(finding.Warning); len(warnings) > 0 {
+		response.Warnings = redact.For(request.Object.Raw).Texts(warnings.Sentences())
 	}
 	return response
+}
+
+// before returns an object as it was before an edit; nil if it is new.
+func before(request *admissionv1.AdmissionRequest) check.Object {
+	if request.Operation != admissionv1.Update {
+		return nil
+	}
+	old, err := check.Decode(request.OldObject.Raw)
+	if err != nil {
+		return nil
+	}
+	old.SetNamespace(request.Namespace)
+	return old
+}
+
+// warnOfKnown makes warnings of the errors that the object had before the edit: whoever suspends it, or gives it a time to live, need not
+// correct them first.
+func warnOfKnown(found, before finding.List) {
+	known := map[string]bool{}
+	for _, f := range before.Of(finding.Error) {
+		known[f.Field+"\n"+f.Error()] = true
+	}
+	for i := range found {
+		if known[found[i].Field+"\n"+found[i].Error()] {
+			found[i].Severity = finding.Warning
+		}
+	}
 }
 
 // sameSpec reports whether two objects have the same spec.
 func sameSpec(a, b []byte) bool {
 	var before, after struct {
-		Spec any `json:"spec"`
+		Spec json.RawMessage `json:"spec"`
 	}
-	return json.Unmarshal(a, &after) == nil && json.Unmarshal(b, &before) == nil && reflect.DeepEqual(before, after)
+	if json.Unmarshal(a, &after) != nil || json.Unmarshal(b, &before) != nil {
+		return false
+	}
+	if bytes.Equal(before.Spec, after.Spec) { // as the API server writes them, and without decoding them
+		return true
+	}
+	var specBefore, specAfter any
+	return json.Unmarshal(before.Spec, &specBefore) == nil && json.Unmarshal(after.Spec, &specAfter) == nil && reflect.DeepEqual(specBefore, specAfter)
 }
 
-// compare compares what an object asks for with the quotas of its namespace. An edit counts for what it adds.
-func (v *Validator) compare(request *admissionv1.AdmissionRequest, settings *config.Config, object check.Object, asks check.Asks) finding.List {
+// compare compares what an object asks for with the quotas of its namespace. An edit counts for what it adds. old is the object before
+// the edit; nil if it is new.
+func (v *Validator) compare(request *admissionv1.AdmissionRequest, settings *config.Config, old, object check.Object, asks check.Asks) finding.List {
 	mode := settings.Admission.Quota
 	if mode == config.QuotaOff || len(asks.Pods) == 0 {
 		return nil
 	}
 	known, ok := v.Quotas(request.Namespace)
 	if !ok {
-		return finding.List{{Severity: finding.Warning, Text: "The webhook has not compared this object with the quotas, which it is still reading"}}
+		return finding.List{{Severity: finding.Warning, Text: "The webhook has not compared this object with the quotas, which it has not read yet or may not read"}}
 	}
 	if len(known.Quotas) == 0 {
 		return nil
 	}
-	var before check.Asks
-	if old, err := check.Decode(request.OldObject.Raw); request.Operation == admissionv1.Update && err == nil {
-		before = counted(old, settings, v.Now())
+	// asked is what the object asked for until now, and counted is what the quotas count of it.
+	var asked, counted []v1alpha1.QuotaPods
+	if old != nil {
+		if hasEnded(old) && !check.RunsAnew(old, object, settings) {
+			return nil
+		}
+		before := check.AsksOf(old, settings, v.Now())
+		asked = before.Pods
+		if isCounted(old, before) {
+			counted = before.Pods
+		}
 	}
 	kind := request.Kind.Kind
 	refuse := func(lacks []quota.Lack) finding.List {
 		explained := diagnosis.QuotaFails(kind, request.Namespace, object.GetName(), quota.Verdict{Lacks: lacks})
 		return finding.List{{Severity: finding.Error, Reason: explained.Reason, Field: "spec", Text: explained.Summary, Remedy: explained.Remedy}}
 	}
-	if lacks := known.NeverFits(before.Pods, asks.Pods); len(lacks) > 0 {
+	if lacks := known.NeverFits(asked, asks.Pods); len(lacks) > 0 {
 		return refuse(lacks)
 	}
 	var found finding.List
-	if lacks := known.DoesNotFit(before.Pods, asks.Pods); len(lacks) > 0 && !asks.Later {
+	if lacks := known.DoesNotFit(counted, asks.Pods); len(lacks) > 0 && !asks.Later {
 		if mode == config.QuotaFail {
 			return refuse(lacks)
 		}
-		found.Add(finding.Finding{Severity: finding.Warning, Text: diagnosis.WillWaitForQuota(request.Namespace, lacks)})
+		text := diagnosis.WillWaitForQuota(request.Namespace, lacks)
+		if _, isCluster := object.(*sparkv1.SparkCluster); isCluster {
+			text = diagnosis.ClusterLacksQuota(request.Namespace, lacks)
+		}
+		found.Add(finding.Finding{Severity: finding.Warning, Text: text})
 	}
 	if lacks := known.NeverFits(asks.Pods, asks.Most); len(lacks) > 0 {
 		found.Add(finding.Finding{Severity: finding.Warning, Text: diagnosis.MoreThanQuota(request.Namespace, asks.Most[1].Count, lacks)})
@@ -156,17 +231,31 @@ func (v *Validator) compare(request *admissionv1.AdmissionRequest, settings *con
 	return found
 }
 
-// counted returns what the quotas count of an object before an edit.
-func counted(old check.Object, settings *config.Config, now time.Time) check.Asks {
-	asks := check.AsksOf(old, settings, now)
-	app, isApplication := old.(dialect.Application)
-	if !isApplication || app.GetRecord() == nil {
-		return asks
+// stateOf returns the state of an application; empty of anything else, and of one that no controller has seen.
+func stateOf(object check.Object) lifecycle.State {
+	if app, ok := object.(dialect.Application); ok && app.GetRecord() != nil {
+		return lifecycle.CurrentState(app.GetRecord())
 	}
-	if state := lifecycle.CurrentState(app.GetRecord()); state.AttemptEnded() || state.Terminated() || state == lifecycle.Suspended || asks.Later {
-		return check.Asks{} // its Pods are gone
+	return ""
+}
+
+// hasEnded reports whether an object is an application that has ended, or whose attempt has.
+func hasEnded(object check.Object) bool {
+	state := stateOf(object)
+	return state.AttemptEnded() || state.Terminated()
+}
+
+// isCounted reports whether the quotas count what an object asks for: its Pods exist, or are about to.
+func isCounted(object check.Object, asks check.Asks) bool {
+	state := stateOf(object)
+	switch {
+	case hasEnded(object), state == lifecycle.Suspended:
+		return false
+	case state == "", state.Initializing():
+		return !asks.Later
+	default:
+		return true
 	}
-	return asks
 }
 
 // forbid refuses an object for the quotas.
@@ -198,26 +287,55 @@ func (v *Validator) configMap(ctx context.Context, request *admissionv1.Admissio
 	if err := json.Unmarshal(request.Object.Raw, &after); err != nil {
 		return refuse(http.StatusBadRequest, metav1.StatusReasonBadRequest, fmt.Sprintf("the ConfigMap cannot be decoded: %v", err))
 	}
-	if request.Operation == admissionv1.Update && json.Unmarshal(request.OldObject.Raw, &before) == nil &&
-		reflect.DeepEqual(before.Data, after.Data) && reflect.DeepEqual(before.Labels, after.Labels) {
+	after.Namespace = request.Namespace
+	problems := v.problems(ctx, &after)
+	if len(problems) == 0 {
 		return allow()
 	}
-	after.Namespace = request.Namespace
-	if err := v.checkSettings(ctx, &after); err != nil {
-		message := strings.ReplaceAll(err.Error(), "\n", "; ")
-		response := refuse(http.StatusUnprocessableEntity, metav1.StatusReasonInvalid, message)
+	var warnings []string
+	if request.Operation == admissionv1.Update && json.Unmarshal(request.OldObject.Raw, &before) == nil {
+		if maps.Equal(before.Data, after.Data) && before.Labels[config.LabelOwnDefaults] == after.Labels[config.LabelOwnDefaults] {
+			return allow()
+		}
+		before.Namespace = request.Namespace
+		known := v.problems(ctx, &before)
+		isKnown := func(problem string) bool { return slices.Contains(known, problem) }
+		warnings = slices.DeleteFunc(slices.Clone(problems), func(problem string) bool { return !isKnown(problem) })
+		problems = slices.DeleteFunc(problems, isKnown)
+	}
+	if version := after.Labels[labelVersion]; version != "" && version != v.Version {
+		// An upgrade or a rollback applies the settings first, and the controller of that version knows what they may be.
+		for _, problem := range problems {
+			warnings = append(warnings, fmt.Sprintf("%s (by version %s of the webhook; the ConfigMap is of version %s)", problem, v.Version, version))
+		}
+		problems = nil
+	}
+	response := allow()
+	if len(problems) > 0 {
+		message := strings.Join(problems, "; ")
+		response = refuse(http.StatusUnprocessableEntity, metav1.StatusReasonInvalid, message)
 		response.Result.Details = &metav1.StatusDetails{Name: request.Name, Kind: "ConfigMap", Causes: []metav1.StatusCause{
 			{Type: metav1.CauseTypeFieldValueInvalid, Field: "data", Message: message},
 		}}
-		return response
 	}
-	return allow()
+	response.Warnings = warnings
+	return response
 }
 
-func (v *Validator) checkSettings(ctx context.Context, configMap *corev1.ConfigMap) error {
+// problems returns why the controller would refuse the settings in a ConfigMap.
+func (v *Validator) problems(ctx context.Context, configMap *corev1.ConfigMap) []string {
+	err := v.checkOwn(ctx, configMap)
 	if configMap.Namespace == v.Installation {
-		return errors.Join(config.Check(configMap), knative.CheckOne(configMap))
+		err = errors.Join(config.Check(configMap), knative.CheckOne(configMap), err)
 	}
+	if err == nil {
+		return nil
+	}
+	return strings.Split(err.Error(), "\n") // joined errors
+}
+
+// checkOwn checks the defaults of a namespace that this installation serves.
+func (v *Validator) checkOwn(ctx context.Context, configMap *corev1.ConfigMap) error {
 	settings := v.Settings()
 	if !settings.Complete() {
 		return nil

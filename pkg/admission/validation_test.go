@@ -2,6 +2,7 @@ package admission_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -36,7 +37,7 @@ func storeWith(t *testing.T, changes map[string]map[string]string) *config.Store
 func validator(t *testing.T, changes map[string]map[string]string) *admission.Validator {
 	t.Helper()
 	return &admission.Validator{
-		Settings: storeWith(t, changes).Load, Namespaces: labelled(labels.Set{"team": "a"}, nil), Installation: installation,
+		Settings: storeWith(t, changes).Load, Namespaces: labelled(labels.Set{"team": "a"}, nil), Installation: installation, Version: "v1.2.3",
 		Now: func() time.Time { return time.Unix(0, 0) },
 	}
 }
@@ -72,6 +73,9 @@ func TestRefusalsHaveACauseForEachFieldAndNoSecret(t *testing.T) {
 	if cause.Field != "spec.sparkConf[spark.driver.memory]" || !strings.HasPrefix(cause.Message, `"1.5g" is`) ||
 		!strings.Contains(response.Result.Message, cause.Field+` "1.5g" is`) {
 		t.Errorf("the cause is %v, the message %s", cause, response.Result.Message)
+	}
+	if !strings.Contains(fmt.Sprint(response.Warnings), "spec.sparkConf[spark.app.name]") {
+		t.Errorf("a refusal has the warnings %v", response.Warnings)
 	}
 	response = v.Admit(t.Context(), applied(secret))
 	if text := fmt.Sprint(response); response.Allowed || len(response.Result.Details.Causes) != 2 || strings.Contains(text, "hunter2") {
@@ -140,6 +144,79 @@ func TestAnEditOfTheSpecIsNew(t *testing.T) {
 	}
 }
 
+func TestAnEditIsRefusedOnlyForErrorsThatItAdds(t *testing.T) {
+	with := func(fields string) string { return strings.TrimSuffix(bad, "}") + "," + fields + "}" }
+	const known = "spec.sparkConf[spark.driver.memory]"
+	for name, test := range map[string]struct {
+		before, after string
+		refused       []string
+		warned        bool
+	}{
+		"it suspends":               {before: bad, after: with(`"suspend":true`), warned: true},
+		"it resumes":                {before: with(`"suspend":true`), after: bad, warned: true},
+		"it adds an error":          {before: bad, after: with(`"deploymentMode":"ClientMode"`), refused: []string{"spec.deploymentMode"}, warned: true},
+		"it writes another error":   {before: bad, after: strings.Replace(bad, "1.5g", "2.5g", 1), refused: []string{known}},
+		"it was good":               {before: good, after: bad, refused: []string{known}},
+		"it corrects one of two":    {before: with(`"deploymentMode":"ClientMode"`), after: bad, warned: true},
+		"it could be decoded until": {before: good, after: `{"sparkConf":[]}`, refused: []string{""}},
+		"it cannot be decoded":      {before: `{"sparkConf":[]}`, after: `{"sparkConf":[],"suspend":true}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			request := applied(test.after)
+			request.Operation, request.OldObject.Raw = admissionv1.Update, []byte(manifestOf(test.before))
+			response := validator(t, nil).Admit(t.Context(), request)
+			var refused []string
+			if !response.Allowed {
+				for _, cause := range response.Result.Details.Causes {
+					refused = append(refused, cause.Field)
+				}
+			}
+			if !slices.Equal(refused, test.refused) {
+				t.Errorf("it is refused for %q, want %q: %v", refused, test.refused, response)
+			}
+			if warned := strings.Contains(fmt.Sprint(response.Warnings), known); warned != test.warned {
+				t.Errorf("the warnings are %v", response.Warnings)
+			}
+		})
+	}
+}
+
+// Only some large objects are checked at the same time; the others pass.
+func TestObjectsThatAreCheckedAtTheSameTimeAreBounded(t *testing.T) {
+	v := validator(t, map[string]map[string]string{"config-scope": {"namespace-selector": "team=a"}})
+	large := func(bytes int) *admissionv1.AdmissionRequest {
+		request := applied(bad)
+		request.Object.Raw = append(request.Object.Raw, strings.Repeat(" ", bytes)...)
+		return request
+	}
+	if response := v.Admit(t.Context(), large(20<<20)); response.Allowed {
+		t.Errorf("one alone is not checked: %v", response)
+	}
+	entered, leave, answered := make(chan struct{}), make(chan struct{}), make(chan *admissionv1.AdmissionResponse)
+	labelsOf := v.Namespaces
+	v.Namespaces = func(ctx context.Context, name string) (labels.Set, bool, error) {
+		entered <- struct{}{}
+		<-leave
+		return labelsOf(ctx, name)
+	}
+	go func() { answered <- v.Admit(t.Context(), large(7<<20)) }()
+	<-entered
+	v.Namespaces = labelsOf
+	if response := v.Admit(t.Context(), large(7<<20)); !response.Allowed || !strings.Contains(fmt.Sprint(response.Warnings), "too many large objects") {
+		t.Errorf("beside another one: %v", response)
+	}
+	if response := v.Admit(t.Context(), applied(bad)); response.Allowed {
+		t.Errorf("a small one beside it is not checked: %v", response)
+	}
+	close(leave)
+	if response := <-answered; response.Allowed {
+		t.Errorf("the first one is not checked: %v", response)
+	}
+	if response := v.Admit(t.Context(), large(7<<20)); response.Allowed {
+		t.Errorf("afterwards it is not checked: %v", response)
+	}
+}
+
 func TestNothingIsCheckedBeforeTheSettingsAreRead(t *testing.T) {
 	v := validator(t, nil)
 	v.Settings = config.Default
@@ -163,10 +240,10 @@ func TestUndecodableObjectsAreRefused(t *testing.T) {
 	}
 }
 
-func TestAnUnknownScopeIsAnErrorOfTheServer(t *testing.T) {
+func TestAnObjectWhoseNamespaceCannotBeReadPasses(t *testing.T) {
 	v := validator(t, map[string]map[string]string{"config-scope": {"namespace-selector": "team=a"}})
 	v.Namespaces = func(context.Context, string) (labels.Set, bool, error) { return nil, false, errors.New("no answer") }
-	if response := v.Admit(t.Context(), applied(bad)); response.Allowed || response.Result.Code != 500 {
+	if response := v.Admit(t.Context(), applied(bad)); !response.Allowed || !strings.Contains(fmt.Sprint(response.Warnings), "has not checked this object") {
 		t.Errorf("the answer is %v", response)
 	}
 }
@@ -188,7 +265,7 @@ func configMap(namespace, name, labels, data, before string) *admissionv1.Admiss
 
 func TestConfigMapsAreRefusedThatTheControllerWouldRefuse(t *testing.T) {
 	const enabled = `{"firesteel.dev/defaults":"enabled"}`
-	served := map[string]map[string]string{"config-scope": {"watched-namespaces": "team-a"}, "config-kubeflow": {"denied-spark-properties": "spark.secret.*"}}
+	served := map[string]map[string]string{"config-scope": {"watched-namespaces": "team-a," + installation}, "config-kubeflow": {"denied-spark-properties": "spark.secret.*"}}
 	for name, test := range map[string]struct {
 		request *admissionv1.AdmissionRequest
 		want    string
@@ -203,6 +280,7 @@ func TestConfigMapsAreRefusedThatTheControllerWouldRefuse(t *testing.T) {
 		"defaults of a namespace":           {request: configMap("team-a", "firesteel-defaults", enabled, `{"image":"spark"}`, "")},
 		"a key that it may not set":         {configMap("team-a", "firesteel-defaults", enabled, `{"driver-service-account":"x"}`, ""), "only config-defaults may set it"},
 		"a denied property":                 {configMap("team-a", "firesteel-kubeflow", enabled, `{"spark-defaults.conf":"spark.secret.a b"}`, ""), "denied-spark-properties"},
+		"defaults of the own namespace":     {configMap(installation, "firesteel-defaults", enabled, `{"driver-service-account":"x"}`, ""), "only config-defaults may set it"},
 		"defaults without the label":        {request: configMap("team-a", "firesteel-defaults", "{}", `{"x":"y"}`, "")},
 		"defaults of a namespace of others": {request: configMap("team-b", "firesteel-defaults", enabled, `{"x":"y"}`, "")},
 	} {
@@ -215,6 +293,56 @@ func TestConfigMapsAreRefusedThatTheControllerWouldRefuse(t *testing.T) {
 				t.Errorf("the answer is %v, want %s", response, test.want)
 			}
 		})
+	}
+}
+
+func TestAnEditOfAConfigMapIsRefusedOnlyForProblemsThatItAdds(t *testing.T) {
+	labelled := func(request *admissionv1.AdmissionRequest, before string) *admissionv1.AdmissionRequest {
+		var object map[string]any
+		if err := json.Unmarshal(request.OldObject.Raw, &object); err != nil {
+			t.Fatal(err)
+		}
+		object["metadata"].(map[string]any)["labels"] = json.RawMessage(before)
+		request.OldObject.Raw, _ = json.Marshal(object)
+		return request
+	}
+	const enabled = `{"firesteel.dev/defaults":"enabled"}`
+	for name, test := range map[string]struct {
+		request         *admissionv1.AdmissionRequest
+		refused, warned string
+	}{
+		"a problem remains":         {request: configMap(installation, "config-scope", "{}", `{"x":"y","label-selector":"a=b"}`, `{"x":"y"}`), warned: `no key "x"`},
+		"a problem more":            {configMap(installation, "config-scope", "{}", `{"x":"y","z":"y"}`, `{"x":"y"}`), `no key "z"`, `no key "x"`},
+		"another label":             {request: labelled(configMap(installation, "config-scope", `{"a":"b"}`, `{"x":"y"}`, `{"x":"y"}`), `{}`)},
+		"the label of defaults":     {labelled(configMap("team-a", "firesteel-defaults", enabled, `{"x":"y"}`, `{"x":"y"}`), `{}`), `no key "x"`, ""},
+		"defaults keep their label": {request: labelled(configMap("team-a", "firesteel-defaults", enabled, `{"x":"y"}`, `{"x":"y"}`), `{"firesteel.dev/defaults":"enabled","a":"b"}`)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			response := validator(t, nil).Admit(t.Context(), test.request)
+			refused := ""
+			if !response.Allowed {
+				refused = response.Result.Message
+			}
+			for _, text := range []struct{ got, want string }{{refused, test.refused}, {strings.Join(response.Warnings, " "), test.warned}} {
+				if !strings.Contains(text.got, text.want) || (text.got == "") != (text.want == "") {
+					t.Errorf("it is %q, want %q", text.got, text.want)
+				}
+			}
+		})
+	}
+}
+
+// An upgrade and a rollback apply the settings of another version before the webhook of that version runs.
+func TestSettingsOfAnotherVersionAreOnlyWarnedOf(t *testing.T) {
+	for version, refused := range map[string]bool{"v1.2.3": true, "v1.3.0": false, "v1.1.0": false, "": true} {
+		request := configMap(installation, "config-scope", `{"app.kubernetes.io/version":"`+version+`"}`, `{"new-key":"x"}`, "{}")
+		response := validator(t, nil).Admit(t.Context(), request)
+		if response.Allowed == refused {
+			t.Errorf("%q: the answer is %v", version, response)
+		}
+		if warnings := fmt.Sprint(response.Warnings); !refused && !strings.Contains(warnings, `no key "new-key"`) {
+			t.Errorf("%q: the warnings are %s", version, warnings)
+		}
 	}
 }
 

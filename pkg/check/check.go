@@ -71,6 +71,17 @@ func Examine(object Object, settings *config.Config, now time.Time) (finding.Lis
 	}
 }
 
+// RunsAnew reports whether the edit of an application that has ended runs it again.
+func RunsAnew(before, after Object, settings *config.Config) bool {
+	old, ok := before.(dialect.Application)
+	app, ok2 := after.(dialect.Application)
+	if !ok || !ok2 {
+		return false
+	}
+	d := apiOf(app).Dialect(settings)
+	return d.Policy(app).Interrupts && !d.Spec(old).Same(d.Spec(app))
+}
+
 // named returns an object with a name like the one that the API server will generate for it, if it has none.
 func named(object Object) Object {
 	const generated, longest = "xxxxx", 58
@@ -132,6 +143,7 @@ func cluster(c *sparkv1.SparkCluster, settings *config.Config) (finding.List, As
 	if err != nil {
 		return found, Asks{}
 	}
+	found = append(found, objects.PodSecurityWarnings(settings.Defaults.PodSecurity)...)
 	master, worker := &corev1.Pod{Spec: objects.Master.Spec.Template.Spec}, &corev1.Pod{Spec: objects.Worker.Spec.Template.Spec}
 	return found, Asks{Pods: quota.Claim(master, worker, int64(resources.InitialWorkers(c))), Later: c.Spec.Suspend}
 }

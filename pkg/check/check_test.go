@@ -156,6 +156,20 @@ func TestEachKindIsChecked(t *testing.T) {
 	}
 }
 
+func TestAClusterIsWarnedOfWhatBreaksTheProfileOfItsPods(t *testing.T) {
+	restricted := settings()
+	defaults := *restricted.Defaults
+	defaults.PodSecurity.Restricted = true
+	restricted.Defaults = &defaults
+	asking := manifest(t, "spark.apache.org/v1", "SparkCluster", cluster+"  masterSpec: {statefulSetSpec: {template: {spec: {hostNetwork: true}}}}\n")
+	if got, want := printed(check.Manifest(asking, restricted, now)), []string{"warning spec.masterSpec.statefulSetSpec.template"}; !slices.Equal(got, want) {
+		t.Errorf("it is %q, want %q", got, want)
+	}
+	if found := check.Manifest(asking, settings(), now); len(found) > 0 {
+		t.Errorf("without the profile it is %s", found)
+	}
+}
+
 func TestTextsAboutATemplateNameTheFieldsOfTheSchedule(t *testing.T) {
 	template := indented(4, apache+"  driverSpec: {podTemplateSpec: {spec: {volume: []}}}\n")
 	found := check.Manifest(manifest(t, "firesteel.dev/v1alpha1", "ScheduledSparkApplication",

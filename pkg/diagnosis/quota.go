@@ -48,6 +48,11 @@ func WillWaitForQuota(namespace string, lacks []quota.Lack) string {
 	return fmt.Sprintf("It will wait for room: %s.", lacking(namespace, lacks))
 }
 
+// ClusterLacksQuota is what a user is told who applies a cluster for which there is no room yet. Clusters are not held.
+func ClusterLacksQuota(namespace string, lacks []quota.Lack) string {
+	return fmt.Sprintf("There is no room yet for all Pods of the cluster, and Kubernetes refuses them until there is: %s.", lacking(namespace, lacks))
+}
+
 // MoreThanQuota is what a user is told whose executors can never be as many as dynamic allocation may ask for.
 func MoreThanQuota(namespace string, executors int64, lacks []quota.Lack) string {
 	return fmt.Sprintf("Dynamic allocation may ask for %d executors, and there is never room for as many: %s.", executors, lacking(namespace, lacks))

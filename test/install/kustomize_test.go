@@ -90,6 +90,7 @@ func TestKustomizeSecondInstallationSharesNothingButTheCluster(t *testing.T) {
 	const validation = "firesteel-validation-team-b"
 	webhooks = second.get(t, "ValidatingWebhookConfiguration", validation).Object["webhooks"].([]any)
 	expect(t, &object{Object: webhooks[0].(map[string]any)}, "clientConfig: {service: {name: webhook, namespace: firesteel-team-b, path: /validate, port: 443}}")
+	expect(t, &object{Object: webhooks[0].(map[string]any)}, "namespaceSelector: {matchExpressions: [{key: kubernetes.io/metadata.name, operator: In, values: [team-b]}]}")
 	for kind, name := range map[string]string{"Deployment": "webhook", "ClusterRole": "firesteel-webhook-team-b"} {
 		text := fmt.Sprint(second.get(t, kind, name).Object)
 		if !strings.Contains(text, configuration) || !strings.Contains(text, validation) {

@@ -183,8 +183,9 @@ func (w *webhookEnv) existingObjectsPass() {
 	}); calls != 0 {
 		w.Errorf("the webhook was called %d times", calls)
 	}
-	if err := patch(`{"spec":{"driverArgs":["1"]}}`); !slices.Equal(causes(err), []string{"spec.sparkConf[spark.driver.memory]"}) {
-		w.Errorf("an edit of the spec: %v", err)
+	w.must(patch(`{"spec":{"driverArgs":["1"]}}`))
+	if err := patch(`{"spec":{"sparkConf":{"spark.executor.memory":"1.5g"}}}`); !slices.Equal(causes(err), []string{"spec.sparkConf[spark.executor.memory]"}) {
+		w.Errorf("an edit that adds an error: %v", err)
 	}
 	w.delete("refused")
 	w.must(patch(`{"metadata":{"finalizers":[]},"spec":{"driverArgs":["2"]}}`))
@@ -381,6 +382,13 @@ func (w *webhookEnv) failsWhileDown() {
 		w.must(err)
 		return len(found.Items)
 	}
+	// The handler of another installation has another account.
+	run, controls := App("of-another-handler").Obj(), true
+	run.OwnerReferences = []metav1.OwnerReference{{
+		APIVersion: schedule.version, Kind: schedule.kind, Name: "each", UID: "1", Controller: &controls,
+	}}
+	_, err := w.apps().Create(w.Context(), run, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+	w.must(err)
 	before := runs()
 	w.must(wait.PollUntilContextTimeout(w.Context(), pollInterval, timeout, true, func(context.Context) (bool, error) { return runs() > before, nil }))
 	w.must(w.dynamic.Resource(schema.GroupVersionResource{Group: "firesteel.dev", Version: "v1alpha1", Resource: schedule.resource}).Namespace(w.ns).
