@@ -200,7 +200,11 @@ func TestObjectsThatAreCheckedAtTheSameTimeAreBounded(t *testing.T) {
 		return labelsOf(ctx, name)
 	}
 	go func() { answered <- v.Admit(t.Context(), large(7<<20)) }()
-	<-entered
+	select {
+	case <-entered:
+	case response := <-answered:
+		t.Fatalf("afterwards one alone is not checked: %v", response)
+	}
 	v.Namespaces = labelsOf
 	if response := v.Admit(t.Context(), large(7<<20)); !response.Allowed || !strings.Contains(fmt.Sprint(response.Warnings), "too many large objects") {
 		t.Errorf("beside another one: %v", response)
