@@ -3,8 +3,8 @@ package integration
 import (
 	"bytes"
 	"fmt"
-	"maps"
 	"net/http"
+	"maps"
 	"os"
 	"slices"
 	"strconv"

@@ -15,7 +15,7 @@ const (
 	// there are processors.
 	sharedTests = 8
 	// lonePlanes is how many control planes there are besides, for tests that each need one to themselves.
-	lonePlanes = 5
+	lonePlanes = 4
 )
 
 // controlPlanePool gives control planes to tests. A control plane starts when the first test needs it.
@@ -26,20 +26,25 @@ type controlPlanePool struct {
 	shared func() (*suite, error)
 	// places has an entry for each test that uses the shared control plane.
 	places chan struct{}
+	// idle has an entry for each lone control plane that no test uses: nil if it does not run yet.
+	idle chan *suite
 
 	mutex   sync.Mutex
 	started []*suite
-	// idle has an entry for each lone control plane that no test uses: nil if it does not run yet.
-	idle []*suite
-	// longTests and otherTests wait for a lone control plane. Long tests get the next: at the end, the processors would wait for them.
-	longTests, otherTests []chan *suite
 	// used are the control planes that tests use, by the names of the tests.
 	used map[string]*suite
 }
 
 func newControlPlanePool(dir string) *controlPlanePool {
-	p := &controlPlanePool{dir: dir, places: make(chan struct{}, sharedTests), idle: make([]*suite, lonePlanes), used: map[string]*suite{}}
+	p := &controlPlanePool{
+		dir:    dir,
+		places: make(chan struct{}, sharedTests), idle: make(chan *suite, lonePlanes),
+		used: map[string]*suite{},
+	}
 	p.shared = sync.OnceValues(p.start)
+	for range lonePlanes {
+		p.idle <- nil
+	}
 	return p
 }
 
@@ -107,70 +112,20 @@ func (p *controlPlanePool) use(t testing.TB, s *suite) {
 	})
 }
 
-// take waits for a lone control plane. The result is nil if it does not run yet.
-func (p *controlPlanePool) take(t *testing.T, long bool) *suite {
-	t.Helper()
-	began := time.Now()
-	s := <-p.turn(long)
-	t.Logf("waited %s until a control plane was idle", time.Since(began).Round(time.Second))
-	return s
-}
-
-// turn returns a channel that gets a lone control plane.
-func (p *controlPlanePool) turn(long bool) <-chan *suite {
-	p.mutex.Lock()
-	defer p.mutex.Unlock()
-	turn := make(chan *suite, 1)
-	switch {
-	case len(p.idle) > 0:
-		turn <- p.idle[0]
-		p.idle = p.idle[1:]
-	case long:
-		p.longTests = append(p.longTests, turn)
-	default:
-		p.otherTests = append(p.otherTests, turn)
-	}
-	return turn
-}
-
-func (p *controlPlanePool) giveBack(s *suite) {
-	p.mutex.Lock()
-	defer p.mutex.Unlock()
-	for _, waiting := range []*[]chan *suite{&p.longTests, &p.otherTests} {
-		if len(*waiting) > 0 {
-			(*waiting)[0] <- s
-			*waiting = (*waiting)[1:]
-			return
-		}
-	}
-	p.idle = append(p.idle, s)
-}
-
 // reserve waits until a lone control plane is idle, and leaves it so until a test ends that starts one itself.
 func (p *controlPlanePool) reserve(t *testing.T) {
-	t.Helper()
-	s := p.take(t, true)
-	t.Cleanup(func() { p.giveBack(s) })
+	s := <-p.idle
+	t.Cleanup(func() { p.idle <- s })
 }
 
 // alone runs a test beside all others, with a control plane that no other test uses meanwhile.
 func alone(t *testing.T) {
 	t.Helper()
-	aloneIn(t, false)
-}
-
-// aloneForLong runs a test as alone does, and ahead of those that call alone.
-func aloneForLong(t *testing.T) {
-	t.Helper()
-	aloneIn(t, true)
-}
-
-func aloneIn(t *testing.T, long bool) {
-	t.Helper()
 	t.Parallel()
-	p := controlPlanes
-	s := p.take(t, long)
-	t.Cleanup(func() { p.giveBack(s) })
+	p, began := controlPlanes, time.Now()
+	s := <-p.idle
+	t.Cleanup(func() { p.idle <- s })
+	t.Logf("waited %s until a control plane was idle", time.Since(began).Round(time.Second))
 	if s == nil {
 		started, err := p.start()
 		if err != nil {

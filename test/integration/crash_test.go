@@ -96,7 +96,7 @@ func (e crashEnvs) run(t *testing.T, name string, test func(t *testing.T, m *cra
 // The controller is killed at each of its steps in turn, and another takes over. Whatever the step was, no two drivers
 // live at once, each attempt has one, and the whole story is told in order.
 func TestCrashOfTheControllerAtEachStep(t *testing.T) {
-	aloneForLong(t)
+	alone(t)
 	envs := newCrashEnvs(t)
 	for name, life := range map[string]lifeCase{"of a restart": restarted, "of a deletion": cutShort} {
 		t.Run(name, func(t *testing.T) {
@@ -257,7 +257,7 @@ func (m *crashEnv) restartAt(sequence int64) sink.Answer {
 
 // The controller survives a failed request, whether the API server executed it or not.
 func TestFailureOfEachWriteIsRetried(t *testing.T) {
-	aloneForLong(t)
+	alone(t)
 	writes := writesOf(t, restarted)
 	m := newCrashEnv(t)
 	t.Run("in turn", func(t *testing.T) {

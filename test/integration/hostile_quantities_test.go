@@ -116,7 +116,7 @@ func runNeighbours(s *env, name string) {
 // One quantity of a few characters can keep a program busy for ever. It is refused on the object that has it, whatever its
 // kind, and everybody else is served: beside it, and by a controller that starts when it is there.
 func TestHostileQuantitiesAffectNoOtherApplication(t *testing.T) {
-	aloneForLong(t)
+	alone(t)
 	quantities := map[string]string{
 		"beyond-32-bits": `"1e3294967296"`,
 		"huge":           `"1e999999999"`,

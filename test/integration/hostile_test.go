@@ -30,7 +30,7 @@ const (
 // Hostile objects of any kind do not affect an application of another namespace: neither beside it, nor when a controller starts
 // while they exist.
 func TestHostileObjectsAffectNoOtherApplication(t *testing.T) {
-	aloneForLong(t)
+	alone(t)
 	count, seed := int(numberOf(t, hostileCount, 2)), numberOf(t, hostileSeed, rand.Uint64())
 	t.Logf("repeat this with %s=%d and %s=%d", hostileCount, count, hostileSeed, seed)
 	bad, good := newEnv(t), newEnv(t)

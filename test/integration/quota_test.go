@@ -137,7 +137,7 @@ func (s *env) untilSays(name, reason, part string) {
 }
 
 func TestQuotaHoldsLaunches(t *testing.T) {
-	aloneForLong(t)
+	alone(t)
 	s := newEnv(t)
 	s.configured("config-admission", "quota", "hold")
 	s.sharesController()
@@ -225,7 +225,7 @@ func quotaStory(t *testing.T) (applications, room int, runs time.Duration) {
 // Many applications are created at once in a namespace with room for few, and one of two replicas is killed on the way. All run, and never
 // more than there is room for. The test takes some 30 s: the other replica waits for the lease of the one that was killed.
 func TestQuotaIsSharedByManyApplications(t *testing.T) {
-	aloneForLong(t)
+	alone(t)
 	applications, room, runs := quotaStory(t)
 	s := newEnv(t)
 	s.configured("config-admission", "quota", "hold")

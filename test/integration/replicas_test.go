@@ -105,7 +105,7 @@ func (s *env) untilLed(buckets, replicas int) map[string]int {
 }
 
 func TestReplicasShareTheApplications(t *testing.T) {
-	aloneForLong(t)
+	alone(t)
 	const buckets, applications = 4, 16
 	s := newEnv(t)
 	s.configured("config-leader-election", "buckets", fmt.Sprint(buckets))

@@ -70,7 +70,7 @@ func (r *register) count(schedule string, instant time.Time) int {
 // The controller and the handler, which runs behind a broker, are killed around each instant, and started again. The
 // outages are shorter than the schedule's period.
 func TestScheduleMissesAndDoublesNoRun(t *testing.T) {
-	aloneForLong(t)
+	alone(t)
 	instants := 40
 	if text := os.Getenv("FIRESTEEL_INSTANTS"); text != "" {
 		var err error
