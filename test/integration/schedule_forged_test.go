@@ -61,12 +61,14 @@ func TestScheduleForbidCountsEveryRunThatItOwns(t *testing.T) {
 		pi.until("be looked at", func(s *firesteelv1alpha1.ScheduleStatus) bool { return s.NextRun != nil })
 		const theirs = "pi-1700000000000000000" // as the Kubeflow operator names and owns it
 		pi.owned(theirs, false, time.Time{})
+		_, err := s.kubectl("", "wait", "--for=jsonpath={.status}", "--timeout=60s", k.Runs.GroupKind().String()+"/"+theirs)
+		s.must(err) // the controller has seen it
 		pi.patch(`{"schedule": "@every 2s"}`)
 		pi.untilCondition("RunStarted", metav1.ConditionFalse, "WaitsForRunningRun")
 		if runs := pi.runs(); len(runs) != 0 {
 			t.Errorf("beside the run of another operator there are %s", namesOf(runs))
 		}
-		_, err := s.kubectl("", "delete", k.Runs.GroupKind().String(), theirs)
+		_, err = s.kubectl("", "delete", k.Runs.GroupKind().String(), theirs)
 		s.must(err)
 		pi.untilStarted("")
 		pi.patch(`{"suspend": true}`)
