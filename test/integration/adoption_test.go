@@ -3,8 +3,8 @@ package integration
 import (
 	"bytes"
 	"fmt"
-	"net/http"
 	"maps"
+	"net/http"
 	"os"
 	"slices"
 	"strconv"
