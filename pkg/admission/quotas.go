@@ -233,7 +233,7 @@ func (f *followed) missingOf(app dialect.Application) (pods []v1alpha1.QuotaPods
 			f.quotas.logger.Errorw("panic on an application, which counts for no quota", "namespace", app.GetNamespace(), "name", app.GetName(), "panic", reason)
 		}
 	}()
-	return missing(app, f.settings().In(app.GetNamespace()), f.quotas.now())
+	return missing(app, f.settings(), f.quotas.now())
 }
 
 // share returns a number of Pods of a kind that is stored once.

@@ -379,7 +379,9 @@ func TestQuotasThatMayNotBeReadAreUnknown(t *testing.T) {
 	e := &quotaEnv{T: t, quotas: admission.NewQuotas(t.Context(), kube, firesteelfake.NewSimpleClientset(), zap.New(core).Sugar(), now)}
 	e.Validator = &admission.Validator{Settings: store.Load, Installation: installation, Quotas: e.quotas.Of, Now: now}
 	e.quotas.Configure(store.Load(), store.Load)
-	e.until("it is logged", func() bool { return logs.FilterMessage("quota of config-admission needs the right to list and watch").Len() == 1 })
+	e.until("it is logged", func() bool {
+		return logs.FilterMessage("quota of config-admission needs the right to list and watch").Len() == 1
+	})
 	if response := e.Admit(t.Context(), applied(example(""))); !response.Allowed || !strings.Contains(fmt.Sprint(response.Warnings), "has not compared") {
 		t.Errorf("the answer is %v", response)
 	}

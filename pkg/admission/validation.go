@@ -11,6 +11,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -103,7 +104,7 @@ func (v *Validator) manifest(ctx context.Context, request *admissionv1.Admission
 	case errors.As(err, &unknown):
 		return notChecked(finding.Of(err).Sentence())
 	case err != nil:
-		return v.refuse(request, finding.Of(err))
+		return invalid(request, redact.For(request.Object.Raw), finding.Of(err))
 	case object.GetDeletionTimestamp() != nil, request.Operation == admissionv1.Update && sameSpec(request.Object.Raw, request.OldObject.Raw):
 		return allow()
 	}
@@ -116,30 +117,38 @@ func (v *Validator) manifest(ctx context.Context, request *admissionv1.Admission
 	if !served {
 		return allow()
 	}
-	settings = settings.In(request.Namespace)
+	// Most edits are decided without the object before them.
+	before := sync.OnceValue(func() *examined { return v.before(request, settings) })
 	found, asks := check.Examine(object, settings, v.Now())
-	old := before(request)
-	if old != nil && len(found.Of(finding.Error)) > 0 {
-		warnOfKnown(found, check.Check(old, settings, v.Now()))
+	if len(found.Of(finding.Error)) > 0 {
+		warnOfKnown(found, before())
 	}
+	redactor := sync.OnceValue(func() *redact.Redactor { return redact.For(request.Object.Raw) })
 	response := allow()
 	if refused := found.Of(finding.Error); len(refused) > 0 {
-		response = v.refuse(request, refused)
+		response = invalid(request, redactor(), refused)
 	} else {
-		ofQuota := v.compare(request, settings, old, object, asks)
+		ofQuota := v.compare(request, settings, before, &examined{object: object, asks: asks})
 		found = append(found, ofQuota...)
 		if refused := ofQuota.Of(finding.Error); len(refused) > 0 {
 			response = forbid(request, refused)
 		}
 	}
 	if warnings := found.Of(finding.Warning); len(warnings) > 0 {
-		response.Warnings = redact.For(request.Object.Raw).Texts(warnings.Sentences())
+		response.Warnings = redactor().Texts(warnings.Sentences())
 	}
 	return response
 }
 
+// examined is an object with what is found about it.
+type examined struct {
+	object check.Object
+	found  finding.List
+	asks   check.Asks
+}
+
 // before returns an object as it was before an edit; nil if it is new.
-func before(request *admissionv1.AdmissionRequest) check.Object {
+func (v *Validator) before(request *admissionv1.AdmissionRequest, settings *config.Config) *examined {
 	if request.Operation != admissionv1.Update {
 		return nil
 	}
@@ -148,14 +157,18 @@ func before(request *admissionv1.AdmissionRequest) check.Object {
 		return nil
 	}
 	old.SetNamespace(request.Namespace)
-	return old
+	found, asks := check.Examine(old, settings, v.Now())
+	return &examined{old, found, asks}
 }
 
 // warnOfKnown makes warnings of the errors that the object had before the edit: whoever suspends it, or gives it a time to live, need not
-// correct them first.
-func warnOfKnown(found, before finding.List) {
+// correct them first. before is nil if the object is new.
+func warnOfKnown(found finding.List, before *examined) {
+	if before == nil {
+		return
+	}
 	known := map[string]bool{}
-	for _, f := range before.Of(finding.Error) {
+	for _, f := range before.found.Of(finding.Error) {
 		known[f.Field+"\n"+f.Error()] = true
 	}
 	for i := range found {
@@ -180,10 +193,10 @@ func sameSpec(a, b []byte) bool {
 	return json.Unmarshal(before.Spec, &specBefore) == nil && json.Unmarshal(after.Spec, &specAfter) == nil && reflect.DeepEqual(specBefore, specAfter)
 }
 
-// compare compares what an object asks for with the quotas of its namespace. An edit counts for what it adds. old is the object before
-// the edit; nil if it is new.
-func (v *Validator) compare(request *admissionv1.AdmissionRequest, settings *config.Config, old, object check.Object, asks check.Asks) finding.List {
-	mode := settings.Admission.Quota
+// compare compares what an object asks for with the quotas of its namespace. An edit counts for what it adds. before returns the object
+// before the edit; nil if it is new.
+func (v *Validator) compare(request *admissionv1.AdmissionRequest, settings *config.Config, before func() *examined, after *examined) finding.List {
+	mode, asks := settings.Admission.Quota, after.asks
 	if mode == config.QuotaOff || len(asks.Pods) == 0 {
 		return nil
 	}
@@ -196,19 +209,18 @@ func (v *Validator) compare(request *admissionv1.AdmissionRequest, settings *con
 	}
 	// asked is what the object asked for until now, and counted is what the quotas count of it.
 	var asked, counted []v1alpha1.QuotaPods
-	if old != nil {
-		if hasEnded(old) && !check.RunsAnew(old, object, settings) {
+	if old := before(); old != nil {
+		if hasEnded(old.object) && !check.RunsAnew(old.object, after.object, settings) {
 			return nil
 		}
-		before := check.AsksOf(old, settings, v.Now())
-		asked = before.Pods
-		if isCounted(old, before) {
-			counted = before.Pods
+		asked = old.asks.Pods
+		if isCounted(old.object, old.asks) {
+			counted = old.asks.Pods
 		}
 	}
 	kind := request.Kind.Kind
 	refuse := func(lacks []quota.Lack) finding.List {
-		explained := diagnosis.QuotaFails(kind, request.Namespace, object.GetName(), quota.Verdict{Lacks: lacks})
+		explained := diagnosis.QuotaFails(kind, request.Namespace, after.object.GetName(), quota.Verdict{Lacks: lacks})
 		return finding.List{{Severity: finding.Error, Reason: explained.Reason, Field: "spec", Text: explained.Summary, Remedy: explained.Remedy}}
 	}
 	if lacks := known.NeverFits(asked, asks.Pods); len(lacks) > 0 {
@@ -220,7 +232,7 @@ func (v *Validator) compare(request *admissionv1.AdmissionRequest, settings *con
 			return refuse(lacks)
 		}
 		text := diagnosis.WillWaitForQuota(request.Namespace, lacks)
-		if _, isCluster := object.(*sparkv1.SparkCluster); isCluster {
+		if _, isCluster := after.object.(*sparkv1.SparkCluster); isCluster {
 			text = diagnosis.ClusterLacksQuota(request.Namespace, lacks)
 		}
 		found.Add(finding.Finding{Severity: finding.Warning, Text: text})
@@ -261,24 +273,24 @@ func isCounted(object check.Object, asks check.Asks) bool {
 // forbid refuses an object for the quotas.
 func forbid(request *admissionv1.AdmissionRequest, found finding.List) *admissionv1.AdmissionResponse {
 	response := refuse(http.StatusForbidden, metav1.StatusReasonForbidden, found.String())
-	response.Result.Details = &metav1.StatusDetails{
-		Name: request.Name, Group: request.Kind.Group, Kind: request.Kind.Kind,
-		Causes: []metav1.StatusCause{{Type: metav1.CauseTypeForbidden, Field: found[0].Field, Message: found.String()}},
-	}
+	response.Result.Details = detailsOf(request, metav1.StatusCause{Type: metav1.CauseTypeForbidden, Field: found[0].Field, Message: found.String()})
 	return response
 }
 
-// refuse refuses an object for all that is found. Each finding is a cause of the status, by its field.
-func (v *Validator) refuse(request *admissionv1.AdmissionRequest, found finding.List) *admissionv1.AdmissionResponse {
-	redactor := redact.For(request.Object.Raw)
-	response := refuse(http.StatusUnprocessableEntity, metav1.StatusReasonInvalid, redactor.Text(found.String()))
-	response.Result.Details = &metav1.StatusDetails{Name: request.Name, Group: request.Kind.Group, Kind: request.Kind.Kind}
+// invalid refuses an object for all that is found. Each finding is a cause of the status, by its field.
+func invalid(request *admissionv1.AdmissionRequest, redactor *redact.Redactor, found finding.List) *admissionv1.AdmissionResponse {
+	var causes []metav1.StatusCause
 	for _, f := range found {
-		response.Result.Details.Causes = append(response.Result.Details.Causes, metav1.StatusCause{
-			Type: metav1.CauseTypeFieldValueInvalid, Field: f.Field, Message: redactor.Text(f.WithoutField()),
-		})
+		causes = append(causes, metav1.StatusCause{Type: metav1.CauseTypeFieldValueInvalid, Field: f.Field, Message: redactor.Text(f.WithoutField())})
 	}
+	response := refuse(http.StatusUnprocessableEntity, metav1.StatusReasonInvalid, redactor.Text(found.String()))
+	response.Result.Details = detailsOf(request, causes...)
 	return response
+}
+
+// detailsOf names the object that is refused, with the causes.
+func detailsOf(request *admissionv1.AdmissionRequest, causes ...metav1.StatusCause) *metav1.StatusDetails {
+	return &metav1.StatusDetails{Name: request.Name, Group: request.Kind.Group, Kind: request.Kind.Kind, Causes: causes}
 }
 
 // configMap decides about a ConfigMap with settings: of the installation, or of a namespace that it serves.
@@ -314,9 +326,7 @@ func (v *Validator) configMap(ctx context.Context, request *admissionv1.Admissio
 	if len(problems) > 0 {
 		message := strings.Join(problems, "; ")
 		response = refuse(http.StatusUnprocessableEntity, metav1.StatusReasonInvalid, message)
-		response.Result.Details = &metav1.StatusDetails{Name: request.Name, Kind: "ConfigMap", Causes: []metav1.StatusCause{
-			{Type: metav1.CauseTypeFieldValueInvalid, Field: "data", Message: message},
-		}}
+		response.Result.Details = detailsOf(request, metav1.StatusCause{Type: metav1.CauseTypeFieldValueInvalid, Field: "data", Message: message})
 	}
 	response.Warnings = warnings
 	return response
@@ -340,6 +350,10 @@ func (v *Validator) checkOwn(ctx context.Context, configMap *corev1.ConfigMap) e
 	if !settings.Complete() {
 		return nil
 	}
+	problem := settings.CheckOwn(configMap)
+	if problem == nil {
+		return nil
+	}
 	var namespaceLabels labels.Set
 	if settings.Scope.UsesNamespaceLabels() {
 		var err error
@@ -350,5 +364,5 @@ func (v *Validator) checkOwn(ctx context.Context, configMap *corev1.ConfigMap) e
 	if !settings.Scope.ServesNamespace(configMap.Namespace, namespaceLabels) {
 		return nil
 	}
-	return settings.CheckOwn(configMap)
+	return problem
 }

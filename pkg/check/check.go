@@ -24,22 +24,6 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
-// Manifest returns everything that is found about a manifest in JSON, with the settings for the objects of its namespace.
-func Manifest(manifest []byte, settings *config.Config, now time.Time) finding.List {
-	object, err := Decode(manifest)
-	if err != nil {
-		return finding.Of(err)
-	}
-	return Check(object, settings, now)
-}
-
-// Check returns everything that is found about an object: errors, for which it is refused, and warnings. settings are those for the
-// objects of its namespace.
-func Check(object Object, settings *config.Config, now time.Time) finding.List {
-	found, _ := Examine(object, settings, now)
-	return found
-}
-
 // Asks is what an object asks of quotas.
 type Asks struct {
 	// Pods are those that it creates at first. There are none if nothing is created, or if it is not known what.
@@ -51,17 +35,19 @@ type Asks struct {
 }
 
 // AsksOf returns what an object asks of quotas.
-func AsksOf(object Object, settings *config.Config, now time.Time) Asks {
-	_, asks := Examine(object, settings, now)
+func AsksOf(object Object, installation *config.Config, now time.Time) Asks {
+	_, asks := Examine(object, installation, now)
 	return asks
 }
 
-// Examine is Check. It also returns what the object asks of quotas.
-func Examine(object Object, settings *config.Config, now time.Time) (finding.List, Asks) {
+// Examine returns everything that is found about an object: errors, for which it is refused, and warnings. It also returns what the object
+// asks of quotas. installation are the settings of the installation.
+func Examine(object Object, installation *config.Config, now time.Time) (finding.List, Asks) {
 	object = named(object)
+	settings := installation.In(object.GetNamespace())
 	switch object := object.(type) {
 	case *sparkv1.SparkCluster:
-		return cluster(object, settings)
+		return cluster(object, installation)
 	case variant.Schedule:
 		return ofSchedule(object, settings, now)
 	case dialect.Application:
@@ -72,13 +58,13 @@ func Examine(object Object, settings *config.Config, now time.Time) (finding.Lis
 }
 
 // RunsAnew reports whether the edit of an application that has ended runs it again.
-func RunsAnew(before, after Object, settings *config.Config) bool {
+func RunsAnew(before, after Object, installation *config.Config) bool {
 	old, ok := before.(dialect.Application)
 	app, ok2 := after.(dialect.Application)
 	if !ok || !ok2 {
 		return false
 	}
-	d := apiOf(app).Dialect(settings)
+	d := apiOf(app).Dialect(installation.In(app.GetNamespace()))
 	return d.Policy(app).Interrupts && !d.Spec(old).Same(d.Spec(app))
 }
 
@@ -133,17 +119,18 @@ func undecodable(noun, reason string) finding.List {
 	return finding.List{{Severity: finding.Error, Reason: explained.Reason, Text: explained.Summary, Remedy: explained.Remedy}}
 }
 
-func cluster(c *sparkv1.SparkCluster, settings *config.Config) (finding.List, Asks) {
+func cluster(c *sparkv1.SparkCluster, installation *config.Config) (finding.List, Asks) {
 	if c.Undecodable != "" {
 		return undecodable("cluster", c.Undecodable), Asks{}
 	}
-	objects, err := resources.Build(c, resources.Defaults{Image: settings.Defaults.Image, PodSecurity: settings.Defaults.PodSecurity})
-	found := append(finding.Of(err), status.Invalid(c, settings.Admission.Rules)...)
+	defaults := installation.OfClusters(c.Namespace)
+	objects, err := resources.Build(c, defaults)
+	found := append(finding.Of(err), status.Invalid(c, installation.Admission.Rules)...)
 	found = append(found, status.Warnings(c).Beside(found)...)
 	if err != nil {
 		return found, Asks{}
 	}
-	found = append(found, objects.PodSecurityWarnings(settings.Defaults.PodSecurity)...)
+	found = append(found, objects.PodSecurityWarnings(defaults.PodSecurity)...)
 	master, worker := &corev1.Pod{Spec: objects.Master.Spec.Template.Spec}, &corev1.Pod{Spec: objects.Worker.Spec.Template.Spec}
 	return found, Asks{Pods: quota.Claim(master, worker, int64(resources.InitialWorkers(c))), Later: c.Spec.Suspend}
 }

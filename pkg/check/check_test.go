@@ -40,6 +40,16 @@ func manifest(t *testing.T, apiVersion, kind, spec string) []byte {
 	return encoded
 }
 
+// findings are what is found about a manifest in JSON.
+func findings(manifest []byte, settings *config.Config, now time.Time) finding.List {
+	object, err := check.Decode(manifest)
+	if err != nil {
+		return finding.Of(err)
+	}
+	found, _ := check.Examine(object, settings, now)
+	return found
+}
+
 // printed are findings with their severity and field.
 func printed(found finding.List) []string {
 	var lines []string
@@ -147,7 +157,7 @@ func TestEachKindIsChecked(t *testing.T) {
 	} {
 		for _, version := range test.versions {
 			t.Run(name+" in "+version, func(t *testing.T) {
-				found := check.Manifest(manifest(t, version, test.kind, test.spec), settings(), now)
+				found := findings(manifest(t, version, test.kind, test.spec), settings(), now)
 				if diff := cmp.Diff(test.want, printed(found)); diff != "" {
 					t.Errorf("findings (-want +got):\n%s\n%s", diff, found)
 				}
@@ -162,17 +172,17 @@ func TestAClusterIsWarnedOfWhatBreaksTheProfileOfItsPods(t *testing.T) {
 	defaults.PodSecurity.Restricted = true
 	restricted.Defaults = &defaults
 	asking := manifest(t, "spark.apache.org/v1", "SparkCluster", cluster+"  masterSpec: {statefulSetSpec: {template: {spec: {hostNetwork: true}}}}\n")
-	if got, want := printed(check.Manifest(asking, restricted, now)), []string{"warning spec.masterSpec.statefulSetSpec.template"}; !slices.Equal(got, want) {
+	if got, want := printed(findings(asking, restricted, now)), []string{"warning spec.masterSpec.statefulSetSpec.template"}; !slices.Equal(got, want) {
 		t.Errorf("it is %q, want %q", got, want)
 	}
-	if found := check.Manifest(asking, settings(), now); len(found) > 0 {
+	if found := findings(asking, settings(), now); len(found) > 0 {
 		t.Errorf("without the profile it is %s", found)
 	}
 }
 
 func TestTextsAboutATemplateNameTheFieldsOfTheSchedule(t *testing.T) {
 	template := indented(4, apache+"  driverSpec: {podTemplateSpec: {spec: {volume: []}}}\n")
-	found := check.Manifest(manifest(t, "firesteel.dev/v1alpha1", "ScheduledSparkApplication",
+	found := findings(manifest(t, "firesteel.dev/v1alpha1", "ScheduledSparkApplication",
 		"  schedule: '@daily'\n  template:\n    spec:\n"+template), settings(), now)
 	if want := `unknown field "spec.template.spec.driverSpec.podTemplateSpec.spec.volume" is dropped: correct its spelling`; found.String() != want {
 		t.Errorf("it is %q, want %q", found, want)
@@ -193,7 +203,7 @@ func TestAnObjectThatCannotBeDecodedIsRefusedWithItsField(t *testing.T) {
 			"spec.template.driver.template.spec.activeDeadlineSeconds",
 		},
 	} {
-		found := check.Manifest(manifest(t, test.version, test.kind, test.spec), settings(), now)
+		found := findings(manifest(t, test.version, test.kind, test.spec), settings(), now)
 		if len(found) == 0 || found[0].Severity != finding.Error || !strings.Contains(found.String(), test.field) {
 			t.Errorf("%s %s: it is %q, want %s", test.version, test.kind, found, test.field)
 		}
@@ -209,7 +219,7 @@ func TestUnknownKindsAndVersionsAreRefusedWithThoseThatAreServed(t *testing.T) {
 		`[]`:                               `the manifest is no object with apiVersion and kind`,
 		`{"apiVersion":"spark.apache.org/v1","kind":"SparkApplication","metadata":7}`: `metadata cannot be decoded`,
 	} {
-		found := check.Manifest([]byte(text), settings(), now)
+		found := findings([]byte(text), settings(), now)
 		if len(found) != 1 || found[0].Severity != finding.Error || !strings.HasPrefix(found.String(), want) {
 			t.Errorf("%s: it is %q, want %q", text, found, want)
 		}
@@ -219,7 +229,7 @@ func TestUnknownKindsAndVersionsAreRefusedWithThoseThatAreServed(t *testing.T) {
 func TestAnObjectWhoseNameIsGeneratedLaterIsChecked(t *testing.T) {
 	text := strings.Replace(string(manifest(t, "sparkoperator.k8s.io/v1beta2", "SparkApplication", kubeflow)), `"name":"pi"`,
 		`"generateName":"`+strings.Repeat("a", 250)+`-"`, 1)
-	if found := check.Manifest([]byte(text), settings(), now); len(found) > 0 {
+	if found := findings([]byte(text), settings(), now); len(found) > 0 {
 		t.Errorf("it is refused: %s", found)
 	}
 }
@@ -230,7 +240,7 @@ func TestAnObjectOfATypedClientIsChecked(t *testing.T) {
 		t.Fatal(err)
 	}
 	app.APIVersion, app.Kind = "", ""
-	if found := check.Check(app, settings(), now); !slices.Equal(printed(found), []string{"error spec.deploymentMode"}) {
+	if found, _ := check.Examine(app, settings(), now); !slices.Equal(printed(found), []string{"error spec.deploymentMode"}) {
 		t.Errorf("it is %s", found)
 	}
 }

@@ -2,9 +2,9 @@
 // the controller would refuse it, and warnings, which the condition Warning would show. It is pure. The webhook asks it about what users
 // apply. The controller asks the same functions when it acts:
 //
-//	manifest --Decode--> object --Object--> findings, and what its Pods ask of quotas
-//	                               |
-//	                               +-- application   dialect.Check                 the controller's launch: dialect.Build, LaunchWarnings
-//	                               +-- schedule      variant.PolicyOf, and its template as an application
-//	                               +-- cluster       resources.Build, status.Warnings
+//	manifest --Decode--> object --Examine--> findings, and what its Pods ask of quotas
+//	                                |
+//	                                +-- application   dialect.Check                 the controller's launch: dialect.Build, LaunchWarnings
+//	                                +-- schedule      variant.PolicyOf, and its template as an application
+//	                                +-- cluster       resources.Build, status.Invalid, status.Warnings
 package check

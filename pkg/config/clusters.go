@@ -4,6 +4,8 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/firesteel-dev/firesteel/pkg/cluster/resources"
 )
 
 // Clusters holds the settings of standalone clusters.
@@ -19,4 +21,9 @@ func NewClusters(configMap *corev1.ConfigMap) (*Clusters, error) {
 		"master-start-timeout": nonNegativeDuration(&clusters.MasterStartTimeout),
 	}.Read(ClustersName, configMap)
 	return clusters, err
+}
+
+// OfClusters returns the settings of the clusters in a namespace. Their image is the installation's.
+func (c *Config) OfClusters(namespace string) resources.Defaults {
+	return resources.Defaults{Image: c.Defaults.Image, PodSecurity: c.In(namespace).Defaults.PodSecurity}
 }

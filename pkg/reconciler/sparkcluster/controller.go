@@ -135,10 +135,11 @@ func concernsMaster(changed object) bool {
 // settings change.
 func concerns(process *base.Process, c *sparkv1.SparkCluster, before, after *config.Config) bool {
 	served := after.Scope.Serves(c, process.NamespaceLabels)
-	redefined := !reflect.DeepEqual(before.Clusters, after.Clusters) || before.Defaults.Image != after.Defaults.Image ||
-		before.In(c.Namespace).Defaults.PodSecurity != after.In(c.Namespace).Defaults.PodSecurity ||
-		!maps.Equal(before.Admission.Rules, after.Admission.Rules)
-	return served != before.Scope.Serves(c, process.NamespaceLabels) || served && redefined
+	redefined := func() bool {
+		return !reflect.DeepEqual(before.Clusters, after.Clusters) || before.OfClusters(c.Namespace) != after.OfClusters(c.Namespace) ||
+			!maps.Equal(before.Admission.Rules, after.Admission.Rules)
+	}
+	return served != before.Scope.Serves(c, process.NamespaceLabels) || served && redefined()
 }
 
 // unfinished reports whether a new leader has to reconcile a cluster. A cluster that is released, with all events acknowledged, is

@@ -118,8 +118,8 @@ func (r *Reconciler) advance(ctx context.Context, c *sparkv1.SparkCluster) (*spa
 	settings := config.FromContext(ctx)
 	policy := status.Policy(c, settings.Clusters.MasterStartTimeout, settings.Events.DeletionGrace)
 	policy.Spec.SameSince = r.state.edits.SameSince(c.UID, c.Generation)
-	podSecurity := settings.In(c.Namespace).Defaults.PodSecurity
-	objects, err := resources.Build(c, resources.Defaults{Image: settings.Defaults.Image, PodSecurity: podSecurity})
+	defaults := settings.OfClusters(c.Namespace)
+	objects, err := resources.Build(c, defaults)
 	if err != nil {
 		return c, err
 	}
@@ -129,14 +129,14 @@ func (r *Reconciler) advance(ctx context.Context, c *sparkv1.SparkCluster) (*spa
 	if err := r.retryRefused(ctx, c, objects); err != nil {
 		return c, err
 	}
-	if !r.runs(c, objects) {
-		policy.Refused = r.redactors.Cause(c, dialect.Refused(status.Invalid(c, settings.Admission.Rules)))
+	if rules := settings.Admission.Rules; len(rules) > 0 && !r.runs(c, objects) {
+		policy.Refused = r.redactors.Cause(c, dialect.Refused(status.Invalid(c, rules)))
 	}
 	record, seen := r.withProgress(c), r.observe(ctx, c, objects)
 	for range maxEffects {
 		var decision cluster.Decision
 		record, decision = cluster.Decide(record, policy, seen, r.clock.Now())
-		decision.Warnings = append(decision.Warnings, objects.PodSecurityWarnings(podSecurity).Sentences()...)
+		decision.Warnings = append(decision.Warnings, objects.PodSecurityWarnings(defaults.PodSecurity).Sentences()...)
 		logDecision(ctx, record, decision)
 		if c, err = r.persist(ctx, c, record, decision); err != nil {
 			return c, err
