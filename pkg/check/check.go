@@ -139,21 +139,18 @@ func ofSchedule(s variant.Schedule, settings *config.Config, now time.Time) (fin
 	if reason := s.GetUndecodable(); reason != "" {
 		return undecodable("schedule", reason), Asks{}
 	}
-	kind := variant.Apache
-	if _, ok := s.(*v1beta2.ScheduledSparkApplication); ok {
-		kind = variant.Kubeflow
-	}
+	kind := variant.KindOf(s)
 	found := kind.PolicyOf(s, now).Refusals
 	run, err := runOf(kind, s, now)
 	if err != nil {
 		return append(found, finding.Finding{Field: "spec.template", Message: fmt.Sprintf("is no application (%v)", err), Remedy: "write one"}), Asks{}
 	}
 	inRun, asks := application(run, settings)
-	for _, f := range inRun {
-		found = append(found, finding.List{kind.FoundInTemplate(f)}.Beside(found)...)
+	for i := range inRun {
+		inRun[i] = kind.FoundInTemplate(inRun[i])
 	}
 	asks.Later = true
-	return found, asks
+	return append(found, inRun.Beside(found)...), asks
 }
 
 // runOf returns the application that a schedule would start at an instant.

@@ -18,6 +18,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/check"
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/finding"
+	"github.com/firesteel-dev/firesteel/pkg/policy"
 )
 
 var now = time.Date(2026, 11, 26, 0, 0, 0, 0, time.UTC)
@@ -186,6 +187,22 @@ func TestTextsAboutATemplateNameTheFieldsOfTheSchedule(t *testing.T) {
 		"  schedule: '@daily'\n  template:\n    spec:\n"+template), settings(), now)
 	if want := `unknown field "spec.template.spec.driverSpec.podTemplateSpec.spec.volume" is dropped: correct its spelling`; found.String() != want {
 		t.Errorf("it is %q, want %q", found, want)
+	}
+}
+
+func TestEachFindingAboutAFieldOfATemplateIsShown(t *testing.T) {
+	ruled := settings()
+	ruled.Admission = &config.Admission{Rules: policy.Rules{"denied-spark-properties": "spark.executor.instances", "max-executors": "3"}}
+	spec := apache + "  sparkConf: {spark.executor.instances: '5'}\n"
+	alone := findings(manifest(t, "spark.apache.org/v1", "SparkApplication", spec), ruled, now)
+	if len(alone) != 2 || alone[0].Field != alone[1].Field {
+		t.Fatalf("an application with that spec has %q, want two findings about one field", printed(alone))
+	}
+	const schedule = "  schedule: '@daily'\n  template:\n    spec:\n"
+	field := "error spec.template.spec.sparkConf[spark.executor.instances]"
+	found := findings(manifest(t, "firesteel.dev/v1alpha1", "ScheduledSparkApplication", schedule+indented(4, spec)), ruled, now)
+	if got, want := printed(found), []string{field, field}; !slices.Equal(got, want) {
+		t.Errorf("a schedule has %q, want %q", got, want)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
 	"github.com/firesteel-dev/firesteel/pkg/events"
 	"github.com/firesteel-dev/firesteel/pkg/kube"
 	"github.com/firesteel-dev/firesteel/pkg/schedule"
@@ -66,6 +67,14 @@ func Of(object events.Object) *Kind {
 		}
 	}
 	return nil
+}
+
+// KindOf returns the kind of a schedule.
+func KindOf(s Schedule) *Kind {
+	if _, ok := s.(*v1beta2.ScheduledSparkApplication); ok {
+		return Kubeflow
+	}
+	return Apache
 }
 
 // String names the kind with its API group, as kubectl does.
