@@ -150,12 +150,8 @@ func parseFlags() *rest.Config {
 
 // tune prepares the configuration of all clients.
 func tune(cluster *rest.Config) error {
-	if cluster.QPS == 0 {
-		cluster.QPS = -1 // the API server's Priority and Fairness is the limit
-	}
-	cluster.UserAgent = rest.DefaultKubernetesUserAgent() // for audit logs and managed fields
 	launch.WithoutCreateRetries(cluster)
-	kube.WithFreshWatches(cluster)
+	kube.Configure(cluster)
 	counted, err := apiserver.CountRequests(otel.GetMeterProvider())
 	if err != nil {
 		return err

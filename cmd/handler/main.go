@@ -78,9 +78,7 @@ func run(ctx context.Context, args []string) error {
 	if err != nil {
 		return fmt.Errorf("read the kubeconfig: %w", err)
 	}
-	cluster.UserAgent = rest.DefaultKubernetesUserAgent() // for audit logs and managed fields
-	cluster.QPS = -1                                      // the API server's Priority and Fairness is the limit
-	kube.WithFreshWatches(cluster)
+	kube.Configure(cluster)
 	handler, err := newHandler(ctx, cluster, env, args)
 	if err != nil {
 		return err

@@ -68,8 +68,7 @@ func main() {
 	if flag.NArg() > 0 {
 		log.Fatalf("%q is unexpected: the webhook has no arguments but flags", flag.Arg(0))
 	}
-	cluster.QPS = -1                                      // the API server's Priority and Fairness is the limit
-	cluster.UserAgent = rest.DefaultKubernetesUserAgent() // for audit logs and managed fields
+	kube.Configure(cluster)
 	namespaces, err := metadata.NewForConfig(cluster)
 	if err != nil {
 		log.Fatal(err)

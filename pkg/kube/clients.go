@@ -20,6 +20,15 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/kube/codec"
 )
 
+// Configure sets what the clients of a process with informers share. It is called before the first client is made.
+func Configure(cluster *rest.Config) {
+	if cluster.QPS == 0 {
+		cluster.QPS = -1 // the API server's Priority and Fairness is the limit
+	}
+	cluster.UserAgent = rest.DefaultKubernetesUserAgent() // for audit logs and managed fields
+	withFreshWatches(cluster)
+}
+
 // Clients are the generated clients of all kinds. versioned.Interface has these methods, too.
 type Clients interface {
 	SparkV1() typedsparkv1.SparkV1Interface

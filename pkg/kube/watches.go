@@ -20,12 +20,12 @@ import (
 // controller may read only some.
 const maxInterrupted = 4096
 
-// WithFreshWatches makes the informers of a configuration list again after the API server was away.
+// withFreshWatches makes the informers of a configuration list again after the API server was away.
 //
 // Without it they resume their watches at the last resource version that they know. An API server that was restored from an
 // older backup uses that version again later, for another change. Until then it accepts the watch and sends nothing, and it
 // reports no error.
-func WithFreshWatches(config *rest.Config) {
+func withFreshWatches(config *rest.Config) {
 	known := &interruptions{counts: lru.New(maxInterrupted)}
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return freshWatches{next, known} })
 }

@@ -26,7 +26,7 @@ func TestAWatchThatWasRefusedIsNotResumed(t *testing.T) {
 	if err := listener.Close(); err != nil {
 		t.Fatal(err)
 	}
-	kube.WithFreshWatches(config)
+	kube.Configure(config)
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		t.Fatal(err)
@@ -48,7 +48,7 @@ func shortWatches(t *testing.T) kubernetes.Interface {
 	}))
 	t.Cleanup(server.Close)
 	config := &rest.Config{Host: server.URL}
-	kube.WithFreshWatches(config)
+	kube.Configure(config)
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		t.Fatal(err)
@@ -103,7 +103,7 @@ func TestAWatchThatTheClientStopsIsResumed(t *testing.T) {
 	defer server.Close()
 	defer close(held)
 	config, long := &rest.Config{Host: server.URL}, int64(300)
-	kube.WithFreshWatches(config)
+	kube.Configure(config)
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		t.Fatal(err)
