@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/util/wait"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/early/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
@@ -148,6 +149,13 @@ func TestEarlyApplications(t *testing.T) {
 			t.Errorf("kubectl get sparkapplications: %s (%v)", got, err)
 		}
 	})
+	step = func(name string, test func(s *env)) {
+		t.Run(name, func(t *testing.T) {
+			s := s.in(t)
+			s.untilNodePortIsFree()
+			test(s)
+		})
+	}
 	step("a life has its budget, and its UI a node port", liveEarly)
 	step("a driver that fails", failEarly)
 	step("an edit runs it again", editEarly)
@@ -167,10 +175,29 @@ func TestEarlyApplications(t *testing.T) {
 	left := s.awaitingUser("left")
 	r.Kill()
 	s.startAsUser(left, "left-driver").succeed()
-	step("a controller that is killed around the launch starts one driver, and follows one", crashEarly)
+	t.Run("a controller that is killed around the launch starts one driver, and follows one", func(t *testing.T) { crashEarly(s.in(t)) })
 	for _, request := range s.forbidden() {
 		t.Errorf("the controller may not do what it does: %s", request)
 	}
+}
+
+// untilNodePortIsFree waits until a Service gets the only node port, and gives it back. The API server frees the port of a deleted
+// Service after watchers see the deletion, and before it answers the request for it.
+func (s *env) untilNodePortIsFree() {
+	s.Helper()
+	services := s.Kube.CoreV1().Services(s.ns)
+	probe := &corev1.Service{
+		ObjectMeta: metav1.ObjectMeta{Name: "probe"},
+		Spec:       corev1.ServiceSpec{Type: corev1.ServiceTypeNodePort, Ports: []corev1.ServicePort{{Port: 80}}},
+	}
+	s.must(wait.PollUntilContextTimeout(s.Context(), pollInterval, timeout, true, func(ctx context.Context) (bool, error) {
+		_, err := services.Create(ctx, probe, metav1.CreateOptions{})
+		if apierrors.IsInternalError(err) { // "range is full"
+			return false, nil
+		}
+		return err == nil, err
+	}))
+	s.must(services.Delete(s.Context(), probe.Name, metav1.DeleteOptions{}))
 }
 
 // forbidden returns the requests of the controller that were forbidden.
@@ -296,6 +323,7 @@ func exhaustEarly(s *env) {
 	s.untilEarly("lacks-it", v1alpha1.CompletedState)
 	first.succeed()
 	s.untilEarly("has-it", v1alpha1.CompletedState)
+	s.untilNodePortIsFree()
 	s.applyEarly(earlyPi("has-it-now"))
 	third := s.runEarly("has-it-now") // finished applications use no node port
 	until(s, s.earlyApps(), "has-it-now", "show its UI", func(app *v1alpha1.SparkApplication) bool { return app.Status.DriverInfo.WebUIURL != "" })
@@ -335,6 +363,7 @@ func exhaustOthers(s *env) {
 
 	holder.succeed()
 	s.untilEarly("holds-it", v1alpha1.CompletedState)
+	s.untilNodePortIsFree()
 	s.create(App("has-it"))
 	owner := s.driver("has-it", 0).set(onNode).start().ready()
 	s.untilState("has-it", "RunningHealthy")

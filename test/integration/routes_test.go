@@ -301,7 +301,7 @@ func routeEarly(s *env) {
 	until(s, routes, early.UIServiceName(told), "lead to the driver of the user", func(route *unstructured.Unstructured) bool { return metav1.IsControlledBy(route, told) })
 	s.must(s.earlyApps().Delete(s.Context(), "told", metav1.DeleteOptions{}))
 	untilGone(s, s.earlyApps(), "told")
-	untilGone(s, s.Kube.CoreV1().Services(s.ns), early.UIServiceName(told)) // its node port is free
+	s.untilNodePortIsFree()
 
 	s.applyEarly(earlyPi("routed"))
 	d := s.runEarly("routed")

@@ -297,7 +297,7 @@ func (u *upgrade) statefulSets() string {
 }
 
 // period is longer than a rollout takes to hand a schedule over.
-const period = 15 * time.Second
+const period = 30 * time.Second
 
 // keepSchedules creates a schedule of each kind.
 func (u *upgrade) keepSchedules() (all []*scheduleEnv) {
