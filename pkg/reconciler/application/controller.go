@@ -203,41 +203,18 @@ func watchApplications(
 	firstLaunches *base.Burst, currentDialect dialectOf, quotaOf func(dialect.Application) quotas.State,
 ) func() bool {
 	base.Must(ctx, informer.SetTransform(r.api.Compact))
-	added := func(app dialect.Application, atStart bool) {
-		r.newApplications.added(app, atStart)
-		r.recordGuard.recordSeen(app)
-		firstLaunches.Set(app.GetUID(), app.GetRecord() == nil)
-		r.quotas.Set(quotaOf(app), false)
-	}
-	deleted := func(app dialect.Application) {
-		r.relay.Forget(app.GetUID())
-		r.recordGuard.forget(app)
-		r.relabelledDrivers.Forget(base.KeyOf(app))
-		r.launcher.Forget(app.GetUID())
-		r.quotas.Forget(app)
-		r.edits.Forget(app.GetUID())
-		r.deadlines.clear(base.KeyOf(app))
-		states.Observe(base.KeyOf(app))
-		firstLaunches.Set(app.GetUID(), false)
-		if r.executorDetails != nil {
-			r.executorDetails.Forget(app.GetUID())
-		}
-	}
 	return base.AddHandler(ctx, informer, cache.ResourceEventHandlerDetailedFuncs{
 		AddFunc: func(object any, atStart bool) {
 			if app, ok := object.(dialect.Application); ok {
-				added(app, atStart)
+				r.newApplications.added(app, atStart)
+				r.recordGuard.recordSeen(app)
+				firstLaunches.Set(app.GetUID(), app.GetRecord() == nil)
+				r.quotas.Set(quotaOf(app), false)
 			}
 			impl.Enqueue(object)
 		},
 		UpdateFunc: func(old, updated any) {
 			before, after := old.(dialect.Application), updated.(dialect.Application)
-			if before.GetUID() != after.GetUID() { // it was deleted and created again while the watch was interrupted
-				deleted(before)
-				added(after, false)
-				impl.Enqueue(after)
-				return
-			}
 			r.quotas.Set(quotaOf(after), true)
 			if r.recordGuard.RolledBack(before, after) {
 				r.relay.Forget(after.GetUID()) // what the relay has acknowledged is void, too
@@ -257,8 +234,21 @@ func watchApplications(
 			impl.Enqueue(after)
 		},
 		DeleteFunc: func(object any) {
-			if app, ok := base.LastKnown(object).(dialect.Application); ok {
-				deleted(app)
+			app, ok := base.LastKnown(object).(dialect.Application)
+			if !ok {
+				return
+			}
+			r.relay.Forget(app.GetUID())
+			r.recordGuard.forget(app)
+			r.relabelledDrivers.Forget(base.KeyOf(app))
+			r.launcher.Forget(app.GetUID())
+			r.quotas.Forget(app)
+			r.edits.Forget(app.GetUID())
+			r.deadlines.clear(base.KeyOf(app))
+			states.Observe(base.KeyOf(app))
+			firstLaunches.Set(app.GetUID(), false)
+			if r.executorDetails != nil {
+				r.executorDetails.Forget(app.GetUID())
 			}
 		},
 	}).HasSynced

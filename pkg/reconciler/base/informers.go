@@ -35,13 +35,29 @@ func Must(ctx context.Context, err error) {
 	}
 }
 
-// AddHandler adds a handler to an informer.
+// AddHandler adds a handler to an informer. An object that took the name of another while the watch was interrupted is added, and the
+// other is deleted: an update is always of one object.
 func AddHandler(
 	ctx context.Context, informer cache.SharedIndexInformer, handler cache.ResourceEventHandler,
 ) cache.ResourceEventHandlerRegistration {
-	registration, err := informer.AddEventHandler(handler)
+	registration, err := informer.AddEventHandler(byObject{handler})
 	Must(ctx, err)
 	return registration
+}
+
+// byObject is a handler to which an object with another UID is another object.
+type byObject struct{ cache.ResourceEventHandler }
+
+// OnUpdate handles the update of an object, or the deletion of one, whose last state the watch has missed, and the creation of another.
+func (h byObject) OnUpdate(before, after any) {
+	from, ok := before.(metav1.Object)
+	to, ok2 := after.(metav1.Object)
+	if !ok || !ok2 || from.GetUID() == to.GetUID() {
+		h.ResourceEventHandler.OnUpdate(before, after)
+		return
+	}
+	h.OnDelete(cache.DeletedFinalStateUnknown{Key: cache.MetaObjectToName(from).String(), Obj: before})
+	h.OnAdd(after, false)
 }
 
 // LastKnown returns the last known state of a deleted object.

@@ -35,8 +35,7 @@ func KeepRuns(
 ) func(run dialect.Application) bool {
 	w := &unrecordedRuns{kind: k, schedules: schedules.GetStore(), clock: clock.RealClock{}, changed: changed, runs: map[types.UID]map[types.NamespacedName]bool{}}
 	base.AddHandler(ctx, schedules, cache.ResourceEventHandlerFuncs{
-		// The schedule may have been replaced by one with the same name: then this is news about the old one.
-		UpdateFunc: func(before, _ any) { w.scheduleChanged(before) },
+		UpdateFunc: func(_, after any) { w.scheduleChanged(after) },
 		DeleteFunc: func(object any) { w.scheduleChanged(base.LastKnown(object)) },
 	})
 	return w.keep
