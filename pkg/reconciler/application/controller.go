@@ -95,7 +95,8 @@ func NewController(ctx context.Context, cmw configmap.Watcher, process *base.Pro
 	serves := func(app dialect.Application) bool { return r.serves(store.Load().Scope, app) }
 	states := applicationmetrics.NewStateCounter(apps.get, serves,
 		func(app dialect.Application) string { return currentDialect(app.GetNamespace()).VisibleState(app) }, clock.RealClock{})
-	quotaOf := func(app dialect.Application) quotas.State { return quotaState(app, currentDialect, serves) }
+	inScope := func(app dialect.Application) bool { return store.Load().Scope.Serves(app, process.NamespaceLabels) }
+	quotaOf := func(app dialect.Application) quotas.State { return quotaState(app, currentDialect, inScope) }
 	metrics, err := applicationmetrics.New(otel.GetMeterProvider(), kind.Scope, states)
 	base.Must(ctx, err)
 	known := &synced{}
@@ -116,7 +117,9 @@ func NewController(ctx context.Context, cmw configmap.Watcher, process *base.Pro
 			if kind.OnSettings != nil {
 				kind.OnSettings(after)
 			}
-			r.quotas.Reread(quotaStates(apps.List, quotaOf))
+			if before.Scope != after.Scope {
+				r.quotas.Reread(quotaStates(apps.List, quotaOf))
+			}
 			r.settingsChanged(before, after)
 		},
 		NamespaceChanged: func(namespace string) {

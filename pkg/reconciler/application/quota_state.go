@@ -14,8 +14,8 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/quotas"
 )
 
-// quotaState returns what the tracker of quotas needs to know of an application. serves reports whether an application is in the scope.
-func quotaState(app dialect.Application, currentDialect dialectOf, serves func(dialect.Application) bool) quotas.State {
+// quotaState returns what the tracker of quotas needs to know of an application. inScope reports whether an application is in the scope.
+func quotaState(app dialect.Application, currentDialect dialectOf, inScope func(dialect.Application) bool) quotas.State {
 	record := app.GetRecord()
 	state := quotas.State{Object: app, Record: record}
 	if record == nil || record.Quota == nil {
@@ -23,7 +23,7 @@ func quotaState(app dialect.Application, currentDialect dialectOf, serves func(d
 	}
 	current := lifecycle.CurrentState(record)
 	state.Active = current.Initializing() || current.Starting() || current.Running() || current == lifecycle.Unknown
-	if !serves(app) { // then this installation does not launch it
+	if !inScope(app) { // then this installation does not launch it
 		state.Active = state.Active && drivers.HasDriver(record)
 		return state
 	}
