@@ -128,7 +128,7 @@ func (s *settings) follow(ctx context.Context, watcher configmap.Watcher) *confi
 		s.quotas = admission.NewQuotas(ctx, client, s.clients, logger, time.Now)
 		s.store = config.NewStore(logger, func(_, after *config.Config) { s.quotas.Configure(after, s.store.Load) }, func(*corev1.ConfigMap, error) {})
 		configMaps := client.CoreV1().ConfigMaps(metav1.NamespaceAll)
-		if err := s.store.FollowNamespaces(ctx, config.NewSource(client, configMaps.List, configMaps.Watch), func(string) {}); err != nil {
+		if err := s.store.FollowNamespaces(ctx, kube.NewSource(client, configMaps.List, configMaps.Watch), func(string) {}); err != nil {
 			logger.Fatalw("The webhook cannot be set up", zap.Error(err))
 		}
 		s.store.WatchConfigs(watcher)

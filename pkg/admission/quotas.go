@@ -3,8 +3,6 @@ package admission
 import (
 	"context"
 	"encoding/json"
-	"maps"
-	"slices"
 	"sync"
 	"time"
 
@@ -60,9 +58,8 @@ type followed struct {
 	// kinds are the kinds of Pods that were used last, by what they ask for: applications share them.
 	kinds *lru.Cache
 
-	mutex sync.Mutex
-	// limits are the quotas by namespace and name.
-	limits map[string]map[string]quota.Quota
+	mutex  sync.Mutex
+	limits quota.Limits
 	// missing are the numbers of Pods that are about to be created, by namespace.
 	missing map[string]map[*v1alpha1.QuotaPods]int64
 }
@@ -98,11 +95,11 @@ func (q *Quotas) follow(scope *config.Scope, current func() *config.Config) *fol
 	const maxKinds = 4096
 	f := &followed{
 		quotas: q, settings: current, scope: scope, stop: stop, kinds: lru.New(maxKinds),
-		limits: map[string]map[string]quota.Quota{}, missing: map[string]map[*v1alpha1.QuotaPods]int64{},
+		limits: quota.Limits{}, missing: map[string]map[*v1alpha1.QuotaPods]int64{},
 	}
 	all := metav1.NamespaceAll
 	limits := q.kube.CoreV1().ResourceQuotas(all)
-	f.watch(ctx, "resourcequotas", config.NewSource(q.kube, limits.List, limits.Watch), &corev1.ResourceQuota{}, stripped,
+	f.watch(ctx, "resourcequotas", kube.NewSource(q.kube, limits.List, limits.Watch), &corev1.ResourceQuota{}, stripped,
 		cache.ResourceEventHandlerFuncs{
 			AddFunc: f.setLimit, UpdateFunc: func(_, after any) { f.setLimit(after) }, DeleteFunc: f.removeLimit,
 		})
@@ -115,12 +112,12 @@ func (q *Quotas) follow(scope *config.Scope, current func() *config.Config) *fol
 	}
 	for _, api := range []struct {
 		group  string
-		source config.Source
+		source kube.Source
 		kind   runtime.Object
 	}{
-		{sparkv1.SchemeGroupVersion.Group, config.NewSource(q.clients, apache.List, apache.Watch), &sparkv1.SparkApplication{}},
-		{v1beta2.SchemeGroupVersion.Group, config.NewSource(q.clients, kubeflow.List, kubeflow.Watch), &v1beta2.SparkApplication{}},
-		{earlyv1alpha1.SchemeGroupVersion.Group, config.NewSource(q.clients, early.List, early.Watch), &earlyv1alpha1.SparkApplication{}},
+		{sparkv1.SchemeGroupVersion.Group, kube.NewSource(q.clients, apache.List, apache.Watch), &sparkv1.SparkApplication{}},
+		{v1beta2.SchemeGroupVersion.Group, kube.NewSource(q.clients, kubeflow.List, kubeflow.Watch), &v1beta2.SparkApplication{}},
+		{earlyv1alpha1.SchemeGroupVersion.Group, kube.NewSource(q.clients, early.List, early.Watch), &earlyv1alpha1.SparkApplication{}},
 	} {
 		f.watch(ctx, "sparkapplications."+api.group, api.source, api.kind, f.reduce, handler)
 	}
@@ -130,19 +127,15 @@ func (q *Quotas) follow(scope *config.Scope, current func() *config.Config) *fol
 // watch is an informer. It counts as synced if the API server does not have its kind, too.
 type watch struct {
 	registration cache.ResourceEventHandlerRegistration
-	mutex        sync.Mutex
-	// absent reports whether the API server does not have the kind, told whether it was logged that it may not be read.
-	absent, told bool
+	errors       kube.WatchErrors
 }
 
 func (w *watch) synced() bool {
-	w.mutex.Lock()
-	defer w.mutex.Unlock()
-	return w.absent || w.registration.HasSynced()
+	return apierrors.IsNotFound(w.errors.Last()) || w.registration.HasSynced()
 }
 
 func (f *followed) watch(
-	ctx context.Context, what string, source config.Source, kind runtime.Object, transform cache.TransformFunc,
+	ctx context.Context, what string, source kube.Source, kind runtime.Object, transform cache.TransformFunc,
 	handler cache.ResourceEventHandlerFuncs,
 ) {
 	w := &watch{}
@@ -153,17 +146,8 @@ func (f *followed) watch(
 		err = informer.SetTransform(transform)
 	}
 	if err == nil {
-		err = informer.SetWatchErrorHandlerWithContext(func(ctx context.Context, r *cache.Reflector, err error) {
-			w.mutex.Lock()
-			defer w.mutex.Unlock()
-			w.absent = apierrors.IsNotFound(err)
-			switch forbidden := apierrors.IsForbidden(err); {
-			case !w.absent && !forbidden:
-				cache.DefaultWatchErrorHandler(ctx, r, err)
-			case forbidden && !w.told:
-				w.told = true
-				logger.Warnw("quota of config-admission needs the right to list and watch", zap.Error(err))
-			}
+		err = w.errors.Follow(informer, func(err error) {
+			logger.Warnw("quota of config-admission needs the right to list and watch", zap.Error(err))
 		})
 	}
 	if err != nil {
@@ -188,10 +172,7 @@ func (f *followed) setLimit(object any) {
 	}
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
-	if f.limits[limit.Namespace] == nil {
-		f.limits[limit.Namespace] = map[string]quota.Quota{}
-	}
-	f.limits[limit.Namespace][limit.Name] = quota.Read(limit)
+	f.limits.Set(limit)
 }
 
 func (f *followed) removeLimit(object any) {
@@ -202,9 +183,7 @@ func (f *followed) removeLimit(object any) {
 	namespace, name, _ := cache.SplitMetaNamespaceKey(key)
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
-	if delete(f.limits[namespace], name); len(f.limits[namespace]) == 0 {
-		delete(f.limits, namespace)
-	}
+	f.limits.Remove(namespace, name)
 }
 
 // reduce makes of an application what is stored of it. It is the transform of the informers.
@@ -251,9 +230,6 @@ func (f *followed) share(pods v1alpha1.QuotaPods) share {
 	return share{&pods, count}
 }
 
-// maxClaim bounds the kinds of Pods of a claim in a record, which another writer may have edited.
-const maxClaim = 2
-
 // missing returns the Pods that an application is about to create: all while it waits for its launch, and the executors from the launch
 // until they are there. Pods that exist are in the status of the quotas.
 func missing(app dialect.Application, settings *config.Config, now time.Time) []v1alpha1.QuotaPods {
@@ -267,7 +243,7 @@ func missing(app dialect.Application, settings *config.Config, now time.Time) []
 		return nil
 	}
 	var asks check.Asks
-	if record != nil && record.Quota != nil && len(record.Quota.Pods) <= maxClaim && state.Starting() {
+	if record != nil && record.Quota != nil && len(record.Quota.Pods) <= quota.MaxPods && state.Starting() {
 		asks.Pods = record.Quota.Pods
 	} else {
 		asks = check.AsksOf(app, settings, now)
@@ -329,10 +305,7 @@ func (q *Quotas) Of(namespace string) (n quota.Namespace, known bool) {
 	}
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
-	for _, name := range slices.Sorted(maps.Keys(f.limits[namespace])) {
-		n.Quotas = append(n.Quotas, f.limits[namespace][name])
-	}
-	if len(n.Quotas) == 0 {
+	if n.Quotas = f.limits.In(namespace); len(n.Quotas) == 0 {
 		return n, true
 	}
 	claim := &v1alpha1.QuotaClaim{}

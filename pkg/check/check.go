@@ -90,7 +90,8 @@ func application(app dialect.Application, settings *config.Config) (finding.List
 	if checked.Objects == nil {
 		return checked.Found, Asks{}
 	}
-	asks := Asks{Pods: quota.ClaimOf(checked.Objects.Driver, checked.Plan, nil), Later: d.Policy(app).Suspend}
+	executor, count := quota.PlannedExecutors(checked.Plan)
+	asks := Asks{Pods: quota.Claim(checked.Objects.Driver, executor, count), Later: d.Policy(app).Suspend}
 	if most := submission.MostExecutors(checked.Plan); len(asks.Pods) > 1 && most > asks.Pods[1].Count {
 		asks.Most = slices.Clone(asks.Pods)
 		asks.Most[1].Count = most

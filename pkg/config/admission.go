@@ -24,21 +24,26 @@ const (
 	QuotaFail QuotaMode = "fail"
 )
 
-// Admission holds the settings of config-admission.
-type Admission struct {
+// QuotaSettings are the settings of config-admission about quotas.
+type QuotaSettings struct {
 	// Quota is what becomes of an application that does not fit. Default: QuotaOff.
 	Quota QuotaMode
 	// QuotaOvertake is how long the head of the queue may be passed by smaller applications; zero lets none pass. Default: 10 minutes.
 	QuotaOvertake time.Duration
 	// QuotaHoldTimeout is how long a launch is held at most; zero, the default, means without a limit.
 	QuotaHoldTimeout time.Duration
+}
+
+// Admission holds the settings of config-admission.
+type Admission struct {
+	QuotaSettings
 	// Rules are the admin's rules that are on.
 	Rules policy.Rules
 }
 
 // NewAdmission reads config-admission.
 func NewAdmission(configMap *corev1.ConfigMap) (*Admission, error) {
-	admission := Admission{Quota: QuotaOff, QuotaOvertake: 10 * time.Minute, Rules: policy.Rules{}}
+	admission := Admission{QuotaSettings: QuotaSettings{Quota: QuotaOff, QuotaOvertake: 10 * time.Minute}, Rules: policy.Rules{}}
 	keys := Keys{
 		"quota": func(key, value string) error {
 			admission.Quota = QuotaMode(strings.TrimSpace(value))

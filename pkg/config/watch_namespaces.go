@@ -4,18 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 
 	"go.uber.org/zap"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/tools/cache"
+
+	"github.com/firesteel-dev/firesteel/pkg/kube"
 )
 
 // Follow watches the config maps of a namespace until ctx ends. It returns when all of them have been read. If some do not exist, it
@@ -43,9 +42,9 @@ func (s *Store) Follow(ctx context.Context, client dynamic.Interface, namespace 
 }
 
 // DynamicConfigMaps returns the config maps of a namespace, or of all if it is empty.
-func DynamicConfigMaps(client dynamic.Interface, namespace string) Source {
+func DynamicConfigMaps(client dynamic.Interface, namespace string) kube.Source {
 	configMaps := client.Resource(corev1.SchemeGroupVersion.WithResource("configmaps")).Namespace(namespace)
-	return NewSource(client, configMaps.List, configMaps.Watch)
+	return kube.NewSource(client, configMaps.List, configMaps.Watch)
 }
 
 // onEvent reads a config map of the namespace if it holds settings.
@@ -55,31 +54,10 @@ func (s *Store) onEvent(object any) {
 	}
 }
 
-// Source lists and watches config maps, those that the change of the options selects.
-type Source func(change func(*metav1.ListOptions)) cache.ListerWatcher
-
-// NewSource returns the config maps that a client lists and watches by two of its methods.
-func NewSource[L runtime.Object](
-	client any, listAll func(context.Context, metav1.ListOptions) (L, error), watchAll func(context.Context, metav1.ListOptions) (watch.Interface, error),
-) Source {
-	return func(change func(*metav1.ListOptions)) cache.ListerWatcher {
-		return cache.ToListWatcherWithWatchListSemantics(&cache.ListWatch{
-			ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
-				change(&options)
-				return listAll(ctx, options)
-			},
-			WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
-				change(&options)
-				return watchAll(ctx, options)
-			},
-		}, client)
-	}
-}
-
 // FollowNamespaces follows the config maps of namespaces until ctx ends. It returns when all of them are read. It asks for them by name and
 // label, so that no other config map is read, and the right to read none is needed. Without the right, it logs that, goes on without
 // them, and asks again. changed is called for each namespace whose settings may have changed.
-func (s *Store) FollowNamespaces(ctx context.Context, source Source, changed func(namespace string)) error {
+func (s *Store) FollowNamespaces(ctx context.Context, source kube.Source, changed func(namespace string)) error {
 	for name := range ownKeys {
 		if err := s.followNamespaces(ctx, name, source, changed); err != nil {
 			return err
@@ -88,21 +66,16 @@ func (s *Store) FollowNamespaces(ctx context.Context, source Source, changed fun
 	return nil
 }
 
-func (s *Store) followNamespaces(ctx context.Context, name string, source Source, changed func(namespace string)) error {
+func (s *Store) followNamespaces(ctx context.Context, name string, source kube.Source, changed func(namespace string)) error {
 	informer := cache.NewSharedInformer(source(func(options *metav1.ListOptions) {
 		options.LabelSelector = ownDefaultsSelector
 		options.FieldSelector = fields.OneTermEqualSelector(metav1.ObjectNameField, name).String()
 	}), nil, 0)
-	forbidden, once := make(chan struct{}), sync.Once{}
-	if err := informer.SetWatchErrorHandlerWithContext(func(ctx context.Context, r *cache.Reflector, err error) {
-		if !apierrors.IsForbidden(err) {
-			cache.DefaultWatchErrorHandler(ctx, r, err)
-			return
-		}
-		once.Do(func() {
-			s.logger.Warnw("defaults of namespaces are not read: grant list and watch on these ConfigMaps", "configMap", name, "error", err)
-			close(forbidden)
-		})
+	var refused kube.WatchErrors
+	forbidden := make(chan struct{})
+	if err := refused.Follow(informer, func(err error) {
+		s.logger.Warnw("defaults of namespaces are not read: grant list and watch on these ConfigMaps", "configMap", name, "error", err)
+		close(forbidden)
 	}); err != nil {
 		return fmt.Errorf("watch the config maps %s: %w", name, err)
 	}

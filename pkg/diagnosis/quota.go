@@ -29,15 +29,15 @@ func WaitingForQuota(namespace string, verdict quota.Verdict) Explanation {
 	if verdict.Place > 0 {
 		place = fmt.Sprintf(" Place %d of %d in the queue.", verdict.Place, verdict.Queue)
 	}
-	switch {
-	case verdict.TooLarge:
+	switch verdict.Kind() {
+	case quota.TooLarge:
 		e.Summary = fmt.Sprintf("It asks for more than a quota ever has: %s.", lacking(namespace, verdict.Lacks))
 		e.Remedy = "Raise the quota, or have the application ask for less."
-	case len(verdict.Lacks) > 0:
+	case quota.Lacking:
 		e.Summary = fmt.Sprintf("The launch waits for room: %s.%s", lacking(namespace, verdict.Lacks), place)
-	case verdict.Place > 0:
+	case quota.Passed:
 		e.Summary = "The launch waits for one that has waited longer than quota-overtake." + place
-	default:
+	case quota.Refused:
 		e.Summary = "The launch waits, since the API server refused one of its objects for a quota of its namespace."
 	}
 	return e

@@ -73,7 +73,6 @@ type Queue struct {
 	verdicts map[types.UID]Verdict
 	order    []types.UID
 	// The state at the end of the queue.
-	last   Application
 	free   room
 	passes bool
 	// ends is when the passing of time changes a verdict; zero if it does not.
@@ -110,17 +109,19 @@ func (q *Queue) Ready() (ready []types.UID) {
 
 // Append adds an application that begins to wait. It returns false if it is not the last one: then the queue has to be walked again.
 func (q *Queue) Append(app Application) bool {
-	if !q.isNew(app) || len(q.order) > 0 && before(q.last, app) >= 0 {
+	if !q.isNext(app) {
 		return false
 	}
 	q.append(app)
 	return true
 }
 
-func (q *Queue) isNew(app Application) bool {
+// isNext reports whether an application is new and comes behind all that wait.
+func (q *Queue) isNext(app Application) bool {
 	_, known := q.apps[app.UID]
 	reserved := slices.ContainsFunc(q.Reserved, func(other Application) bool { return other.UID == app.UID })
-	return !known && !reserved
+	isLast := len(q.order) == 0 || before(q.apps[q.order[len(q.order)-1]], app) < 0
+	return !known && !reserved && isLast
 }
 
 // append decides about the next application. Those that never fit are in no queue. One whose launch the API server has just refused takes
@@ -130,7 +131,7 @@ func (q *Queue) append(app Application) {
 	if q.apps[app.UID], q.verdicts[app.UID] = app, verdict; verdict.TooLarge {
 		return
 	}
-	q.order, q.last = append(q.order, app.UID), app
+	q.order = append(q.order, app.UID)
 	switch overtaken := app.Claim.Since.Add(q.overtake); {
 	case !app.RefusedUntil.IsZero():
 		q.endAt(app.RefusedUntil)
@@ -170,7 +171,7 @@ func (q *Queue) Decide(app Application) Verdict {
 			verdict.Queue = len(q.order)
 		}
 		return verdict
-	case q.isNew(app) && (len(q.order) == 0 || before(q.last, app) < 0):
+	case q.isNext(app):
 		verdict := q.decide(app)
 		verdict.Queue = verdict.Place
 		return verdict
@@ -197,5 +198,3 @@ func (n Namespace) Confirm(app Application) Verdict {
 	lacks := n.lacks(n.room(), app.Claim.Pods, app.planned())
 	return Verdict{Fits: len(lacks) == 0, Lacks: lacks, TooLarge: len(n.tooLarge(app)) > 0}
 }
-
-func sorted(usage Usage) []string { return slices.Sorted(maps.Keys(usage)) }

@@ -1,6 +1,7 @@
 package quota
 
 import (
+	"maps"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -32,6 +33,32 @@ func Read(object *corev1.ResourceQuota) Quota {
 		q.scopes = append(q.scopes, selector.MatchExpressions...)
 	}
 	return q
+}
+
+// Limits are the quotas of all namespaces, by namespace and name.
+type Limits map[string]map[string]Quota
+
+// Set takes over a ResourceQuota.
+func (l Limits) Set(object *corev1.ResourceQuota) {
+	if l[object.Namespace] == nil {
+		l[object.Namespace] = map[string]Quota{}
+	}
+	l[object.Namespace][object.Name] = Read(object)
+}
+
+// Remove removes a ResourceQuota.
+func (l Limits) Remove(namespace, name string) {
+	if delete(l[namespace], name); len(l[namespace]) == 0 {
+		delete(l, namespace)
+	}
+}
+
+// In returns the quotas of a namespace, in the order of their names.
+func (l Limits) In(namespace string) (quotas []Quota) {
+	for _, name := range slices.Sorted(maps.Keys(l[namespace])) {
+		quotas = append(quotas, l[namespace][name])
+	}
+	return quotas
 }
 
 // matches reports whether Pods count against the quota: all of its scopes have to match.

@@ -1,6 +1,8 @@
 package quota
 
 import (
+	"maps"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -83,6 +85,15 @@ func (n Namespace) room() room {
 	return free
 }
 
+// hard returns what there is at all.
+func (n Namespace) hard() room {
+	all := make(room, len(n.Quotas))
+	for i, q := range n.Quotas {
+		all[i] = q.Hard
+	}
+	return all
+}
+
 func add(sum, more Usage) {
 	for name, amount := range more {
 		sum[name] = plus(sum[name], amount)
@@ -97,13 +108,18 @@ type Lack struct {
 	Requested, Available, Hard int64
 }
 
-// lacks returns what of the quotas does not suffice for a demand, one resource of each quota.
-func (n Namespace) lacks(free room, pods []v1alpha1.QuotaPods, counts []int64) (lacks []Lack) {
+// lacks returns what of the quotas does not suffice for the demand of Pods.
+func (n Namespace) lacks(free room, pods []v1alpha1.QuotaPods, counts []int64) []Lack {
+	return n.lacksOf(free, func(q Quota) Usage { return q.demand(pods, counts) })
+}
+
+// lacksOf returns what of the quotas does not suffice, one resource of each quota. asked returns what has to be free of one.
+func (n Namespace) lacksOf(free room, asked func(Quota) Usage) (lacks []Lack) {
 	for i, q := range n.Quotas {
-		demand := q.demand(pods, counts)
-		for _, name := range sorted(demand) {
-			if demand[name] > free[i][name] && q.Hard[name] < maxAmount {
-				lacks = append(lacks, Lack{q.Name, name, demand[name], max(free[i][name], 0), q.Hard[name]})
+		amounts := asked(q)
+		for _, name := range slices.Sorted(maps.Keys(amounts)) {
+			if amounts[name] > free[i][name] && q.Hard[name] < maxAmount {
+				lacks = append(lacks, Lack{q.Name, name, amounts[name], max(free[i][name], 0), q.Hard[name]})
 				break
 			}
 		}
@@ -122,11 +138,7 @@ func (n Namespace) take(free room, app Application) {
 
 // tooLarge returns what an application asks for that the quotas never have.
 func (n Namespace) tooLarge(app Application) []Lack {
-	all := make(room, len(n.Quotas))
-	for i, q := range n.Quotas {
-		all[i] = q.Hard
-	}
-	return n.lacks(all, app.Claim.Pods, app.planned())
+	return n.lacks(n.hard(), app.Claim.Pods, app.planned())
 }
 
 // ExecutorsLack returns what of the quotas does not suffice for one more executor of an application that has fewer than it plans.

@@ -31,17 +31,17 @@ const (
 	maxAmount = math.MaxInt64 / 4
 )
 
-// ClaimOf returns what the driver Pod of a plan and its executors take of quotas. admitted returns a Pod as the API server admits it; nil
-// leaves Pods as they are.
-func ClaimOf(driver *corev1.Pod, plan submission.Plan, admitted func(*corev1.Pod) *corev1.Pod) []v1alpha1.QuotaPods {
+// MaxPods is how many kinds of Pods a claim has at most: the driver, and its executors. That of a record may have more, since another writer
+// may have edited it.
+const MaxPods = 2
+
+// PlannedExecutors returns the Pod and the number of the executors of a plan.
+func PlannedExecutors(plan submission.Plan) (executor *corev1.Pod, count int64) {
 	executor, count, err := submission.PlannedExecutorPod(plan)
 	if err != nil { // the driver will fail to make executors
-		executor, count = &corev1.Pod{}, 0
+		return &corev1.Pod{}, 0
 	}
-	if admitted != nil {
-		driver, executor = admitted(driver), admitted(executor)
-	}
-	return Claim(driver, executor, count)
+	return executor, count
 }
 
 // Claim returns what a driver Pod and a number of equal executors take of quotas.

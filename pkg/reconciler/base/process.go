@@ -21,6 +21,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/config/knative"
 	"github.com/firesteel-dev/firesteel/pkg/events"
+	"github.com/firesteel-dev/firesteel/pkg/kube"
 	"github.com/firesteel-dev/firesteel/pkg/namespaces"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/quotas"
 )
@@ -165,9 +166,9 @@ func (p *Process) Settings(ctx context.Context, watcher configmap.Watcher) *conf
 				listener.NamespaceChanged(namespace)
 			}
 		})
-	kube := kubeclient.Get(ctx)
-	configMaps := kube.CoreV1().ConfigMaps(metav1.NamespaceAll)
-	Must(ctx, p.store.FollowNamespaces(ctx, config.NewSource(kube, configMaps.List, configMaps.Watch), func(namespace string) {
+	core := kubeclient.Get(ctx)
+	configMaps := core.CoreV1().ConfigMaps(metav1.NamespaceAll)
+	Must(ctx, p.store.FollowNamespaces(ctx, kube.NewSource(core, configMaps.List, configMaps.Watch), func(namespace string) {
 		logger.Infow("defaults of a namespace changed", "namespace", namespace)
 		for _, listener := range p.listeners {
 			listener.NamespaceChanged(namespace)
@@ -181,9 +182,9 @@ func (p *Process) Settings(ctx context.Context, watcher configmap.Watcher) *conf
 func (p *Process) Quotas(ctx context.Context) *quotas.Tracker {
 	if p.quotas == nil {
 		p.quotas = quotas.New(ctx, kubeclient.Get(ctx), clock.RealClock{}, logging.FromContext(ctx).Named("quotas"))
-		p.quotas.Configure(*p.store.Load().Admission)
+		p.quotas.Configure(p.store.Load().Admission.QuotaSettings)
 		p.Listen(Listener{
-			SettingsChanged:  func(_, after *config.Config) { p.quotas.Configure(*after.Admission) },
+			SettingsChanged:  func(_, after *config.Config) { p.quotas.Configure(after.Admission.QuotaSettings) },
 			NamespaceChanged: func(string) {},
 		})
 	}

@@ -4,8 +4,6 @@ import (
 	"context"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/diagnosis"
@@ -18,16 +16,18 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
-// admission returns the settings about quotas. Without a tracker there are none.
-func (l *Launcher) admission(ctx context.Context) config.Admission {
+// quotaSettings returns the settings about quotas. Without a tracker there are none.
+func (l *Launcher) quotaSettings(ctx context.Context) config.QuotaSettings {
 	if l.Quotas == nil {
-		return config.Admission{Quota: config.QuotaOff}
+		return config.QuotaSettings{Quota: config.QuotaOff}
 	}
-	return *config.FromContext(ctx).Admission
+	return config.FromContext(ctx).Admission.QuotaSettings
 }
 
 // holds reports whether a launch that the API server refuses for a quota waits for room.
-func (l *Launcher) holds(ctx context.Context) bool { return l.admission(ctx).Quota == config.QuotaHold }
+func (l *Launcher) holds(ctx context.Context) bool {
+	return l.quotaSettings(ctx).Quota == config.QuotaHold
+}
 
 // reserve reserves room in the quotas of the namespace, or makes the launch wait for it. It returns false if the launch has to wait, or is
 // refused. The record then has the claim, and the observation the reason. Room is reserved when the record is stored: confirm must follow
@@ -35,7 +35,7 @@ func (l *Launcher) holds(ctx context.Context) bool { return l.admission(ctx).Quo
 func (l *Launcher) reserve(
 	ctx context.Context, v *view.Application, record *v1alpha1.Record, built *built, seen *lifecycle.Observation,
 ) bool {
-	settings, namespace := l.admission(ctx), v.App.GetNamespace()
+	settings, namespace := l.quotaSettings(ctx), v.App.GetNamespace()
 	waiting := record.Quota
 	if record.Quota = nil; settings.Quota == config.QuotaOff {
 		return true
@@ -75,13 +75,11 @@ func (l *Launcher) awaitQuotas(seen *lifecycle.Observation) {
 
 // claim returns what the objects of an attempt ask of the quotas. waiting is the claim with which it waits already; nil if it does not.
 func (l *Launcher) claim(built *built, waiting *v1alpha1.QuotaClaim) *v1alpha1.QuotaClaim {
-	_, priority := l.Quotas.Admitted(built.objects.Driver)
-	admitted := func(pod *corev1.Pod) *corev1.Pod {
-		pod, _ = l.Quotas.Admitted(pod)
-		return pod
-	}
+	driver, priority := l.Quotas.Admitted(built.objects.Driver)
+	executor, count := quota.PlannedExecutors(built.plan)
+	executor, _ = l.Quotas.Admitted(executor)
 	claim := &v1alpha1.QuotaClaim{
-		Since: outbox.RecordTime(l.Clock.Now()), Priority: priority, Pods: quota.ClaimOf(built.objects.Driver, built.plan, admitted),
+		Since: outbox.RecordTime(l.Clock.Now()), Priority: priority, Pods: quota.Claim(driver, executor, count),
 		Elastic: submission.DynamicAllocation(func(key string) string { return built.plan.Properties[key] }),
 	}
 	if waiting != nil {
@@ -98,7 +96,7 @@ func (l *Launcher) claim(built *built, waiting *v1alpha1.QuotaClaim) *v1alpha1.Q
 func (l *Launcher) confirm(
 	ctx context.Context, v *view.Application, record *v1alpha1.Record, seen *lifecycle.Observation,
 ) (bool, error) {
-	settings, claim, now := l.admission(ctx), record.Quota, l.Clock.Now()
+	settings, claim, now := l.quotaSettings(ctx), record.Quota, l.Clock.Now()
 	if settings.Quota == config.QuotaOff {
 		return true, nil
 	}
@@ -146,7 +144,7 @@ func (l *Launcher) confirm(
 
 // explainHold adds the reason of a hold to the observation, or that the hold has lasted too long.
 func (l *Launcher) explainHold(
-	settings config.Admission, v *view.Application, claim *v1alpha1.QuotaClaim, verdict quota.Verdict, seen *lifecycle.Observation,
+	settings config.QuotaSettings, v *view.Application, claim *v1alpha1.QuotaClaim, verdict quota.Verdict, seen *lifecycle.Observation,
 ) {
 	if settings.Quota == config.QuotaFail {
 		seen.LaunchRefused = diagnosis.QuotaFails(l.API.Kind, v.App.GetNamespace(), v.App.GetName(), verdict).Cause(lifecycle.ClassScheduling)

@@ -45,13 +45,13 @@ func newQuotaEnv(t *testing.T, setting config.QuotaMode, kube *fake.Clientset) *
 	now := clocktesting.NewFakeClock(applicationtest.Start)
 	tracker := quotas.New(t.Context(), kube, stillClock{now}, zap.NewNop().Sugar())
 	settings := config.Default()
-	settings.Admission = &config.Admission{Quota: setting, QuotaOvertake: time.Hour}
+	settings.Admission = &config.Admission{QuotaSettings: config.QuotaSettings{Quota: setting, QuotaOvertake: time.Hour}}
 	e := &quotaEnv{T: t, time: now, ctx: config.ToContext(t.Context(), settings)}
 	e.source = tracker.AddSource(quotas.Source{
 		Enqueue: func(types.NamespacedName) {}, Synced: func() bool { return true },
 		Pods: func(types.NamespacedName, v1alpha1.Launch) quotas.Pods { return quotas.Pods{} },
 	})
-	tracker.Configure(*settings.Admission)
+	tracker.Configure(settings.Admission.QuotaSettings)
 	e.Launcher = New(Config{API: applications.Apache(nil), Kube: kube, Quotas: tracker, Clock: now, Redactors: base.NewRedactors()})
 	return e
 }

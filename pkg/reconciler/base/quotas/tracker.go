@@ -29,16 +29,14 @@ type Tracker struct {
 	watches *watches
 
 	mutex    sync.Mutex
-	settings config.Admission
+	settings config.QuotaSettings
 	sources  []*Source
-	quotas   map[string]map[string]quota.Quota
+	quotas   quota.Limits
 	apps     map[string]map[types.UID]*application
 	refusals map[types.UID]refusal
 	reports  map[types.UID]report
 	// queues are those that were walked since their namespaces changed.
 	queues map[string]*quota.Queue
-	// onSince is when the setting was switched on.
-	onSince time.Time
 	// due are the namespaces that are about to be looked at, wakes when others are.
 	due   map[string]bool
 	wakes map[string]time.Time
@@ -47,8 +45,8 @@ type Tracker struct {
 // New returns a tracker that watches nothing yet.
 func New(ctx context.Context, kube kubernetes.Interface, clock clock.WithDelayedExecution, logger *zap.SugaredLogger) *Tracker {
 	return &Tracker{
-		ctx: ctx, kube: kube, clock: clock, logger: logger, settings: config.Admission{Quota: config.QuotaOff},
-		quotas: map[string]map[string]quota.Quota{}, apps: map[string]map[types.UID]*application{}, refusals: map[types.UID]refusal{},
+		ctx: ctx, kube: kube, clock: clock, logger: logger, settings: config.QuotaSettings{Quota: config.QuotaOff},
+		quotas: quota.Limits{}, apps: map[string]map[types.UID]*application{}, refusals: map[types.UID]refusal{},
 		reports: map[types.UID]report{}, queues: map[string]*quota.Queue{}, due: map[string]bool{}, wakes: map[string]time.Time{}, watches: &watches{},
 	}
 }
@@ -103,12 +101,9 @@ type application struct {
 	// shortSince is since when the quotas have had no room for its missing executors, short whether that lasts.
 	shortSince time.Time
 	short      bool
-	// had reports whether it has had all planned executors, complete whether it needs no more of them than it has since then.
-	had, complete bool
+	// had reports whether it has had all planned executors.
+	had bool
 }
-
-// maxPods bounds the kinds of Pods of a claim in a record, which another writer may have edited.
-const maxPods = 2
 
 // Set takes over the state of an application. exact reports whether the application was known before: then its resourceVersion is that of
 // the write that made the difference.
@@ -144,7 +139,7 @@ func (s *Source) set(state State, exact bool) {
 	if before != nil {
 		after.order, after.shortSince, after.short = before.order, before.shortSince, before.short
 		if renewed = !before.reserved || !before.claim.Reserved.Equal(after.claim.Reserved); !renewed {
-			after.had, after.complete = before.had, before.complete
+			after.had = before.had
 		}
 	}
 	if after.reserved && renewed {
@@ -171,7 +166,7 @@ func (s *Source) set(state State, exact bool) {
 // asking returns what an application asks of the quotas; nil if that is nothing.
 func (s *Source) asking(state State) *application {
 	record := state.Record
-	if record == nil || record.Quota == nil || len(record.Quota.Pods) > maxPods {
+	if record == nil || record.Quota == nil || len(record.Quota.Pods) > quota.MaxPods {
 		return nil
 	}
 	app := &application{
@@ -240,7 +235,7 @@ const lateAfter = 10 * time.Second
 func (t *Tracker) Late() bool {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
-	return t.watches.quotas != nil && t.clock.Since(t.onSince) >= lateAfter
+	return t.watches.quotas != nil && t.clock.Since(t.watches.since) >= lateAfter
 }
 
 // Ready reports whether everything is known that a decision needs. It is false while the setting is off: a reconcile may see a change of
@@ -296,7 +291,7 @@ func (t *Tracker) Confirm(app metav1.Object, claim *v1alpha1.QuotaClaim) (verdic
 	if own.order == 0 {
 		reserved.Order = math.MaxUint64
 	}
-	return t.namespace(app.GetNamespace()).Confirm(reserved), true
+	return t.queue(app.GetNamespace()).Confirm(reserved), true
 }
 
 // ExecutorsLack returns which quota refuses executors of an application. It is nil if none has refused them for a while.
@@ -308,15 +303,12 @@ func (s *Source) ExecutorsLack(app metav1.Object) []quota.Lack {
 	if own == nil || !own.short {
 		return nil
 	}
-	return t.namespace(app.GetNamespace()).ExecutorsLack(t.of(app.GetUID(), own))
+	return quota.Namespace{Quotas: t.quotas.In(app.GetNamespace())}.ExecutorsLack(t.of(app.GetUID(), own))
 }
 
 // namespace returns what is known of a namespace.
 func (t *Tracker) namespace(name string) quota.Namespace {
-	var n quota.Namespace
-	for _, q := range t.quotas[name] {
-		n.Quotas = append(n.Quotas, q)
-	}
+	n := quota.Namespace{Quotas: t.quotas.In(name)}
 	for uid, app := range t.apps[name] {
 		if app.waits {
 			n.Waiting = append(n.Waiting, t.of(uid, app))
@@ -334,9 +326,9 @@ func (t *Tracker) of(uid types.UID, known *application) quota.Application {
 		pods := known.source.Pods(known.key, *known.launch)
 		app.Driver, app.Executors, app.Over = pods.Driver, pods.Executors, pods.Over
 		if planned := known.claim.Pods; !known.had && len(planned) > 1 && pods.Executors >= planned[1].Count {
-			known.had, known.complete = true, known.claim.Elastic
+			known.had = true
 		}
-		app.Complete = known.complete
+		app.Complete = known.had && known.claim.Elastic
 	}
 	return app
 }

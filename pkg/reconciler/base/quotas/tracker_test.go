@@ -29,7 +29,6 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/config"
-	"github.com/firesteel-dev/firesteel/pkg/policy"
 	"github.com/firesteel-dev/firesteel/pkg/quota"
 )
 
@@ -104,7 +103,7 @@ func (c *steppedClock) Step(by time.Duration) {
 
 // on switches the setting on, and waits until all is known.
 func (e *env) on() *env {
-	e.Configure(config.Admission{Quota: config.QuotaHold, QuotaOvertake: 10 * time.Minute})
+	e.Configure(config.QuotaSettings{Quota: config.QuotaHold, QuotaOvertake: 10 * time.Minute})
 	e.until("be ready", e.Ready)
 	return e
 }
@@ -166,19 +165,19 @@ func TestTrackerWatchesOnlyWhileTheSettingIsOn(t *testing.T) {
 		t.Error("the quota is not known")
 	}
 	e.source.Set(waiting("a"), true)
-	e.Configure(config.Admission{Quota: config.QuotaOff})
+	e.Configure(config.QuotaSettings{Quota: config.QuotaOff})
 	if e.Limits("team-a") || !slices.Equal(e.woken(0), []string{"a"}) {
 		t.Error("when it is switched off, those that wait still do")
 	}
 }
 
-func TestTrackerWakesNoneForASettingThatIsNotAboutQuotas(t *testing.T) {
+func TestTrackerWakesThoseThatWaitForASettingOfQuotasAlone(t *testing.T) {
 	e := newEnv(t, team("4")).on()
 	e.source.Set(waiting("a"), true)
 	e.woken(wakeDelay)
-	settings := config.Admission{Quota: config.QuotaHold, QuotaOvertake: 10 * time.Minute, Rules: policy.Rules{policy.KeyExecutors: "1"}}
+	settings := config.QuotaSettings{Quota: config.QuotaHold, QuotaOvertake: 10 * time.Minute}
 	if e.Configure(settings); len(e.woken(0)) > 0 {
-		t.Error("a rule of the admin's wakes those that wait")
+		t.Error("another setting of config-admission, such as a rule, wakes those that wait")
 	}
 	settings.QuotaOvertake = time.Minute
 	if e.Configure(settings); !slices.Equal(e.woken(0), []string{"a"}) {
@@ -331,7 +330,7 @@ func TestTrackerShowsAnotherKindOfReasonAtOnce(t *testing.T) {
 func (e *env) setQuotaNow(q *corev1.ResourceQuota) {
 	e.Tracker.mutex.Lock()
 	defer e.Tracker.mutex.Unlock()
-	e.setQuota(q)
+	e.quotas.Set(q)
 	e.changed(q.Namespace)
 }
 
@@ -507,7 +506,7 @@ func TestOneRefusalToListQuotasIsNotForEver(t *testing.T) {
 
 func TestTrackerTellsThoseThatNoQuotaRefusesExecutorsAnyMore(t *testing.T) {
 	for name, end := range map[string]func(e *env){
-		"switched off": func(e *env) { e.Configure(config.Admission{Quota: config.QuotaOff}) },
+		"switched off": func(e *env) { e.Configure(config.QuotaSettings{Quota: config.QuotaOff}) },
 		"deleted": func(e *env) {
 			e.Tracker.mutex.Lock()
 			defer e.Tracker.mutex.Unlock()

@@ -2,8 +2,7 @@ package quotas
 
 import (
 	"context"
-	"reflect"
-	"sync"
+	"time"
 
 	"go.uber.org/zap"
 	corev1 "k8s.io/api/core/v1"
@@ -17,12 +16,14 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/firesteel-dev/firesteel/pkg/config"
-	"github.com/firesteel-dev/firesteel/pkg/quota"
+	"github.com/firesteel-dev/firesteel/pkg/kube"
 )
 
 // watches are the informers that run while the setting is on. The zero value runs none.
 type watches struct {
-	stop                      context.CancelFunc
+	stop context.CancelFunc
+	// since is when the setting was switched on.
+	since                     time.Time
 	quotas, classes, runtimes *watch
 }
 
@@ -31,35 +32,29 @@ type watches struct {
 type watch struct {
 	informer     cache.SharedIndexInformer
 	registration cache.ResourceEventHandlerRegistration
-	mutex        sync.Mutex
-	// forbidden reports whether the last list or watch was forbidden, warned whether that was logged.
-	forbidden, warned bool
+	errors       kube.WatchErrors
 }
 
 func (w *watch) synced() bool {
-	w.mutex.Lock()
-	defer w.mutex.Unlock()
-	return w.forbidden && w.informer.LastSyncResourceVersion() == "" || w.registration.HasSynced()
+	return apierrors.IsForbidden(w.errors.Last()) && w.informer.LastSyncResourceVersion() == "" || w.registration.HasSynced()
 }
 
 // Configure takes over the settings. It starts the informers when the setting is switched on, and stops them when it is switched off. If
 // the settings changed, it enqueues the applications that wait.
-func (t *Tracker) Configure(settings config.Admission) {
+func (t *Tracker) Configure(settings config.QuotaSettings) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
 	before := t.settings
 	t.settings = settings
 	switch on, was := settings.Quota != config.QuotaOff, before.Quota != config.QuotaOff; {
 	case on && !was:
-		t.onSince = t.clock.Now()
 		t.start()
 	case was && !on:
 		t.watches.stop()
 		t.watches = &watches{}
 		clear(t.quotas)
 	}
-	before.Rules, settings.Rules = nil, nil // they are not about quotas
-	if reflect.DeepEqual(before, settings) {
+	if before == settings {
 		return
 	}
 	clear(t.queues)
@@ -87,7 +82,7 @@ func (t *Tracker) unlimited(namespace string) {
 // start starts the informers. The mutex is held.
 func (t *Tracker) start() {
 	ctx, stop := context.WithCancel(t.ctx)
-	started := &watches{stop: stop}
+	started := &watches{stop: stop, since: t.clock.Now()}
 	started.classes = t.watch(ctx, "priority classes", informerschedulingv1.NewPriorityClassInformer(t.kube, 0, cache.Indexers{}), cache.ResourceEventHandlerFuncs{})
 	started.runtimes = t.watch(ctx, "runtime classes", informernodev1.NewRuntimeClassInformer(t.kube, 0, cache.Indexers{}), cache.ResourceEventHandlerFuncs{})
 	// An informer that was stopped may still deliver an event.
@@ -104,7 +99,7 @@ func (t *Tracker) start() {
 			}
 		}
 	}
-	set := current(t.setQuota)
+	set := current(t.quotas.Set)
 	started.quotas = t.watch(ctx, "resource quotas", informercorev1.NewResourceQuotaInformer(t.kube, metav1.NamespaceAll, 0, cache.Indexers{}),
 		cache.ResourceEventHandlerFuncs{
 			AddFunc: set, UpdateFunc: func(_, after any) { set(after) }, DeleteFunc: current(t.removeQuota),
@@ -112,20 +107,11 @@ func (t *Tracker) start() {
 	t.watches = started
 }
 
-// setQuota and removeQuota take over a quota. The mutex is held.
-func (t *Tracker) setQuota(q *corev1.ResourceQuota) {
-	if t.quotas[q.Namespace] == nil {
-		t.quotas[q.Namespace] = map[string]quota.Quota{}
-	}
-	t.quotas[q.Namespace][q.Name] = quota.Read(q)
-}
-
+// removeQuota removes a quota. The mutex is held.
 func (t *Tracker) removeQuota(q *corev1.ResourceQuota) {
-	delete(t.quotas[q.Namespace], q.Name)
-	if len(t.quotas[q.Namespace]) > 0 {
+	if t.quotas.Remove(q.Namespace, q.Name); len(t.quotas[q.Namespace]) > 0 {
 		return
 	}
-	delete(t.quotas, q.Namespace)
 	for _, app := range t.apps[q.Namespace] {
 		if app.waits {
 			app.source.Enqueue(app.key) // no quota limits them any more
@@ -137,17 +123,8 @@ func (t *Tracker) removeQuota(q *corev1.ResourceQuota) {
 // watch starts an informer.
 func (t *Tracker) watch(ctx context.Context, what string, informer cache.SharedIndexInformer, handler cache.ResourceEventHandlerFuncs) *watch {
 	w := &watch{informer: informer}
-	if err := informer.SetWatchErrorHandlerWithContext(func(ctx context.Context, r *cache.Reflector, err error) {
-		w.mutex.Lock()
-		defer w.mutex.Unlock()
-		if w.forbidden = apierrors.IsForbidden(err); !w.forbidden {
-			cache.DefaultWatchErrorHandler(ctx, r, err)
-			return
-		}
-		if !w.warned {
-			t.logger.Warnw("quota of config-admission needs the right to list and watch", "what", what, zap.Error(err))
-		}
-		w.warned = true
+	if err := w.errors.Follow(informer, func(err error) {
+		t.logger.Warnw("quota of config-admission needs the right to list and watch", "what", what, zap.Error(err))
 	}); err != nil {
 		t.logger.Errorw("cannot follow errors of a watch", "what", what, zap.Error(err))
 	}
@@ -165,7 +142,8 @@ func (t *Tracker) Admitted(pod *corev1.Pod) (admitted *corev1.Pod, priority int3
 	t.mutex.Lock()
 	classes, runtimes := t.watches.classes, t.watches.runtimes
 	t.mutex.Unlock()
-	admitted = pod.DeepCopy()
+	changed := *pod
+	admitted = &changed
 	if class := priorityClass(classes, pod.Spec.PriorityClassName); class != nil {
 		admitted.Spec.PriorityClassName, priority = class.Name, class.Value
 	}
