@@ -119,29 +119,23 @@ func (r *Reconciler) waitForRelease(ctx context.Context, v *view.Application) er
 	case record.HasNewerFormat():
 		return nil
 	case record != nil && lifecycle.CurrentState(record) != lifecycle.ResourceReleased:
-		return requeueHeld(ctx, v, "driver Pod not released", delivery.CursorDelay) // the informer reports its deletion
+		return base.RequeueHeld(ctx, record, "driver Pod not released", delivery.CursorDelay) // the informer reports its deletion
 	case len(r.orphanDrivers(v.App, record)) > 0 && r.withinDeletionGrace(ctx, v.App):
-		return requeueHeld(ctx, v, "orphan driver Pods not deleted", delivery.CursorDelay) // the informer reports their deletion
+		return base.RequeueHeld(ctx, record, "orphan driver Pods not deleted", delivery.CursorDelay) // the informer reports their deletion
 	}
 	if wait := r.lateCreates(v.App, record); wait > 0 {
-		return requeueHeld(ctx, v, "another replica may still create a driver Pod", wait)
+		return base.RequeueHeld(ctx, record, "another replica may still create a driver Pod", wait)
 	}
 	if err := r.deleteLateOrphan(ctx, v); err != nil {
 		return err
 	}
 	if wait := delivery.DeletionGrace(ctx, v.App, record, v.Progress, r.clock.Now()); wait > 0 {
-		return requeueHeld(ctx, v, "events not delivered", wait) // the relay reports its progress
+		return base.RequeueHeld(ctx, record, "events not delivered", wait) // the relay reports its progress
 	}
 	if r.keepFinalizer(v.App) {
-		return requeueHeld(ctx, v, "run not recorded by its schedule", delivery.CursorDelay) // changes of the schedule enqueue the application
+		return base.RequeueHeld(ctx, record, "run not recorded by its schedule", delivery.CursorDelay) // changes of the schedule enqueue the application
 	}
 	return nil
-}
-
-// requeueHeld logs what holds up the removal of the finalizer, and returns an error that requeues the application.
-func requeueHeld(ctx context.Context, v *view.Application, heldBy string, wait time.Duration) error {
-	logging.FromContext(ctx).Debugw("finalizer kept", append(v.LogKeys(), "heldBy", heldBy, "requeueAfter", wait)...)
-	return controller.NewRequeueAfter(wait)
 }
 
 // withinDeletionGrace reports whether the deletion of an application may still wait for driver Pods that are not deleted.

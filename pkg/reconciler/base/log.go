@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"knative.dev/pkg/controller"
 	"knative.dev/pkg/logging"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
@@ -64,6 +65,12 @@ func logUntil(ctx context.Context, line string, keys []any, until time.Time) {
 		keys = append(keys, "until", until)
 	}
 	logging.FromContext(ctx).Debugw(line, keys...)
+}
+
+// RequeueHeld logs what holds up the removal of the finalizer of an object with a record, and returns an error that requeues the object.
+func RequeueHeld(ctx context.Context, record *v1alpha1.Record, heldBy string, wait time.Duration) error {
+	logging.FromContext(ctx).Debugw("finalizer kept", append(LogKeys(record), "heldBy", heldBy, "requeueAfter", wait)...)
+	return controller.NewRequeueAfter(wait)
 }
 
 // LogKeys returns the attempt and the state of a record as keys and values of a log line.

@@ -93,12 +93,10 @@ func (r *Reconciler) FinalizeKind(ctx context.Context, c *sparkv1.SparkCluster) 
 		return nil
 	}
 	if record := c.Status.Firesteel; c.Undecodable == "" && record != nil && cluster.Current(record) != cluster.ResourceReleased {
-		logging.FromContext(ctx).Debugw("finalizer kept", append(base.LogKeys(record), "heldBy", "objects not deleted", "requeueAfter", delivery.CursorDelay)...)
-		return controller.NewRequeueAfter(delivery.CursorDelay) // the objects that are left are watched
+		return base.RequeueHeld(ctx, record, "objects not deleted", delivery.CursorDelay) // the objects that are left are watched
 	}
 	if wait := delivery.DeletionGrace(ctx, c, c.Status.Firesteel, r.relay.Progress(c.UID), r.clock.Now()); wait > 0 {
-		logging.FromContext(ctx).Debugw("finalizer kept", append(base.LogKeys(c.Status.Firesteel), "heldBy", "events not delivered", "requeueAfter", wait)...)
-		return controller.NewRequeueAfter(wait) // progress of the delivery is reported
+		return base.RequeueHeld(ctx, c.Status.Firesteel, "events not delivered", wait) // progress of the delivery is reported
 	}
 	logging.FromContext(ctx).Debugw("removing finalizer", base.LogKeys(c.Status.Firesteel)...)
 	r.forget(c.UID)
