@@ -34,41 +34,42 @@ type Kind func(client kubernetes.Interface, factory informers.SharedInformerFact
 // Mutating is the kind of webhooks that change objects.
 func Mutating(client kubernetes.Interface, factory informers.SharedInformerFactory) *configurations {
 	cached := factory.Admissionregistration().V1().MutatingWebhookConfigurations()
-	return &configurations{
-		kind: "MutatingWebhookConfiguration", informer: cached.Informer(),
-		get: func(name string) (configuration, error) { return cached.Lister().Get(name) },
-		update: func(ctx context.Context, changed configuration) error {
-			wanted := changed.(*admissionregistrationv1.MutatingWebhookConfiguration)
-			_, err := client.AdmissionregistrationV1().MutatingWebhookConfigurations().Update(ctx, wanted, metav1.UpdateOptions{})
-			return err
-		},
-		clients: func(c configuration) (clients []*admissionregistrationv1.WebhookClientConfig) {
-			webhooks := c.(*admissionregistrationv1.MutatingWebhookConfiguration).Webhooks
-			for i := range webhooks {
-				clients = append(clients, &webhooks[i].ClientConfig)
+	written := client.AdmissionregistrationV1().MutatingWebhookConfigurations()
+	return configurationsOf("MutatingWebhookConfiguration", cached.Informer(), cached.Lister().Get, written.Update,
+		func(c *admissionregistrationv1.MutatingWebhookConfiguration) (clients []*admissionregistrationv1.WebhookClientConfig) {
+			for i := range c.Webhooks {
+				clients = append(clients, &c.Webhooks[i].ClientConfig)
 			}
 			return clients
-		},
-	}
+		})
 }
 
 // Validating is the kind of webhooks that allow or refuse objects.
 func Validating(client kubernetes.Interface, factory informers.SharedInformerFactory) *configurations {
 	cached := factory.Admissionregistration().V1().ValidatingWebhookConfigurations()
-	return &configurations{
-		kind: "ValidatingWebhookConfiguration", informer: cached.Informer(),
-		get: func(name string) (configuration, error) { return cached.Lister().Get(name) },
-		update: func(ctx context.Context, changed configuration) error {
-			wanted := changed.(*admissionregistrationv1.ValidatingWebhookConfiguration)
-			_, err := client.AdmissionregistrationV1().ValidatingWebhookConfigurations().Update(ctx, wanted, metav1.UpdateOptions{})
-			return err
-		},
-		clients: func(c configuration) (clients []*admissionregistrationv1.WebhookClientConfig) {
-			webhooks := c.(*admissionregistrationv1.ValidatingWebhookConfiguration).Webhooks
-			for i := range webhooks {
-				clients = append(clients, &webhooks[i].ClientConfig)
+	written := client.AdmissionregistrationV1().ValidatingWebhookConfigurations()
+	return configurationsOf("ValidatingWebhookConfiguration", cached.Informer(), cached.Lister().Get, written.Update,
+		func(c *admissionregistrationv1.ValidatingWebhookConfiguration) (clients []*admissionregistrationv1.WebhookClientConfig) {
+			for i := range c.Webhooks {
+				clients = append(clients, &c.Webhooks[i].ClientConfig)
 			}
 			return clients
+		})
+}
+
+// configurationsOf returns the configurations of a kind from the methods that have its type.
+func configurationsOf[C configuration](
+	kind string, informer cache.SharedIndexInformer, get func(name string) (C, error),
+	update func(ctx context.Context, changed C, options metav1.UpdateOptions) (C, error),
+	clients func(C) []*admissionregistrationv1.WebhookClientConfig,
+) *configurations {
+	return &configurations{
+		kind: kind, informer: informer,
+		get: func(name string) (configuration, error) { return get(name) },
+		update: func(ctx context.Context, changed configuration) error {
+			_, err := update(ctx, changed.(C), metav1.UpdateOptions{})
+			return err
 		},
+		clients: func(c configuration) []*admissionregistrationv1.WebhookClientConfig { return clients(c.(C)) },
 	}
 }

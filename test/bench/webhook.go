@@ -46,20 +46,29 @@ func (b *bench) measureWebhook(ctx context.Context) error {
 	return b.measureValidation(ctx)
 }
 
+// startWebhook starts the webhook, and waits until it answers about the Pods of a namespace.
+func (b *bench) startWebhook(ctx context.Context, namespace string) (*firesteel.Webhook, error) {
+	w, err := b.StartWebhook(ctx, b.root, filepath.Join(b.dir, "webhook"), b.dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := w.UntilAnswering(ctx, namespace); err != nil {
+		return nil, errors.Join(err, w.Remove(ctx))
+	}
+	return w, nil
+}
+
 // measureAnnotatedPods asks the webhook about annotated Pods, one after the other: itself, and through the API server.
 func (b *bench) measureAnnotatedPods(ctx context.Context) (err error) {
 	namespace, err := b.namespace(ctx)
 	if err != nil {
 		return err
 	}
-	w, err := b.StartWebhook(ctx, b.root, filepath.Join(b.dir, "webhook"), b.dir)
+	w, err := b.startWebhook(ctx, namespace)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, w.Remove(ctx)) }()
-	if err := w.UntilAnswering(ctx, namespace); err != nil {
-		return err
-	}
 	plain, annotated, err := b.dryRuns(ctx, namespace)
 	if err != nil {
 		return err
@@ -186,14 +195,11 @@ func (b *bench) measureValidation(ctx context.Context) (err error) {
 	if err := b.limited(ctx, namespace, stored); err != nil {
 		return err
 	}
-	w, err := b.StartWebhook(ctx, b.root, filepath.Join(b.dir, "webhook"), b.dir)
+	w, err := b.startWebhook(ctx, namespace)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, w.Remove(ctx)) }()
-	if err := w.UntilAnswering(ctx, namespace); err != nil {
-		return err
-	}
 	client, err := asAPIServer(ctx, w)
 	if err != nil {
 		return err

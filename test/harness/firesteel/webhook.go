@@ -126,28 +126,28 @@ func (w *Webhook) Route(ctx context.Context) error {
 
 // Change changes the configuration of the webhook of Pods.
 func (w *Webhook) Change(ctx context.Context, change func(*admissionregistrationv1.MutatingWebhookConfiguration)) error {
-	configurations := w.installation.Kube.AdmissionregistrationV1().MutatingWebhookConfigurations()
-	return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
-		configuration, err := configurations.Get(ctx, WebhookConfiguration, metav1.GetOptions{})
-		if err != nil {
-			return err
-		}
-		change(configuration)
-		_, err = configurations.Update(ctx, configuration, metav1.UpdateOptions{})
-		return err
-	})
+	return changeConfiguration(ctx, w.installation.Kube.AdmissionregistrationV1().MutatingWebhookConfigurations(), WebhookConfiguration, change)
 }
 
 // ChangeValidation changes the configuration of the validation.
 func (w *Webhook) ChangeValidation(ctx context.Context, change func(*admissionregistrationv1.ValidatingWebhookConfiguration)) error {
-	configurations := w.installation.Kube.AdmissionregistrationV1().ValidatingWebhookConfigurations()
+	return changeConfiguration(ctx, w.installation.Kube.AdmissionregistrationV1().ValidatingWebhookConfigurations(), ValidationConfiguration, change)
+}
+
+// configurations are the webhook configurations of a kind.
+type configurations[C any] interface {
+	Get(ctx context.Context, name string, options metav1.GetOptions) (C, error)
+	Update(ctx context.Context, configuration C, options metav1.UpdateOptions) (C, error)
+}
+
+func changeConfiguration[C any](ctx context.Context, all configurations[C], name string, change func(C)) error {
 	return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
-		configuration, err := configurations.Get(ctx, ValidationConfiguration, metav1.GetOptions{})
+		configuration, err := all.Get(ctx, name, metav1.GetOptions{})
 		if err != nil {
 			return err
 		}
 		change(configuration)
-		_, err = configurations.Update(ctx, configuration, metav1.UpdateOptions{})
+		_, err = all.Update(ctx, configuration, metav1.UpdateOptions{})
 		return err
 	})
 }
