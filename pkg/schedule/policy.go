@@ -25,7 +25,7 @@ type Object interface {
 type Policy struct {
 	// Clock computes the instants; nil if the spec is refused.
 	Clock *Clock
-	// Refusals is why there is no clock.
+	// Refusals are why there is no clock.
 	Refusals finding.List
 	// Suspended keeps runs from starting.
 	Suspended bool

@@ -2,6 +2,6 @@
 // on. pkg/quota decides; the controllers of all APIs share one Tracker.
 //
 //	tracker.go    the applications, from their records
-//	watch.go      the informers of ResourceQuotas and priority classes, which exist only while the setting is on
+//	watch.go      the informers of ResourceQuotas, priority classes and runtime classes, which exist only while the setting is on
 //	wake.go       enqueues those for which there is room, after a change
 package quotas
