@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/yaml"
 )
@@ -58,43 +59,45 @@ func (s *env) setRules(data map[string]string) {
 }
 
 // warnings collects what the API server warns of.
-type collectedWarnings struct {
+type warnings struct {
 	mutex sync.Mutex
 	texts []string
 }
 
-func (w *collectedWarnings) HandleWarningHeader(_ int, _, text string) {
+func (w *warnings) HandleWarningHeader(_ int, _, text string) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	w.texts = append(w.texts, text)
 }
 
-// take returns what was warned of since.
-func (w *collectedWarnings) take() string {
+// take returns the warnings since the last call.
+func (w *warnings) take() string {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
-	texts := strings.Join(w.texts, "\n")
-	w.texts = nil
-	return texts
+	defer func() { w.texts = nil }()
+	return strings.Join(w.texts, "\n")
 }
 
-// user is a client of a user.
+// user are the clients of a user, which collect warnings.
 type user struct {
 	*env
+	kube     kubernetes.Interface
 	client   dynamic.Interface
-	warnings *collectedWarnings
+	warnings *warnings
 }
 
-// as returns a client of a user; empty for one who may do everything.
+// as returns the clients of a user; empty for one who may do everything.
 func (s *env) as(name string) *user {
 	s.Helper()
-	warnings := &collectedWarnings{}
+	warnings := &warnings{}
 	config := rest.CopyConfig(s.Plane.Admin())
 	config.WarningHandler = warnings
 	config.Impersonate.UserName = name
+	kube, err := kubernetes.NewForConfig(config)
+	s.must(err)
 	client, err := dynamic.NewForConfig(config)
 	s.must(err)
-	return &user{s, client, warnings}
+	return &user{s, kube, client, warnings}
 }
 
 func (u *user) resource(object *unstructured.Unstructured) dynamic.ResourceInterface {

@@ -16,7 +16,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 	certresources "knative.dev/pkg/webhook/certificates/resources"
@@ -45,7 +44,7 @@ func TestWebhookValidatesWhatUsersApply(t *testing.T) {
 }
 
 // refusable is a manifest of a kind that is refused, with a warning.
-type refusable struct{ version, kind, resource, spec string }
+type refusable struct{ version, kind, spec string }
 
 const (
 	badApache   = "mainClass: Pi\njars: local:///pi.jar\nruntimeVersions: {sparkVersion: 4.1.1}\nsparkConf: {spark.driver.memory: 1.5g, spark.executor.memory: 1.5g, spark.app.name: x}\n"
@@ -70,9 +69,8 @@ func (w *webhookEnv) object(r refusable, name string) *unstructured.Unstructured
 
 func (w *webhookEnv) apply(r refusable, name string, options ...string) error {
 	w.Helper()
-	version, err := schema.ParseGroupVersion(r.version)
-	w.must(err)
-	_, err = w.dynamic.Resource(version.WithResource(r.resource)).Namespace(w.ns).Create(w.Context(), w.object(r, name), metav1.CreateOptions{DryRun: options})
+	object := w.object(r, name)
+	_, err := w.user.resource(object).Create(w.Context(), object, metav1.CreateOptions{DryRun: options})
 	return err
 }
 
@@ -93,7 +91,7 @@ func (w *webhookEnv) untilValidating() {
 	w.Helper()
 	var last error
 	err := wait.PollUntilContextTimeout(w.Context(), pollInterval, timeout, true, func(context.Context) (bool, error) {
-		last = w.apply(refusable{"spark.apache.org/v1", "SparkApplication", "sparkapplications", badApache}, "asks", metav1.DryRunAll)
+		last = w.apply(refusable{"spark.apache.org/v1", "SparkApplication", badApache}, "asks", metav1.DryRunAll)
 		return len(causes(last)) > 0, nil
 	})
 	if err != nil {
@@ -114,36 +112,36 @@ func (w *webhookEnv) eachKindIsValidated() {
 		refusable
 		want []string
 	}{
-		{refusable{"spark.apache.org/v1", "SparkApplication", "sparkapplications", badApache}, ofApache},
-		{refusable{"spark.apache.org/v1beta1", "SparkApplication", "sparkapplications", badApache}, ofApache},
-		{refusable{"sparkoperator.k8s.io/v1beta2", "SparkApplication", "sparkapplications", badKubeflow}, ofKubeflow},
-		{refusable{"sparkoperator.k8s.io/v1beta1", "SparkApplication", "sparkapplications", badKubeflow}, ofKubeflow},
-		{refusable{"sparkoperator.k8s.io/v1beta2", "ScheduledSparkApplication", "scheduledsparkapplications", "schedule: '@daily'\n" + ofTemplate("template", badKubeflow)}, in("spec.template.", ofKubeflow)},
-		{refusable{"firesteel.dev/v1alpha1", "ScheduledSparkApplication", "scheduledsparkapplications", "schedule: 0 0 30 2 *\n" + ofTemplate("template", ofTemplate("spec", badApache))},
+		{refusable{"spark.apache.org/v1", "SparkApplication", badApache}, ofApache},
+		{refusable{"spark.apache.org/v1beta1", "SparkApplication", badApache}, ofApache},
+		{refusable{"sparkoperator.k8s.io/v1beta2", "SparkApplication", badKubeflow}, ofKubeflow},
+		{refusable{"sparkoperator.k8s.io/v1beta1", "SparkApplication", badKubeflow}, ofKubeflow},
+		{refusable{"sparkoperator.k8s.io/v1beta2", "ScheduledSparkApplication", "schedule: '@daily'\n" + ofTemplate("template", badKubeflow)}, in("spec.template.", ofKubeflow)},
+		{refusable{"firesteel.dev/v1alpha1", "ScheduledSparkApplication", "schedule: 0 0 30 2 *\n" + ofTemplate("template", ofTemplate("spec", badApache))},
 			append([]string{"spec.schedule"}, in("spec.template.spec.", ofApache)...)},
 	} {
 		err := w.apply(test.refusable, "bad", metav1.DryRunAll)
 		if diff := cmp.Diff(test.want, causes(err)); !apierrors.IsInvalid(err) || diff != "" {
 			w.Errorf("%s %s: %v (-want +got): %s", test.version, test.kind, err, diff)
 		}
-		w.warnings.take()
+		w.user.warnings.take()
 		test.spec = strings.NewReplacer("1.5g", "1536m", "30 2", "28 2").Replace(test.spec)
 		if err := w.apply(test.refusable, "good", metav1.DryRunAll); err != nil {
 			w.Errorf("%s %s: %v", test.version, test.kind, err)
 		}
-		if given := w.warnings.take(); !strings.Contains(given, "sparkConf[spark.app.name]") {
+		if given := w.user.warnings.take(); !strings.Contains(given, "sparkConf[spark.app.name]") {
 			w.Errorf("%s %s: the warnings are %q", test.version, test.kind, given)
 		}
 	}
-	cluster := refusable{"spark.apache.org/v1", "SparkCluster", "sparkclusters",
+	cluster := refusable{"spark.apache.org/v1", "SparkCluster",
 		"runtimeVersions: {sparkVersion: 4.1.1}\nclusterTolerations: {instanceConfig: {initWorkers: 1, minWorkers: 3, maxWorkers: 2}}\n"}
-	w.warnings.take()
+	w.user.warnings.take()
 	w.must(w.apply(cluster, "cluster", metav1.DryRunAll))
-	if given := w.warnings.take(); !strings.Contains(given, "spec.clusterTolerations.instanceConfig.minWorkers 3 is above maxWorkers 2") {
+	if given := w.user.warnings.take(); !strings.Contains(given, "spec.clusterTolerations.instanceConfig.minWorkers 3 is above maxWorkers 2") {
 		w.Errorf("the warnings are %q", given)
 	}
 	// kubectl prints all causes.
-	text, err := yaml.Marshal(w.object(refusable{"spark.apache.org/v1", "SparkApplication", "sparkapplications", badApache}, "printed").Object)
+	text, err := yaml.Marshal(w.object(refusable{"spark.apache.org/v1", "SparkApplication", badApache}, "printed").Object)
 	w.must(err)
 	printed, err := w.kubectl(string(text), "apply", "--dry-run=server", "--filename=-")
 	for _, part := range []string{`The SparkApplication "printed" is invalid`, `spec.sparkConf[spark.driver.memory]: "1.5g" is`, `spec.sparkConf[spark.executor.memory]: "1.5g" is`} {
@@ -158,7 +156,7 @@ func (w *webhookEnv) scope(namespaces string, validates bool) {
 	w.Helper()
 	w.must(w.Configure(context.WithoutCancel(w.Context()), "config-scope", map[string]string{"watched-namespaces": namespaces}))
 	w.must(wait.PollUntilContextTimeout(context.WithoutCancel(w.Context()), pollInterval, timeout, true, func(context.Context) (bool, error) {
-		err := w.apply(refusable{"spark.apache.org/v1", "SparkApplication", "sparkapplications", badApache}, "scope", metav1.DryRunAll)
+		err := w.apply(refusable{"spark.apache.org/v1", "SparkApplication", badApache}, "scope", metav1.DryRunAll)
 		return (len(causes(err)) > 0) == validates, nil
 	}))
 }
@@ -193,7 +191,7 @@ func (w *webhookEnv) existingObjectsPass() {
 }
 
 func (w *webhookEnv) defaultsOfNamespaces() {
-	configMaps := w.kube.CoreV1().ConfigMaps(w.ns)
+	configMaps := w.user.kube.CoreV1().ConfigMaps(w.ns)
 	defaults := &corev1.ConfigMap{
 		ObjectMeta: metav1.ObjectMeta{Name: "firesteel-defaults", Labels: map[string]string{"firesteel.dev/defaults": "enabled"}},
 		Data:       map[string]string{"spark-defaults.conf": "spark.executor.memory 1.5g", "driver-service-account": "any"},
@@ -206,7 +204,7 @@ func (w *webhookEnv) defaultsOfNamespaces() {
 	_, err = configMaps.Create(w.Context(), defaults, metav1.CreateOptions{})
 	w.must(err)
 	refused := func() bool {
-		err := w.apply(refusable{"spark.apache.org/v1", "SparkApplication", "sparkapplications", strings.ReplaceAll(badApache, "spark.executor.memory: 1.5g, ", "")}, "defaults", metav1.DryRunAll)
+		err := w.apply(refusable{"spark.apache.org/v1", "SparkApplication", strings.ReplaceAll(badApache, "spark.executor.memory: 1.5g, ", "")}, "defaults", metav1.DryRunAll)
 		return err != nil && strings.Contains(err.Error(), "the operator's default spark.executor.memory")
 	}
 	until := func(want bool) {
@@ -251,16 +249,16 @@ func (w *webhookEnv) plainConfigMap(name string) string {
 
 func (w *webhookEnv) quotasAreCompared() {
 	good := func(instances int) refusable {
-		return refusable{"spark.apache.org/v1", "SparkApplication", "sparkapplications",
+		return refusable{"spark.apache.org/v1", "SparkApplication",
 			fmt.Sprintf("mainClass: Pi\njars: local:///pi.jar\nruntimeVersions: {sparkVersion: 4.1.1}\nsparkConf: {spark.executor.instances: '%d'}\n", instances)}
 	}
 	// answer is what a user is told, by an error or by a warning.
 	answer := func(instances int) string {
-		w.warnings.take()
+		w.user.warnings.take()
 		if err := w.apply(good(instances), "compared", metav1.DryRunAll); err != nil {
 			return err.Error()
 		}
-		return "admitted: " + w.warnings.take()
+		return "admitted: " + w.user.warnings.take()
 	}
 	until := func(instances int, parts ...string) {
 		w.Helper()
@@ -294,7 +292,7 @@ func (w *webhookEnv) quotasAreCompared() {
 
 func (w *webhookEnv) largeManifest() {
 	large := func(bytes int) error {
-		return w.apply(refusable{"spark.apache.org/v1", "SparkApplication", "sparkapplications", badApache + "driverArgs: [" + strings.Repeat("x", bytes) + "]\n"}, "large")
+		return w.apply(refusable{"spark.apache.org/v1", "SparkApplication", badApache + "driverArgs: [" + strings.Repeat("x", bytes) + "]\n"}, "large")
 	}
 	if err := large(1 << 20); !slices.Contains(causes(err), "spec.sparkConf[spark.driver.memory]") {
 		w.Errorf("1 MiB: %.300v", err)
@@ -367,7 +365,7 @@ func (w *webhookEnv) failsWhileDown() {
 	w.untilReady(process)
 	w.create(App("before"))
 	schedule := refusable{
-		"firesteel.dev/v1alpha1", "ScheduledSparkApplication", "scheduledsparkapplications",
+		"firesteel.dev/v1alpha1", "ScheduledSparkApplication",
 		"schedule: '@every 1s'\n" + ofTemplate("template", ofTemplate("spec", strings.ReplaceAll(badApache, "1.5g", "1536m"))),
 	}
 	w.must(w.apply(schedule, "each"))
@@ -391,8 +389,7 @@ func (w *webhookEnv) failsWhileDown() {
 	w.must(err)
 	before := runs()
 	w.must(wait.PollUntilContextTimeout(w.Context(), pollInterval, timeout, true, func(context.Context) (bool, error) { return runs() > before, nil }))
-	w.must(w.dynamic.Resource(schema.GroupVersionResource{Group: "firesteel.dev", Version: "v1alpha1", Resource: schedule.resource}).Namespace(w.ns).
-		Delete(w.Context(), "each", metav1.DeleteOptions{}))
+	w.must(w.user.resource(w.object(schedule, "each")).Delete(w.Context(), "each", metav1.DeleteOptions{}))
 	w.run("before", 0) // with its finalizers and statuses
 	w.delete("before")
 	untilGone(w.env, w.apps(), "before")

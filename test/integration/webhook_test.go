@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -17,9 +16,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
-	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/rest"
 
 	"github.com/firesteel-dev/firesteel/pkg/podannotations"
 	"github.com/firesteel-dev/firesteel/test/harness/firesteel"
@@ -29,47 +25,20 @@ import (
 type webhookEnv struct {
 	*env
 	*firesteel.Webhook
-	// kube and dynamic collect the API server's warnings.
-	kube     kubernetes.Interface
-	dynamic  dynamic.Interface
-	warnings *warnings
-}
-
-type warnings struct {
-	mutex sync.Mutex
-	texts []string
-}
-
-func (w *warnings) HandleWarningHeader(_ int, _, text string) {
-	w.mutex.Lock()
-	defer w.mutex.Unlock()
-	w.texts = append(w.texts, text)
-}
-
-// take returns the warnings since the last call.
-func (w *warnings) take() string {
-	w.mutex.Lock()
-	defer w.mutex.Unlock()
-	defer func() { w.texts = nil }()
-	return strings.Join(w.texts, "\n")
+	// user may do everything.
+	user *user
 }
 
 func newWebhookEnv(t *testing.T) *webhookEnv {
 	alone(t)
 	s := newEnv(t)
-	w := &webhookEnv{env: s, warnings: &warnings{}}
+	w := &webhookEnv{env: s, user: s.as("")}
 	started, err := s.StartWebhook(t.Context(), repository, filepath.Join(s.programs, "webhook"), s.dir)
 	s.must(err)
 	s.processes.add(started.Process)
 	w.Webhook = started
 	s.logOnFailure(started.Process)
 	t.Cleanup(func() { s.must(w.Remove(context.Background())) })
-	config := rest.CopyConfig(s.Plane.Admin())
-	config.WarningHandler = w.warnings
-	w.kube, err = kubernetes.NewForConfig(config)
-	s.must(err)
-	w.dynamic, err = dynamic.NewForConfig(config)
-	s.must(err)
 	s.must(started.UntilAnswering(t.Context(), s.ns))
 	return w
 }
@@ -85,7 +54,7 @@ func plainRunPod(name, role string, annotations map[string]string) *corev1.Pod {
 }
 
 func (w *webhookEnv) submit(pod *corev1.Pod, options ...string) (*corev1.Pod, error) {
-	return w.kube.CoreV1().Pods(w.ns).Create(w.Context(), pod, metav1.CreateOptions{DryRun: options})
+	return w.user.kube.CoreV1().Pods(w.ns).Create(w.Context(), pod, metav1.CreateOptions{DryRun: options})
 }
 
 // mountedIn returns what a container mounts of config maps and secrets, by path.
@@ -162,7 +131,7 @@ func (w *webhookEnv) inOrder(t *testing.T, parts []webhookPart) {
 }
 
 func (w *webhookEnv) driverGetsConfiguration() {
-	w.warnings.take()
+	w.user.warnings.take()
 	annotations := map[string]string{"spark-operator.k8s.io/sparkConfigMap": "c", "spark-operator.k8s.io/hadoopConfigMap": "h"}
 	pod, err := w.submit(plainRunPod("b1", "driver", annotations))
 	w.must(err)
@@ -194,7 +163,7 @@ func (w *webhookEnv) executorGetsMounts() {
 }
 
 func (w *webhookEnv) severalServiceAccounts() {
-	w.warnings.take()
+	w.user.warnings.take()
 	pod, err := w.submit(plainRunPod("b3", "driver", map[string]string{
 		"spark-operator.k8s.io/GCPServiceAccount.k1": "/a", "spark-operator.k8s.io/GCPServiceAccount.k2": "/b", "spark-operator.k8s.io/sparkconfigmap": "c",
 	}))
@@ -203,7 +172,7 @@ func (w *webhookEnv) severalServiceAccounts() {
 	if env := fmt.Sprint(pod.Spec.Containers[0].Env); !strings.Contains(env, "{GOOGLE_APPLICATION_CREDENTIALS /a/key.json nil}") {
 		w.Errorf("the environment is %s", env)
 	}
-	given := w.warnings.take()
+	given := w.user.warnings.take()
 	for _, part := range []string{"GCPServiceAccount.k2] is mounted, but", "sparkconfigmap] is no key"} {
 		if !strings.Contains(given, part) {
 			w.Errorf("the warnings lack %q: %s", part, given)
@@ -239,7 +208,7 @@ func (w *webhookEnv) owners() {
 }
 
 func (w *webhookEnv) volumeWithoutMount() {
-	w.warnings.take()
+	w.user.warnings.take()
 	given := plainRunPod("b5", "driver", map[string]string{"sparkoperator.k8s.io/volumes.d": `{"name":"d","emptyDir":{}}`})
 	pod, err := w.submit(given)
 	w.must(err)
@@ -248,7 +217,7 @@ func (w *webhookEnv) volumeWithoutMount() {
 			w.Error("the volume is there")
 		}
 	}
-	if given := w.warnings.take(); !strings.Contains(given, "volumes.d] has no effect") {
+	if given := w.user.warnings.take(); !strings.Contains(given, "volumes.d] has no effect") {
 		w.Errorf("the warnings are %q", given)
 	}
 }
@@ -277,7 +246,7 @@ func (w *webhookEnv) calledForNothingElse() {
 			w.must(err)
 			w.wantMounts(created, created.Spec.Containers[0].Name, map[string]string{})
 		}
-		_, err := w.kube.CoreV1().Pods(w.ns).Patch(w.Context(), "b1", types.MergePatchType, []byte(`{"metadata":{"labels":{"a":"b"}}}`), metav1.PatchOptions{})
+		_, err := w.user.kube.CoreV1().Pods(w.ns).Patch(w.Context(), "b1", types.MergePatchType, []byte(`{"metadata":{"labels":{"a":"b"}}}`), metav1.PatchOptions{})
 		w.must(err)
 		w.applicationRuns("b8-app")
 	})
