@@ -25,8 +25,11 @@ const (
 
 // DynamicAllocation reports whether Spark properties leave the number of executors to Spark.
 func DynamicAllocation(property func(key string) string) bool {
-	return strings.EqualFold(strings.TrimSpace(property(dynamicKey)), "true")
+	return IsTrue(property(dynamicKey))
 }
+
+// IsTrue reports whether the value of a Spark property switches something on.
+func IsTrue(value string) bool { return strings.EqualFold(strings.TrimSpace(value), "true") }
 
 // Executors are the executors that a plan's driver asks for when it starts. The driver creates them. A scheduler that
 // reserves room for a whole application needs to know them before.

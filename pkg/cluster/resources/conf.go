@@ -74,7 +74,7 @@ func literal(value string) string { return strings.ReplaceAll(value, "$", "$$") 
 
 // on reports whether a property is true.
 func (b *builder) on(key string) bool {
-	return strings.EqualFold(strings.TrimSpace(b.conf[key]), "true")
+	return submission.IsTrue(b.conf[key])
 }
 
 // port returns a port: from a property, else from a variable of the template's container, else the default. Values

@@ -9,6 +9,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/apis/early/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/finding"
 	"github.com/firesteel-dev/firesteel/pkg/policy"
+	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
 const (
@@ -152,7 +153,7 @@ func (t *translation) dropShuffleService(given map[string]string) {
 		return
 	}
 	const why = "has no effect, Spark on Kubernetes has no external shuffle service"
-	if strings.EqualFold(strings.TrimSpace(conf[shuffleServiceKey]), "true") {
+	if submission.IsTrue(conf[shuffleServiceKey]) {
 		delete(conf, shuffleServiceKey)
 		if _, set := conf[shuffleTrackingKey]; !set {
 			conf[shuffleTrackingKey] = "true"
