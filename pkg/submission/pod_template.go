@@ -10,8 +10,8 @@ import (
 
 const (
 	defaultDriverContainer = "spark-kubernetes-driver"
-	// defaultExecutorContainer is the name of Spark's container in executors, unless their template names it.
-	defaultExecutorContainer = "spark-kubernetes-executor"
+	// DefaultExecutorContainer is the name of Spark's container in executors, unless their template names it.
+	DefaultExecutorContainer = "spark-kubernetes-executor"
 
 	driverTemplateKey       = "spark.kubernetes.driver.podTemplateFile"
 	driverTemplateContainer = "spark.kubernetes.driver.podTemplateContainerName"
@@ -61,7 +61,7 @@ func sparkContainer(containers []corev1.Container, name string) int {
 // containers gets one.
 func ExecutorContainer(plan Plan, template *corev1.PodSpec) int {
 	if len(template.Containers) == 0 {
-		template.Containers = []corev1.Container{{Name: defaultExecutorContainer}}
+		template.Containers = []corev1.Container{{Name: DefaultExecutorContainer}}
 	}
 	return sparkContainer(template.Containers, newDriver(plan).conf.text("", executorTemplateContainer))
 }

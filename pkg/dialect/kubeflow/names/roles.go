@@ -1,6 +1,9 @@
 package names
 
-import "github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
+import (
+	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
+	"github.com/firesteel-dev/firesteel/pkg/submission"
+)
 
 // Role is the role of a Pod in an application: driver or executor.
 type Role string
@@ -10,9 +13,6 @@ const (
 	Driver   Role = "driver"
 	Executor Role = "executor"
 )
-
-// executorContainer is the name of Spark's container in executors.
-const executorContainer = "spark-kubernetes-executor"
 
 // Pods returns what a spec asks of the Pods of a role.
 func (r Role) Pods(spec *v1beta2.SparkApplicationSpec) *v1beta2.SparkPodSpec {
@@ -43,7 +43,7 @@ func (r Role) Container() string {
 	if r == Driver {
 		return DriverContainer
 	}
-	return executorContainer
+	return submission.DefaultExecutorContainer
 }
 
 // Field returns the path of a field of the role in the spec.

@@ -169,7 +169,7 @@ func TestAThousandExecutorsAreOneGroup(t *testing.T) {
 }
 
 func TestStripKeepsTheFieldsOfAnExecutorThatAreRead(t *testing.T) {
-	e := anExecutor("a").Ready().Exited(executorContainer, 7)
+	e := anExecutor("a").Ready().Exited(submission.DefaultExecutorContainer, 7)
 	e.pod.Labels[submission.LabelExecutorID], e.pod.ResourceVersion = "12", "5"
 	e.pod.Annotations, e.pod.Spec.NodeName, e.pod.Status.PodIP = map[string]string{"large": "text"}, "n", "10.0.0.1"
 	code := int32(7)

@@ -14,6 +14,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
+	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
 // application is the application of the executors.
@@ -47,7 +48,7 @@ func TestGatherExecutorDetails(t *testing.T) {
 			want:      map[string]dialect.Executor{"exec-a": {Phase: corev1.PodPending}, "exec-b": {Phase: corev1.PodRunning}},
 		},
 		"how the Spark container ended, whatever else did": {
-			executors: []*executorBuilder{anExecutor("a").Phase(corev1.PodFailed).Exited("sidecar", 1).Exited(executorContainer, code)},
+			executors: []*executorBuilder{anExecutor("a").Phase(corev1.PodFailed).Exited("sidecar", 1).Exited(submission.DefaultExecutorContainer, code)},
 			want:      map[string]dialect.Executor{"exec-a": {Phase: corev1.PodFailed, ExitCode: &code, Reason: "Error"}},
 		},
 		"how the first container ended where none has Spark's name": {
@@ -119,7 +120,7 @@ func TestChangeOfAnExecutor(t *testing.T) {
 	}{
 		"that nothing changed is none": {pending(), false},
 		"another phase":                {pending().Phase(corev1.PodRunning), true},
-		"its end":                      {pending().Exited(executorContainer, 1), true},
+		"its end":                      {pending().Exited(submission.DefaultExecutorContainer, 1), true},
 		"a namesake":                   {anExecutor("b").Phase(corev1.PodPending).Named("exec-a"), true},
 		"that it is gone":              {nil, true},
 	} {

@@ -86,14 +86,11 @@ func executorOf(pod *corev1.Pod) dialect.Executor {
 	return executor
 }
 
-// executorContainer is Spark's name for the container of an executor if its template names none.
-const executorContainer = "spark-kubernetes-executor"
-
 // terminatedState returns how the Spark container ended; nil if it did not end. If no container has Spark's name, the first
 // one is used.
 func terminatedState(statuses []corev1.ContainerStatus) *corev1.ContainerStateTerminated {
 	for _, status := range statuses {
-		if status.Name == executorContainer {
+		if status.Name == submission.DefaultExecutorContainer {
 			return status.State.Terminated
 		}
 	}
