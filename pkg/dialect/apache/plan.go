@@ -42,12 +42,12 @@ func Plan(app *sparkv1.SparkApplication, attempt v1alpha1.Attempt, defaults Defa
 	if image == "" && version != "" {
 		image = "apache/spark:" + version
 	}
-	resource, pyFiles := mainResource(app.Spec)
+	resource, _ := mainResource(app.Spec)
 	own := Names(app, attempt.ID)
 	plan := submission.Plan{
 		Namespace:        app.Namespace,
 		SparkVersion:     version,
-		Properties:       properties(app, defaults, pyFiles, own.AppID),
+		Properties:       properties(app, defaults, own.AppID),
 		MainClass:        app.Spec.MainClass,
 		Resource:         resource,
 		Arguments:        app.Spec.DriverArgs,
@@ -105,21 +105,22 @@ func mainResource(spec sparkv1.ApplicationSpec) (resource submission.Resource, p
 }
 
 // properties returns the Spark properties of an attempt, with those that name its group for a batch scheduler.
-func properties(app *sparkv1.SparkApplication, defaults Defaults, pyFiles, appID string) map[string]string {
-	conf := propertiesWithoutGang(app, defaults, pyFiles)
+func properties(app *sparkv1.SparkApplication, defaults Defaults, appID string) map[string]string {
+	conf := propertiesWithoutGang(app, defaults)
 	maps.Copy(conf, gangProperties(gangOf(app, defaults, conf, appID)))
 	return conf
 }
 
 // propertiesWithoutGang returns the Spark properties of an attempt. Those that only the operator can set win. Then come the
 // application's, then the operator's defaults, then the Apache operator's defaults.
-func propertiesWithoutGang(app *sparkv1.SparkApplication, defaults Defaults, pyFiles string) map[string]string {
+func propertiesWithoutGang(app *sparkv1.SparkApplication, defaults Defaults) map[string]string {
 	conf, fixed := upstreamProperties(app, defaults), fixedProperties(app)
 	if dialect.WithoutService(app, defaults.Settings) {
 		maps.DeleteFunc(conf, ofService)
 		maps.DeleteFunc(fixed, ofService)
 	}
 	maps.Copy(conf, defaults.Properties)
+	_, pyFiles := mainResource(app.Spec)
 	maps.Copy(conf, specProperties(app, pyFiles))
 	maps.Copy(conf, app.Spec.SparkConf)
 	if _, named := conf[appNameKey]; !named {

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/firesteel-dev/firesteel/internal/text"
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
@@ -24,22 +24,31 @@ const (
 	volcanoQueue = "scheduling.volcano.sh/queue-name"
 )
 
-// schedulers returns the schedulers of driver and executors, as Spark reads them; empty for the cluster's own. conf are the properties of
-// an attempt.
-func schedulers(app *sparkv1.SparkApplication, conf map[string]string) (driver, executors string) {
-	driver = cmp.Or(conf[driverSchedulerKey], conf[schedulerKey], podSpec(app.Spec.DriverSpec).SchedulerName)
-	executors = cmp.Or(conf[executorSchedulerKey], conf[schedulerKey], podSpec(app.Spec.ExecutorSpec).SchedulerName)
-	return driver, executors
+// schedulers returns the schedulers of driver and executors, as Spark reads them; empty for the cluster's own.
+func schedulers(app *sparkv1.SparkApplication, defaults Defaults) (driver, executors string) {
+	of := func(key string, spec *sparkv1.PodSpecTemplate) string {
+		return cmp.Or(property(app, defaults, key), property(app, defaults, schedulerKey), templateOrEmpty(spec).Spec.SchedulerName)
+	}
+	return of(driverSchedulerKey, app.Spec.DriverSpec), of(executorSchedulerKey, app.Spec.ExecutorSpec)
 }
 
-// gangOf returns the Pods of an attempt for the batch scheduler that gets their requirements; zero if there is none. appID is the ID of
-// the attempt.
+// batchScheduler returns the batch scheduler of all Pods of an application; empty if there is none.
+func batchScheduler(app *sparkv1.SparkApplication, defaults Defaults) string {
+	driver, executors := schedulers(app, defaults)
+	if driver != executors || !slices.Contains(defaults.BatchSchedulers, driver) {
+		return ""
+	}
+	return driver
+}
+
+// gangOf returns the Pods of an attempt for the batch scheduler that gets their requirements; zero if there is none. conf are the properties
+// of the attempt, and appID is its ID.
 func gangOf(app *sparkv1.SparkApplication, defaults Defaults, conf map[string]string, appID string) batch.Gang {
-	scheduler, executors := schedulers(app, conf)
-	if scheduler != executors || !slices.Contains(defaults.BatchSchedulers, scheduler) || announcesItself(app, conf) {
+	scheduler := batchScheduler(app, defaults)
+	if scheduler == "" || announcesItself(app, conf) {
 		return batch.Gang{}
 	}
-	gang := batch.Gang{Scheduler: scheduler, PriorityClass: podSpec(app.Spec.DriverSpec).PriorityClassName}
+	gang := batch.Gang{Scheduler: scheduler, PriorityClass: templateOrEmpty(app.Spec.DriverSpec).Spec.PriorityClassName}
 	if scheduler == batch.Volcano {
 		gang.Queue = driverAnnotation(app, conf, volcanoQueue)
 	}
@@ -50,20 +59,15 @@ func gangOf(app *sparkv1.SparkApplication, defaults Defaults, conf map[string]st
 }
 
 // groupOf returns the pod group of the current attempt without its spec; nil if there is none.
-func groupOf(app *sparkv1.SparkApplication, defaults Defaults) submission.Object {
-	if len(defaults.BatchSchedulers) == 0 {
-		return nil
+func groupOf(app *sparkv1.SparkApplication, defaults Defaults) *unstructured.Unstructured {
+	if batchScheduler(app, defaults) == "" {
+		return nil // without the properties of the attempt
 	}
 	attempt := int64(0)
 	if record := app.Status.Firesteel; record != nil {
 		attempt = record.Attempt.ID
 	}
-	_, pyFiles := mainResource(app.Spec)
-	group := gangOf(app, defaults, propertiesWithoutGang(app, defaults, pyFiles), Names(app, attempt).AppID).NamedGroup()
-	if group == nil {
-		return nil
-	}
-	return group
+	return gangOf(app, defaults, propertiesWithoutGang(app, defaults), Names(app, attempt).AppID).NamedGroup()
 }
 
 // announcesItself reports whether the user makes the pod group or the task groups, by Spark's step for Volcano or by hand.
@@ -73,13 +77,13 @@ func announcesItself(app *sparkv1.SparkApplication, conf map[string]string) bool
 			return true
 		}
 	}
-	label := cmp.Or(conf["spark.kubernetes.driver.label."+batch.CoschedulingGroup], metadata(app.Spec.DriverSpec).Labels[batch.CoschedulingGroup])
+	label := cmp.Or(conf["spark.kubernetes.driver.label."+batch.CoschedulingGroup], templateOrEmpty(app.Spec.DriverSpec).Labels[batch.CoschedulingGroup])
 	return label != "" || submission.AddsVolcano(conf)
 }
 
 // driverAnnotation returns an annotation of the driver Pod that the user sets.
 func driverAnnotation(app *sparkv1.SparkApplication, conf map[string]string, key string) string {
-	return cmp.Or(conf["spark.kubernetes.driver.annotation."+key], metadata(app.Spec.DriverSpec).Annotations[key])
+	return cmp.Or(conf["spark.kubernetes.driver.annotation."+key], templateOrEmpty(app.Spec.DriverSpec).Annotations[key])
 }
 
 // gangProperties returns the properties by which the Pods of a gang name their group.
@@ -98,15 +102,15 @@ func gangProperties(gang batch.Gang) map[string]string {
 
 // addGang adds to the objects of an attempt what the batch scheduler needs.
 func addGang(app *sparkv1.SparkApplication, defaults Defaults, objects *submission.Objects) error {
-	if len(defaults.BatchSchedulers) == 0 {
-		return nil
+	if batchScheduler(app, defaults) == "" {
+		return nil // without the properties of the attempt
 	}
-	resource, pyFiles := mainResource(app.Spec)
-	conf := propertiesWithoutGang(app, defaults, pyFiles)
+	conf := propertiesWithoutGang(app, defaults)
 	gang := gangOf(app, defaults, conf, objects.Driver.Labels[submission.LabelApplicationID])
 	if gang.Scheduler == "" {
 		return nil
 	}
+	resource, _ := mainResource(app.Spec)
 	plan := submission.Plan{SparkVersion: app.Spec.RuntimeVersions.SparkVersion, Properties: conf, Resource: resource}
 	executors, err := submission.PlannedExecutors(plan)
 	if err != nil {
@@ -129,7 +133,7 @@ func placementOfDriver(driver *corev1.Pod) batch.Placement {
 
 // placementOfExecutors returns where executors may run, by their template and by properties.
 func placementOfExecutors(app *sparkv1.SparkApplication, conf map[string]string) batch.Placement {
-	spec := podSpec(app.Spec.ExecutorSpec)
+	spec := templateOrEmpty(app.Spec.ExecutorSpec).Spec
 	selector := maps.Clone(spec.NodeSelector)
 	if selector == nil {
 		selector = map[string]string{}
@@ -149,8 +153,7 @@ func schedulerConflicts(app *sparkv1.SparkApplication, defaults Defaults) findin
 	if len(defaults.BatchSchedulers) == 0 {
 		return nil
 	}
-	_, pyFiles := mainResource(app.Spec)
-	driver, executors := schedulers(app, propertiesWithoutGang(app, defaults, pyFiles))
+	driver, executors := schedulers(app, defaults)
 	known := func(name string) bool { return slices.Contains(defaults.BatchSchedulers, name) }
 	if driver == executors || !known(driver) && !known(executors) {
 		return nil
@@ -164,16 +167,10 @@ func schedulerConflicts(app *sparkv1.SparkApplication, defaults Defaults) findin
 	}}
 }
 
-func podSpec(spec *sparkv1.PodSpecTemplate) corev1.PodSpec {
+// templateOrEmpty returns the template of a role, or else an empty one.
+func templateOrEmpty(spec *sparkv1.PodSpecTemplate) *corev1.PodTemplateSpec {
 	if template := template(spec); template != nil {
-		return template.Spec
+		return template
 	}
-	return corev1.PodSpec{}
-}
-
-func metadata(spec *sparkv1.PodSpecTemplate) metav1.ObjectMeta {
-	if template := template(spec); template != nil {
-		return template.ObjectMeta
-	}
-	return metav1.ObjectMeta{}
+	return &corev1.PodTemplateSpec{}
 }
