@@ -9,6 +9,9 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
+// VolcanoGroupAnnotation is the annotation that names a Pod's group for Volcano.
+const VolcanoGroupAnnotation = "scheduling.k8s.io/group-name"
+
 const (
 	podGroupFileKey = "spark.kubernetes.scheduler.volcano.podGroupTemplateFile"
 	podGroupJSONKey = "spark.kubernetes.scheduler.volcano.podGroupTemplateJson"
@@ -30,7 +33,7 @@ func volcano(d *driver) {
 	group.SetNamespace(meta.Namespace)
 	group.SetLabels(meta.Labels)
 	d.before = append(d.before, group)
-	metav1.SetMetaDataAnnotation(&d.pod.ObjectMeta, "scheduling.k8s.io/group-name", meta.Name)
+	metav1.SetMetaDataAnnotation(&d.pod.ObjectMeta, VolcanoGroupAnnotation, meta.Name)
 }
 
 // maxPodGroup is how many bytes the template of a pod group may have: parsing YAML takes hundreds of times its size.
@@ -71,5 +74,5 @@ func (d *driver) podGroupRemedy() string {
 	if d.rules.PodGroupJSON {
 		return "write the template into " + podGroupJSONKey
 	}
-	return "create the PodGroup yourself and name it by the pod annotation scheduling.k8s.io/group-name"
+	return "create the PodGroup yourself and name it by the pod annotation " + VolcanoGroupAnnotation
 }

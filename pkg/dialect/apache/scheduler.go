@@ -72,7 +72,7 @@ func groupOf(app *sparkv1.SparkApplication, defaults Defaults) *unstructured.Uns
 
 // announcesItself reports whether the user makes the pod group or the task groups, by Spark's step for Volcano or by hand.
 func announcesItself(app *sparkv1.SparkApplication, conf map[string]string) bool {
-	for _, key := range []string{batch.VolcanoGroup, batch.TaskGroups, batch.TaskGroupName} {
+	for _, key := range []string{submission.VolcanoGroupAnnotation, batch.TaskGroups, batch.TaskGroupName} {
 		if driverAnnotation(app, conf, key) != "" {
 			return true
 		}
@@ -112,18 +112,11 @@ func addGang(app *sparkv1.SparkApplication, defaults Defaults, objects *submissi
 	}
 	resource, _ := mainResource(app.Spec)
 	plan := submission.Plan{SparkVersion: app.Spec.RuntimeVersions.SparkVersion, Properties: conf, Resource: resource}
-	executors, err := submission.PlannedExecutors(plan)
-	if err != nil {
-		return err
-	}
 	last := len(objects.Driver.Spec.Containers) - 1 // Spark's container
-	members := batch.Members{Driver: objects.Driver.Spec.Containers[last].Resources.Requests, Executors: executors}
-	if group := gang.PodGroup(members); group != nil {
-		group.SetNamespace(app.Namespace)
-		group.SetLabels(map[string]string{LabelOperator: OperatorName})
-		objects.Before = append(objects.Before, group)
-	}
-	return gang.AddTaskGroups(objects.Driver, members, placementOfDriver(objects.Driver), placementOfExecutors(app, conf))
+	return gang.AddTo(
+		objects, plan, objects.Driver.Spec.Containers[last].Resources.Requests, map[string]string{LabelOperator: OperatorName},
+		placementOfDriver(objects.Driver), placementOfExecutors(app, conf),
+	)
 }
 
 func placementOfDriver(driver *corev1.Pod) batch.Placement {

@@ -58,7 +58,7 @@ func TestBatchSchedulerPodGroups(t *testing.T) {
 			"volcano": {
 				prioritized("volcano"), "scheduling.volcano.sh/v1beta1",
 				`{minMember: 1, minResources: {cpu: "4", memory: 5632Mi}, queue: research, priorityClassName: high}`,
-				"annotation", batch.VolcanoGroup,
+				"annotation", submission.VolcanoGroupAnnotation,
 			},
 			"plugins": {
 				prioritized("plugins"), "scheduling.x-k8s.io/v1alpha1", `{minMember: 1, minResources: {cpu: "4", memory: 5632Mi}}`,
@@ -109,7 +109,7 @@ func TestBatchSchedulerWithoutPodGroup(t *testing.T) {
 		"of one that the settings know not":   {ganged("other"), 0},
 		"of YuniKorn":                         {ganged("yunikorn"), 0},
 		"if executors have another scheduler": {ganged("volcano").Conf("spark.kubernetes.executor.scheduler.name", "default-scheduler"), 0},
-		"if the user names one":               {annotated(batch.VolcanoGroup), 0},
+		"if the user names one":               {annotated(submission.VolcanoGroupAnnotation), 0},
 		"if the user names one by a property": {ganged("plugins").Conf("spark.kubernetes.driver.label."+batch.CoschedulingGroup, "mine"), 0},
 		"beside that of Spark's own step": {
 			ganged("volcano").Conf("spark.kubernetes.driver.pod.featureSteps", "org.apache.spark.deploy.k8s.features.VolcanoFeatureStep"), 1,

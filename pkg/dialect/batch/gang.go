@@ -16,8 +16,6 @@ const (
 )
 
 const (
-	// VolcanoGroup is the annotation that names a Pod's group for Volcano.
-	VolcanoGroup = "scheduling.k8s.io/group-name"
 	// CoschedulingGroup is the label that names a Pod's group for the coscheduling plugin.
 	CoschedulingGroup = "scheduling.x-k8s.io/pod-group"
 	// QueueLabel is the label that names a Pod's queue for YuniKorn.
@@ -42,11 +40,29 @@ type Gang struct {
 	Least corev1.ResourceList
 }
 
-// Members are the Pods that an application begins with.
-type Members struct {
-	// Driver is what the driver requests.
-	Driver    corev1.ResourceList
-	Executors submission.Executors
+// members are the Pods that an application begins with.
+type members struct {
+	// driver is what the driver requests.
+	driver    corev1.ResourceList
+	executors submission.Executors
+}
+
+// AddTo adds to the objects of an attempt what the batch scheduler needs. plan has what the number of executors and their requests depend
+// on, and requests are those of the driver. The group gets the labels.
+func (g Gang) AddTo(
+	objects *submission.Objects, plan submission.Plan, requests corev1.ResourceList, labels map[string]string, driver, executor Placement,
+) error {
+	executors, err := submission.PlannedExecutors(plan)
+	if err != nil {
+		return err
+	}
+	begin := members{requests, executors}
+	if group := g.podGroup(begin); group != nil {
+		group.SetNamespace(objects.Driver.Namespace)
+		group.SetLabels(labels)
+		objects.Before = append(objects.Before, group)
+	}
+	return g.addTaskGroups(objects.Driver, begin, driver, executor)
 }
 
 // Annotations returns the annotations of the Pods of a role: driver or executor.
@@ -55,7 +71,7 @@ func (g Gang) Annotations(role string) map[string]string {
 	case g.Scheduler == YuniKorn:
 		return map[string]string{TaskGroupName: taskGroupOf(role)}
 	case g.Scheduler == Volcano && g.Group != "":
-		return map[string]string{VolcanoGroup: g.Group}
+		return map[string]string{submission.VolcanoGroupAnnotation: g.Group}
 	default:
 		return nil
 	}
@@ -91,16 +107,16 @@ func (g Gang) NamedGroup() *unstructured.Unstructured {
 	return group
 }
 
-// PodGroup returns the group that the batch scheduler needs before the Pods; nil if it needs none. A minimum of one member lets the
+// podGroup returns the group that the batch scheduler needs before the Pods; nil if it needs none. A minimum of one member lets the
 // driver start. The minimum resources make it wait until there is room for the executors as well.
-func (g Gang) PodGroup(members Members) *unstructured.Unstructured {
+func (g Gang) podGroup(begin members) *unstructured.Unstructured {
 	group := g.NamedGroup()
 	if group == nil {
 		return nil
 	}
 	least := g.Least
 	if len(least) == 0 {
-		least = members.total()
+		least = begin.total()
 	}
 	spec := map[string]any{"minMember": int64(1), "minResources": texts(least)}
 	if g.Scheduler == Volcano {
@@ -115,11 +131,11 @@ func (g Gang) PodGroup(members Members) *unstructured.Unstructured {
 }
 
 // total returns the sum of all requests.
-func (m Members) total() corev1.ResourceList {
+func (m members) total() corev1.ResourceList {
 	total := corev1.ResourceList{}
 	for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
-		sum := m.Driver[name].DeepCopy()
-		sum.Add(times(m.Executors.Requests[name], m.Executors.Count))
+		sum := m.driver[name].DeepCopy()
+		sum.Add(times(m.executors.Requests[name], m.executors.Count))
 		total[name] = sum
 	}
 	return total

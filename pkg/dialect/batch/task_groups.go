@@ -30,13 +30,13 @@ type taskGroup struct {
 	Placement
 }
 
-// AddTaskGroups announces to YuniKorn, by an annotation of the driver, which Pods will be created.
-func (g Gang) AddTaskGroups(pod *corev1.Pod, members Members, driver, executor Placement) error {
+// addTaskGroups announces to YuniKorn, by an annotation of the driver, which Pods will be created.
+func (g Gang) addTaskGroups(pod *corev1.Pod, begin members, driver, executor Placement) error {
 	if g.Scheduler != YuniKorn {
 		return nil
 	}
-	groups := []taskGroup{{taskGroupOf("driver"), 1, texts(members.Driver), driver}}
-	if executors := members.Executors; executors.Count > 0 { // YuniKorn refuses an empty group
+	groups := []taskGroup{{taskGroupOf("driver"), 1, texts(begin.driver), driver}}
+	if executors := begin.executors; executors.Count > 0 { // YuniKorn refuses an empty group
 		groups = append(groups, taskGroup{taskGroupOf("executor"), executors.Count, texts(executors.Requests), executor})
 	}
 	text, err := json.Marshal(groups)

@@ -32,7 +32,7 @@ func gangOf(app *v1beta2.SparkApplication, defaults settings.Defaults) batch.Gan
 	gang := batch.Gang{Scheduler: scheduler, Group: names.CoschedulingGroupName(app)}
 	if scheduler == batch.Volcano {
 		gang.Group = names.VolcanoGroupName(app)
-		if _, own := app.Spec.Driver.Annotations[batch.VolcanoGroup]; own {
+		if _, own := app.Spec.Driver.Annotations[submission.VolcanoGroupAnnotation]; own {
 			gang.Group = "" // the user creates that group
 		}
 	}
@@ -67,19 +67,11 @@ func addGang(app *v1beta2.SparkApplication, defaults settings.Defaults, objects 
 	if gang.Scheduler == "" {
 		return nil
 	}
-	executors, err := submission.PlannedExecutors(submission.Plan{
-		SparkVersion: sparkVersion(app), Properties: propertiesOf(app, defaults).values(), Resource: mainResource(app.Spec),
-	})
-	if err != nil {
-		return err
-	}
-	members := batch.Members{Driver: mainContainer(objects).Resources.Requests, Executors: executors}
-	if group := gang.PodGroup(members); group != nil {
-		group.SetNamespace(app.Namespace)
-		group.SetLabels(names.ObjectLabels(objects))
-		objects.Before = append(objects.Before, group)
-	}
-	return gang.AddTaskGroups(objects.Driver, members, placementOf(app, names.Driver), placementOf(app, names.Executor))
+	plan := submission.Plan{SparkVersion: sparkVersion(app), Properties: propertiesOf(app, defaults).values(), Resource: mainResource(app.Spec)}
+	return gang.AddTo(
+		objects, plan, mainContainer(objects).Resources.Requests, names.ObjectLabels(objects),
+		placementOf(app, names.Driver), placementOf(app, names.Executor),
+	)
 }
 
 func placementOf(app *v1beta2.SparkApplication, r names.Role) batch.Placement {
