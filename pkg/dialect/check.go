@@ -25,12 +25,12 @@ func Check(d Dialect, api *API, app Application) Checked {
 	checked := Checked{Found: d.Invalid(app)}
 	var warnings finding.List
 	if d.UserDriver(app) == nil {
-		var refused finding.List
-		refused, warnings = checked.try(d, api, app)
+		plan, objects, refused, more := try(d, api, app)
+		checked.Plan, warnings = plan, more
 		checked.Found = append(checked.Found, refused.Beside(checked.Found)...)
-	}
-	if len(checked.Found) > 0 {
-		checked.Objects = nil
+		if len(checked.Found) == 0 {
+			checked.Objects = objects
+		}
 	}
 	for _, more := range []finding.List{d.Warnings(app), warnings} {
 		checked.Found = append(checked.Found, more.Beside(checked.Found)...)
@@ -39,7 +39,7 @@ func Check(d Dialect, api *API, app Application) Checked {
 }
 
 // try makes the plan and the objects of the first attempt.
-func (c *Checked) try(d Dialect, api *API, app Application) (refused, warnings finding.List) {
+func try(d Dialect, api *API, app Application) (plan submission.Plan, objects *submission.Objects, refused, warnings finding.List) {
 	plan, planned := d.Plan(app, v1alpha1.Attempt{})
 	remote := RemoteTemplates(plan, api.Fields)
 	var unlocated []error
@@ -48,15 +48,20 @@ func (c *Checked) try(d Dialect, api *API, app Application) (refused, warnings f
 			unlocated = append(unlocated, template.Refuse(refusal.Message, refusal.Remedy))
 		}
 	}
-	SetServiceAccount(&plan, d.Settings().DriverServiceAccount)
-	SetPodSecurity(&plan, d.Settings().PodSecurity)
-	objects, refused := buildAll(d, app, plan, planned)
+	ApplySettings(&plan, d.Settings())
+	objects, refused = buildAll(d, app, plan, planned)
 	refused = append(refused, d.Refusals(app, errors.Join(unlocated...)).Beside(refused)...)
-	c.Plan, c.Objects = plan, objects
 	if objects != nil && len(remote) == 0 { // a template may name the service account
 		warnings = LaunchWarnings(d, api, app, plan, objects)
 	}
-	return refused, warnings
+	return plan, objects, refused, warnings
+}
+
+// ApplySettings completes the plan of an attempt by the operator's settings. It reads the plan's templates, so those at URLs have to be
+// applied before.
+func ApplySettings(plan *submission.Plan, settings Settings) {
+	setServiceAccount(plan, settings.DriverServiceAccount)
+	setPodSecurity(plan, settings.PodSecurity)
 }
 
 // AllRefusals returns everything for which a plan is refused: the problems that Plan returned with it, and those that Build would

@@ -12,9 +12,9 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
-// SetPodSecurity completes the template of a plan's executors for the profile of the operator's settings. The driver makes executors
+// setPodSecurity completes the template of a plan's executors for the profile of the operator's settings. The driver makes executors
 // without asking Firesteel, so they get it by their template. Build completes the driver.
-func SetPodSecurity(plan *submission.Plan, profile podsecurity.Profile) {
+func setPodSecurity(plan *submission.Plan, profile podsecurity.Profile) {
 	if !profile.Restricted {
 		return
 	}

@@ -13,9 +13,9 @@ import (
 
 const serviceAccountKey = "spark.kubernetes.authenticate.driver.serviceAccountName"
 
-// SetServiceAccount makes the driver of a plan use an account of the operator's settings, unless a property or the driver's
+// setServiceAccount makes the driver of a plan use an account of the operator's settings, unless a property or the driver's
 // template names one. It sets the property, so that executors use the account as they do if a user sets the property.
-func SetServiceAccount(plan *submission.Plan, account string) {
+func setServiceAccount(plan *submission.Plan, account string) {
 	template := plan.DriverTemplate
 	if account == "" || plan.Properties[serviceAccountKey] != "" || template != nil && accountOf(template.Spec) != "" {
 		return

@@ -193,9 +193,7 @@ func (l *Launcher) build(
 	if err != nil {
 		return built{}, err
 	}
-	settings := d.Settings()
-	dialect.SetServiceAccount(&plan, settings.DriverServiceAccount)
-	dialect.SetPodSecurity(&plan, settings.PodSecurity)
+	dialect.ApplySettings(&plan, d.Settings())
 	// The ID is made as the previous version of Firesteel makes it. So each version continues what the other has begun, in
 	// an upgrade, in a rollback and side by side. The next version may write the other ID, which this version reads.
 	id, err := launchID(json.Marshal, app, attempt, plan, d.Ingredients(app))
