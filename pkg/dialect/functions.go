@@ -68,19 +68,26 @@ type adapter[A Application, S interface{ Common() Settings }] struct {
 }
 
 func (d adapter[A, S]) Policy(app Application) lifecycle.Policy {
-	policy := d.functions.Policy(app.(A), d.settings)
-	if len(d.settings.Common().Rules) > 0 && !hasRun(app, d.Spec(app)) {
-		policy.Refused = Refused(d.Invalid(app))
+	made := d.functions.Policy(app.(A), d.settings)
+	if broken := d.brokenRules(app); len(broken) > 0 && !hasRun(app, d.Spec(app)) {
+		found := d.functions.Invalid(app.(A), d.settings)
+		made.Refused = Refused(append(found, broken.Beside(found)...))
 	}
-	return policy
+	return made
 }
 
 func (d adapter[A, S]) Invalid(app Application) finding.List {
 	found := d.functions.Invalid(app.(A), d.settings)
-	if rules := d.settings.Common().Rules; len(rules) > 0 {
-		found = append(found, rules.Check(d.functions.Manifest(app.(A), d.settings)).Beside(found)...)
+	return append(found, d.brokenRules(app).Beside(found)...)
+}
+
+// brokenRules returns what of an application breaks the admin's rules.
+func (d adapter[A, S]) brokenRules(app Application) finding.List {
+	rules := d.settings.Common().Rules
+	if len(rules) == 0 {
+		return nil
 	}
-	return found
+	return rules.Check(d.functions.Manifest(app.(A), d.settings))
 }
 
 func (d adapter[A, S]) Spec(app Application) spec.Spec { return d.functions.Spec(app.(A)) }
