@@ -30,7 +30,8 @@ type Specs interface {
 	Policy(app Application) lifecycle.Policy
 	// Spec returns what the application asks an attempt to run with: the fields whose edit matters.
 	Spec(app Application) spec.Spec
-	// Invalid returns why the application can never run, whatever the settings of its attempts. Policy has the same as Refused.
+	// Invalid returns why the application can never run, whatever the settings of its attempts. Policy has the same as Refused, but
+	// without the admin's rules once the application has run.
 	Invalid(app Application) finding.List
 	// UserDriver describes the driver that the user starts for the application; nil if Firesteel starts it.
 	UserDriver(app Application) *UserDriver

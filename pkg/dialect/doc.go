@@ -5,7 +5,7 @@
 //	dialect.go, functions.go               the interface Dialect, and its one implementation, made of the functions of an API
 //	api.go, application.go                 an API and its kind; what every application has
 //	facts.go, conditions.go                what a status shows besides the record; the conditions of all APIs
-//	check.go, refused.go                   all findings about an application; the text of a refusal
+//	check.go, refused.go                   all findings about an application; the text of a refusal, and whether the admin's rules still apply
 //	ownership.go, driver_labels.go         which driver belongs to an application; labels that someone changed
 //	user_driver.go                         drivers that the user starts
 //	bounds.go, blocked.go                  time limits by annotation; the patch of an object that cannot be decoded

@@ -7,7 +7,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/spec"
 )
 
-// Refused returns why a spec can never run. It has the reason of the first finding, and names all. It returns nil if there is none.
+// Refused returns why a spec is refused. It has the reason of the first finding, and names all. It returns nil if there is none.
 func Refused(found finding.List) *lifecycle.Cause {
 	if len(found) == 0 {
 		return nil

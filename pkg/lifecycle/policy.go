@@ -48,7 +48,7 @@ type Policy struct {
 	PersistsEachState bool
 	// HasUnknown reports whether the API has the state Unknown, for a driver whose node does not report its state.
 	HasUnknown bool
-	// Refused is why the spec can never run; nil if it can.
+	// Refused is why the spec can never run; nil if it can. The admin's rules are left out once it has run.
 	Refused *Cause
 }
 

@@ -6,7 +6,7 @@
 //	properties.go            Spark properties of 2017 -> today's, or why they have no effect
 //	annotations.go           annotations of the spec that Kubernetes has fields for today
 //	images.go                which image runs, and which version of Spark it has
-//	manifest.go       what the admin's rules read of an application
+//	manifest.go              what the admin's rules read of an application
 //	submission.go, names.go  plan and objects, with names and labels of this API
 //	ui.go                    the Service of the UI, and its route
 //	user_driver.go           drivers that the user starts
