@@ -15,10 +15,9 @@ uncalled() {
 	grep -v -e 'unreachable func: Example' <<<"$found" || true # go doc shows an example without output, and no test runs it
 }
 
-# What only tests call on purpose: packages that help tests, what authors of handlers import (docs/users/handlers.md), and
-# dialect.Check, for programs that check a manifest before it is applied.
+# What only tests call on purpose: packages that help tests, and what authors of handlers import (docs/users/handlers.md).
 helpers='^internal/cost/|^pkg/[^:]*test/'
-offered='^pkg/function/|^pkg/events/transition\.go:.*: (DecodeTransition|DecodeClock|decode)$|^pkg/dialect/check\.go:.*: Check$'
+offered='^pkg/function/|^pkg/events/transition\.go:.*: (DecodeTransition|DecodeClock|decode)$'
 
 # Only tests of other modules call it, and the one that calls all of it has to reach it.
 recorded='test/harness/recorded'
