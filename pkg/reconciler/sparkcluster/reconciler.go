@@ -130,11 +130,12 @@ func (r *Reconciler) advance(ctx context.Context, c *sparkv1.SparkCluster) (*spa
 	if rules := settings.Admission.Rules; len(rules) > 0 && !r.runs(c, objects) {
 		policy.Refused = r.redactors.Cause(c, dialect.Refused(status.Invalid(c, rules)))
 	}
+	warnings := objects.PodSecurityWarnings(defaults.PodSecurity).Sentences()
 	record, seen := r.withProgress(c), r.observe(ctx, c, objects)
 	for range maxEffects {
 		var decision cluster.Decision
 		record, decision = cluster.Decide(record, policy, seen, r.clock.Now())
-		decision.Warnings = append(decision.Warnings, objects.PodSecurityWarnings(defaults.PodSecurity).Sentences()...)
+		decision.Warnings = append(decision.Warnings, warnings...)
 		logDecision(ctx, record, decision)
 		if c, err = r.persist(ctx, c, record, decision); err != nil {
 			return c, err
