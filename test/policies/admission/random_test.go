@@ -1,6 +1,7 @@
 package admission
 
 import (
+	"maps"
 	"os"
 	"slices"
 	"strconv"
@@ -150,7 +151,7 @@ func (k kind) random(t testing.TB, draws *rng.Rand) (*unstructured.Unstructured,
 	t.Helper()
 	pick := func(values []any) any { return values[draws.Below(len(values))] }
 	spec, conf := map[string]any{}, map[string]any{}
-	for _, key := range sorted(randomProperties) {
+	for _, key := range slices.Sorted(maps.Keys(randomProperties)) {
 		if draws.Chance(0.12) {
 			conf[key] = pick(randomProperties[key])
 		}
@@ -161,7 +162,7 @@ func (k kind) random(t testing.TB, draws *rng.Rand) (*unstructured.Unstructured,
 	if k.policy == "sparkcluster" {
 		spec["clusterTolerations"] = map[string]any{"instanceConfig": map[string]any{"initWorkers": 1, "minWorkers": 1, "maxWorkers": 1}}
 	}
-	for _, path := range sorted(randomFields[k.policy]) {
+	for _, path := range slices.Sorted(maps.Keys(randomFields[k.policy])) {
 		if draws.Chance(0.25) {
 			set(spec, strings.Split(path, "."), pick(randomFields[k.policy][path]))
 		}
@@ -174,7 +175,7 @@ func (k kind) random(t testing.TB, draws *rng.Rand) (*unstructured.Unstructured,
 		labels["example.com/cost"] = "b"
 	}
 	settings := map[string]string{}
-	for _, key := range sorted(randomSettings) {
+	for _, key := range slices.Sorted(maps.Keys(randomSettings)) {
 		if draws.Chance(0.75) {
 			settings[key] = randomSettings[key][draws.Below(len(randomSettings[key]))]
 		}
@@ -184,15 +185,6 @@ func (k kind) random(t testing.TB, draws *rng.Rand) (*unstructured.Unstructured,
 		set(object.Object, []string{"spec", "template", "metadata", "labels"}, map[string]any{"team": []any{"c", ""}[draws.Below(2)]})
 	}
 	return object, settings
-}
-
-func sorted[V any](values map[string]V) []string {
-	var keys []string
-	for key := range values {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	return keys
 }
 
 // set sets a value in maps within maps.
