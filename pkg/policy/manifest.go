@@ -14,9 +14,10 @@ import (
 // Properties are the Spark properties of a manifest: its own, and below them the operator's defaults.
 type Properties struct {
 	Given, Defaults map[string]string
-	// Settings names the source of the defaults.
-	Settings string
 }
+
+// operatorsDefault names the source of the defaults.
+const operatorsDefault = "the operator's default "
 
 // given is a property of the manifest itself; nil if it has none, or if the key is empty.
 func (p Properties) given(key string) *Value {
@@ -29,7 +30,7 @@ func (p Properties) given(key string) *Value {
 // fallback is a property of the defaults; nil if they have none.
 func (p Properties) fallback(key string) *Value {
 	if text, set := p.Defaults[key]; set {
-		return &Value{Source: p.Settings + " " + key, Text: text}
+		return &Value{Source: operatorsDefault + key, Text: text}
 	}
 	return nil
 }
@@ -144,14 +145,22 @@ func ExecutorsOf(p Properties, f ExecutorFields) []Value {
 		either(f.Max, p.value(dynamic+"maxExecutors"), &Value{Field: finding.Entry("spec.sparkConf", dynamic+"maxExecutors")}))
 }
 
-// AddProperties adds the keys of properties, and the images and paths of the node that they name. images are keys of images.
-func (m *Manifest) AddProperties(p Properties, images ...string) {
+// AddPropertyKeys adds the keys of the properties that the manifest itself has.
+func (m *Manifest) AddPropertyKeys(p Properties) {
 	for _, key := range slices.Sorted(maps.Keys(p.Given)) {
 		m.Properties = append(m.Properties, Value{Field: finding.Entry("spec.sparkConf", key), Text: key})
 	}
-	for _, key := range images {
-		m.Images = append(m.Images, some(p.value(key))...)
+}
+
+// AddImageProperties adds the images that the properties with the keys name.
+func (m *Manifest) AddImageProperties(p Properties, keys ...string) {
+	for _, key := range keys {
+		m.AddImages(p.value(key))
 	}
+}
+
+// AddHostPathProperties adds the properties that mount paths of the node.
+func (m *Manifest) AddHostPathProperties(p Properties) {
 	both := maps.Clone(p.Defaults)
 	if both == nil {
 		both = map[string]string{}

@@ -28,8 +28,9 @@ func manifest(c *sparkv1.SparkCluster) *policy.Manifest {
 	if resources.Autoscaled(c) {
 		m.Workers = append(m.Workers, policy.Value{Field: instances + "maxWorkers", Text: fmt.Sprint(numbers.MaxWorkers)})
 	}
-	m.AddProperties(policy.Properties{Given: c.Spec.SparkConf}, policy.ImageKeys[0])
-	m.HostPaths = nil // clusters mount nothing by properties
+	p := policy.Properties{Given: c.Spec.SparkConf}
+	m.AddPropertyKeys(p)
+	m.AddImageProperties(p, policy.ImageKeys[0]) // a cluster mounts nothing by properties
 	if master := c.Spec.MasterSpec; master != nil && master.StatefulSetSpec != nil {
 		m.AddPod("spec.masterSpec.statefulSetSpec.template.spec", &master.StatefulSetSpec.Template.Spec)
 	}

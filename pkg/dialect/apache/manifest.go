@@ -10,18 +10,20 @@ import (
 
 // Manifest returns what the admin's rules read of an application.
 func Manifest(app *sparkv1.SparkApplication, defaults Defaults) *policy.Manifest {
-	p := policy.Properties{Given: app.Spec.SparkConf, Defaults: defaults.Properties, Settings: "the operator's default"}
+	p := policy.Properties{Given: app.Spec.SparkConf, Defaults: defaults.Properties}
 	m := &policy.Manifest{
 		Labels:     app.Labels,
 		Driver:     policy.RoleOf("driver", p, policy.RoleFields{}),
 		Executor:   policy.RoleOf("executor", p, policy.RoleFields{}),
-		Executors:  policy.ExecutorsOf(p, policy.ExecutorFields{Otherwise: "2"}),
+		Executors:  policy.ExecutorsOf(p, policy.ExecutorFields{Otherwise: strconv.Itoa(sparksExecutors)}),
 		TimeToLive: &policy.Value{Field: "spec.applicationTolerations.ttlAfterStopMillis"},
 	}
 	if given := app.Spec.ApplicationTolerations; given != nil && given.TTLAfterStopMillis != nil && *given.TTLAfterStopMillis >= 0 {
 		m.TimeToLive.Text = strconv.FormatInt(*given.TTLAfterStopMillis, 10)
 	}
-	m.AddProperties(p, policy.ImageKeys...)
+	m.AddPropertyKeys(p)
+	m.AddImageProperties(p, policy.ImageKeys...)
+	m.AddHostPathProperties(p)
 	unnamed := slices.ContainsFunc(policy.ImageKeys[1:], func(key string) bool { return app.Spec.SparkConf[key] == "" })
 	if unnamed && app.Spec.SparkConf[policy.ImageKeys[0]] == "" && defaults.Image != "" {
 		m.AddImages(&policy.Value{Source: "the operator's default image", Text: defaults.Image})

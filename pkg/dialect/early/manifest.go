@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/utils/ptr"
+
 	"github.com/firesteel-dev/firesteel/pkg/apis/early/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/finding"
 	"github.com/firesteel-dev/firesteel/pkg/policy"
@@ -13,32 +15,29 @@ import (
 // Manifest returns what the admin's rules read of an application. They read it as it is written, and not what runs in its place.
 func Manifest(app *v1alpha1.SparkApplication, s Settings) *policy.Manifest {
 	spec := app.Spec
-	p := policy.Properties{Given: spec.SparkConf, Defaults: s.Properties, Settings: "the operator's default"}
+	p := policy.Properties{Given: spec.SparkConf, Defaults: s.Properties}
 	m := &policy.Manifest{
-		Labels: app.Labels,
-		Driver: policy.RoleOf("driver", p, policy.RoleFields{
-			Memory: optionalText("spec.driver.memory", spec.Driver.Memory), Cores: optionalText("spec.driver.cores", spec.Driver.Cores),
-			OldOverhead: "spark.kubernetes.driver.memoryOverhead",
-		}),
-		Executor: policy.RoleOf("executor", p, policy.RoleFields{
-			Memory: optionalText("spec.executor.memory", spec.Executor.Memory), Cores: optionalText("spec.executor.cores", spec.Executor.Cores),
-			OldOverhead: "spark.kubernetes.executor.memoryOverhead",
-		}),
+		Labels:   app.Labels,
+		Driver:   roleOf("driver", p, spec.Driver.Memory, spec.Driver.Cores),
+		Executor: roleOf("executor", p, spec.Executor.Memory, spec.Executor.Cores),
 		Executors: policy.ExecutorsOf(p, policy.ExecutorFields{
 			Instances: policy.NumberOf("spec.executor.instances", spec.Executor.Instances), Otherwise: "2",
 		}),
 	}
 	m.AddImages(policy.FieldOf("spec.driver.image", spec.Driver.Image), policy.FieldOf("spec.executor.image", spec.Executor.Image))
-	m.AddProperties(p, slices.Concat(policy.ImageKeys, policy.EarlyImageKeys())...)
+	m.AddImageProperties(p, slices.Concat(policy.ImageKeys, policy.EarlyImageKeys())...)
+	m.AddHostPathProperties(p)
+	m.AddPropertyKeys(p)
 	m.Properties = append(m.Properties, namesToday(spec.SparkConf)...)
 	return m
 }
 
-func optionalText[T ~string](field string, text *T) *policy.Value {
-	if text == nil {
-		return nil
-	}
-	return policy.FieldOf(field, string(*text))
+func roleOf(role string, p policy.Properties, memory *string, cores *v1alpha1.Cores) *policy.Role {
+	return policy.RoleOf(role, p, policy.RoleFields{
+		Memory:      policy.FieldOf("spec."+role+".memory", ptr.Deref(memory, "")),
+		Cores:       policy.FieldOf("spec."+role+".cores", string(ptr.Deref(cores, ""))),
+		OldOverhead: "spark.kubernetes." + role + ".memoryOverhead",
+	})
 }
 
 // namesToday returns the names that properties of 2017 have today.
@@ -51,10 +50,8 @@ func namesToday(conf map[string]string) []policy.Value {
 		if today := policy.EarlyRenamed[key]; today != "" {
 			add(today)
 		}
-		for old, today := range policy.EarlyPrefixes {
-			if name, ok := strings.CutPrefix(key, old); ok {
-				add(today + name)
-			}
+		if prefix, annotation := annotationPrefix(key); prefix != "" {
+			add(prefix + annotation)
 		}
 		if today := policy.EarlyLists[key]; today != "" {
 			for _, entry := range strings.Split(conf[key], ",") {

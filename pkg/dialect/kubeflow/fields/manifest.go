@@ -12,7 +12,7 @@ import (
 // Manifest returns what the admin's rules read of an application.
 func Manifest(app *v1beta2.SparkApplication, defaults settings.Defaults) *policy.Manifest {
 	spec := app.Spec
-	p := policy.Properties{Given: spec.SparkConf, Defaults: defaults.Properties, Settings: "the operator's default"}
+	p := policy.Properties{Given: spec.SparkConf, Defaults: defaults.Properties}
 	m := &policy.Manifest{
 		Labels: app.Labels, Driver: roleOf(spec, names.Driver, p), Executor: roleOf(spec, names.Executor, p),
 		Executors: policy.ExecutorsOf(p, executorFields(spec)), TimeToLive: &policy.Value{Field: "spec.timeToLiveSeconds"},
@@ -21,8 +21,9 @@ func Manifest(app *v1beta2.SparkApplication, defaults settings.Defaults) *policy
 		m.TimeToLive.Text = strconv.FormatInt(*seconds, 10)
 	}
 	m.AddImages(policy.FieldOf("spec.image", spec.Image))
-	m.AddProperties(p, policy.ImageKeys...)
-	m.Properties = nil // config-kubeflow denies the properties of this API
+	// config-kubeflow denies the properties of this API, so their keys are left out.
+	m.AddImageProperties(p, policy.ImageKeys...)
+	m.AddHostPathProperties(p)
 	m.AddVolumes("spec.volumes", spec.Volumes)
 	for _, r := range []names.Role{names.Driver, names.Executor} {
 		pods := r.Pods(&spec)
