@@ -32,7 +32,7 @@ func (r *Rule) variables() []Variable {
 		variables = append(variables, Variable{variableName(r.Key, "List"), celSplit(given)})
 	}
 	return append(variables,
-		Variable{variableName(r.Key, "Valid"), given + " == '' || " + r.cel.valid},
+		Variable{variableName(r.Key, "Valid"), given + " == '' || " + r.cel().valid},
 		Variable{VariableName(r.Key), r.list()},
 	)
 }
@@ -47,7 +47,7 @@ func (r *Rule) validity() Validation {
 
 // list returns the expression of what breaks the rule.
 func (r *Rule) list() string {
-	c := r.cel
+	c := r.cel()
 	on := celSetting(r.Key) + " != '' && variables." + variableName(r.Key, "Valid")
 	if c.on != "" {
 		on = fmt.Sprintf("%s == '%s'", celSetting(r.Key), c.on)

@@ -69,7 +69,7 @@ func (a *API) rules() Policy {
 	var validations []Validation
 	for i := range Table {
 		rule := &Table[i]
-		if !slices.ContainsFunc(a.Variables, func(v Variable) bool { return v.Name == rule.cel.variable }) {
+		if !slices.ContainsFunc(a.Variables, func(v Variable) bool { return v.Name == rule.cel().variable }) {
 			continue
 		}
 		name := VariableName(rule.Key)

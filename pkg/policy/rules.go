@@ -89,10 +89,10 @@ type Rule struct {
 	Remedy string
 	// Example is a value, for the reference.
 	Example string
+	// Reason is the reason of the findings.
+	Reason string
 	// ofPods reports whether the rule is about Pods, and so about templates that a manifest names by a URL, too.
 	ofPods bool
-	// reason is the reason of the findings.
-	reason string
 	// listed reports whether the value of the key is a list.
 	listed bool
 	// valid reports whether a value of the key is valid.
@@ -100,8 +100,8 @@ type Rule struct {
 	// off reports whether a valid value switches the rule off; an empty value always does.
 	off func(text string) bool
 	// check returns what breaks the rule, and cel the same as a list in CEL.
-	check func(value string, m *Manifest) finding.List
-	cel   celRule
+	check func(r *Rule, value string, m *Manifest) finding.List
+	cel   func() celRule
 }
 
 // Table are the admin's rules.
@@ -126,14 +126,6 @@ var Table = []Rule{
 		func(m *Manifest) []Value { return m.Privileged }, "privileged"),
 }
 
-// Find returns the row of a key; nil if there is none.
-func Find(key string) *Rule {
-	if at := slices.IndexFunc(Table, func(r Rule) bool { return r.Key == key }); at >= 0 {
-		return &Table[at]
-	}
-	return nil
-}
-
 // Set switches the rule of a key on, with a value. It reports whether the value is valid. An empty value, and one that says so, switch it off.
 func (r Rules) Set(rule *Rule, text string) bool {
 	text = strings.TrimSpace(text)
@@ -152,23 +144,23 @@ func (r Rules) Set(rule *Rule, text string) bool {
 
 // Check returns what of a manifest breaks the rules.
 func (r Rules) Check(m *Manifest) finding.List {
-	var found finding.List
-	for i := range Table {
-		if value, on := r[Table[i].Key]; on {
-			found.Add(Table[i].check(value, m)...)
-		}
-	}
-	return found
+	return r.check(m, func(*Rule) bool { return true })
 }
 
 // CheckPod returns what of a Pod template that a manifest names by a URL breaks the rules. No policy can read it.
 func (r Rules) CheckPod(spec *corev1.PodSpec) finding.List {
 	m := &Manifest{}
 	m.AddPod("spec", spec)
+	return r.check(m, func(rule *Rule) bool { return rule.ofPods })
+}
+
+// check returns what of a manifest breaks those of the rules that count.
+func (r Rules) check(m *Manifest, counts func(rule *Rule) bool) finding.List {
 	var found finding.List
 	for i := range Table {
-		if value, on := r[Table[i].Key]; on && Table[i].ofPods {
-			found.Add(Table[i].check(value, m)...)
+		rule := &Table[i]
+		if value, on := r[rule.Key]; on && counts(rule) {
+			found.Add(rule.check(rule, value, m)...)
 		}
 	}
 	return found
@@ -176,12 +168,6 @@ func (r Rules) CheckPod(spec *corev1.PodSpec) finding.List {
 
 // Denies reports whether manifests may not set a property.
 func (r Rules) Denies(key string) bool { return Listed(SplitList(r[KeyDenied]), key) }
-
-// AllowsImage reports whether an image is from an allowed registry.
-func (r Rules) AllowsImage(image string) bool {
-	value, on := r[KeyRegistries]
-	return !on || fromRegistry(image, SplitList(value))
-}
 
 // SplitList splits a list at commas and white space.
 func SplitList(text string) []string {
@@ -208,7 +194,7 @@ var validKey = regexp.MustCompile(keyPattern)
 
 // found makes a finding about a value.
 func (r *Rule) found(v Value, problem, remedy string) finding.Finding {
-	f := finding.Finding{Severity: finding.Error, Reason: r.reason, Field: v.Field, Source: v.Source, Message: problem, Remedy: remedy}
+	f := finding.Finding{Severity: finding.Error, Reason: r.Reason, Field: v.Field, Source: v.Source, Message: problem, Remedy: remedy}
 	if v.Text != "" {
 		f.Value = v.Text
 	}
@@ -217,12 +203,7 @@ func (r *Rule) found(v Value, problem, remedy string) finding.Finding {
 
 // each returns a finding for each value that breaks a rule. problem may have %s for the value of the key.
 func (r *Rule) each(values []Value, value, problem, remedy string, breaks func(v Value) bool) finding.List {
-	if strings.Contains(problem, "%s") {
-		problem = fmt.Sprintf(problem, value)
-	}
-	if strings.Contains(remedy, "%s") {
-		remedy = fmt.Sprintf(remedy, value)
-	}
+	problem, remedy = strings.ReplaceAll(problem, "%s", value), strings.ReplaceAll(remedy, "%s", value)
 	var found finding.List
 	for _, v := range values {
 		if breaks(v) {
@@ -241,24 +222,25 @@ var deniedRule = Rule{
 	Key: KeyDenied, Bounds: "Spark properties of applications of `spark.apache.org` and `spark-operator.k8s.io`, and of clusters; those of `sparkoperator.k8s.io` have `denied-spark-properties` of `config-kubeflow`",
 	Remedy:  "write keys of Spark properties, separated by commas; a key may end with *",
 	Example: "spark.kubernetes.driver.master, spark.kubernetes.authenticate.*",
-	reason:  "DeniedProperty", listed: true,
+	Reason:  "DeniedProperty", listed: true,
 	valid: func(text string) bool { return ValidKeys(SplitList(text)) == "" },
-	check: func(value string, m *Manifest) finding.List {
+	check: func(r *Rule, value string, m *Manifest) finding.List {
 		keys := SplitList(value)
-		rule := Rule{reason: "DeniedProperty"}
 		var found finding.List
 		for _, v := range m.Properties {
 			if Listed(keys, v.Text) && !slices.ContainsFunc(found, func(f finding.Finding) bool { return f.Field == v.Field }) {
-				found.Add(rule.found(Value{Field: v.Field, Source: v.Source}, deniedProblem, deniedRemedy))
+				found.Add(r.found(Value{Field: v.Field, Source: v.Source}, deniedProblem, deniedRemedy))
 			}
 		}
 		return found
 	},
-	cel: celRule{
-		variable: "properties",
-		valid:    celList(KeyDenied) + ".all(e, e.matches('" + keyPattern + "'))",
-		breaks:   celListed("v.value", KeyDenied),
-		problem:  deniedProblem, remedy: deniedRemedy, nameless: true,
+	cel: func() celRule {
+		return celRule{
+			variable: "properties",
+			valid:    celList(KeyDenied) + ".all(e, e.matches('" + keyPattern + "'))",
+			breaks:   celListed("v.value", KeyDenied),
+			problem:  deniedProblem, remedy: deniedRemedy, nameless: true,
+		}
 	},
 }
 
@@ -271,51 +253,53 @@ var wholeNumber = regexp.MustCompile(wholeNumberPattern)
 
 func numbersRule(key, bounds, example, reason string, of func(m *Manifest) []Value, variable string) Rule {
 	problem := numberProblem + key + " of " + ConfigMap + " demands"
-	r := Rule{
-		Key: key, Bounds: bounds, Remedy: "write a number such as " + example, Example: example, reason: reason,
+	return Rule{
+		Key: key, Bounds: bounds, Remedy: "write a number such as " + example, Example: example, Reason: reason,
 		valid: wholeNumber.MatchString,
-		cel: celRule{
-			variable: variable,
-			valid:    fmt.Sprintf("%s.matches('%s')", celSetting(key), wholeNumberPattern),
-			breaks:   fmt.Sprintf("!v.value.trim().matches('%s') || int(v.value.trim()) > int(%s)", wholeNumberPattern, celSetting(key)),
-			problem:  problem, remedy: numberRemedy,
+		check: func(r *Rule, value string, m *Manifest) finding.List {
+			most, _ := strconv.ParseInt(value, 10, 64)
+			return r.each(of(m), value, problem, numberRemedy, func(v Value) bool {
+				text := strings.TrimSpace(v.Text)
+				number, err := strconv.ParseInt(text, 10, 64)
+				return !wholeNumber.MatchString(text) || err != nil || number > most
+			})
+		},
+		cel: func() celRule {
+			return celRule{
+				variable: variable,
+				valid:    fmt.Sprintf("%s.matches('%s')", celSetting(key), wholeNumberPattern),
+				breaks:   fmt.Sprintf("!v.value.trim().matches('%s') || int(v.value.trim()) > int(%s)", wholeNumberPattern, celSetting(key)),
+				problem:  problem, remedy: numberRemedy,
+			}
 		},
 	}
-	r.check = func(value string, m *Manifest) finding.List {
-		most, _ := strconv.ParseInt(value, 10, 64)
-		return r.each(of(m), value, problem, numberRemedy, func(v Value) bool {
-			text := strings.TrimSpace(v.Text)
-			number, err := strconv.ParseInt(text, 10, 64)
-			return !wholeNumber.MatchString(text) || err != nil || number > most
-		})
-	}
-	return r
 }
 
 func coresRule(key, bounds string, of func(m *Manifest) *Role, variable string) Rule {
 	problem := numberProblem + key + " of " + ConfigMap + " demands"
-	r := Rule{
-		Key: key, Bounds: bounds, Remedy: "write a number of cores from 1 on, such as 4", Example: "8", reason: "TooManyCores",
+	return Rule{
+		Key: key, Bounds: bounds, Remedy: "write a number of cores from 1 on, such as 4", Example: "8", Reason: "TooManyCores",
 		valid: func(text string) bool { number, ok := coresOf(text); return ok && number >= 1 },
-		cel: celRule{
-			variable: variable,
-			valid:    fmt.Sprintf("%s.matches('%s') && %s >= 1.0", celSetting(key), coresPattern, celCores(celSetting(key))),
-			breaks:   fmt.Sprintf("!v.value.trim().matches('%s') || %s > %s", coresPattern, celCores("v.value.trim()"), celCores(celSetting(key))),
-			problem:  problem, remedy: numberRemedy,
+		check: func(r *Rule, value string, m *Manifest) finding.List {
+			role := of(m)
+			if role == nil {
+				return nil
+			}
+			most, _ := coresOf(value)
+			return r.each(role.Cores, value, problem, numberRemedy, func(v Value) bool {
+				number, ok := coresOf(strings.TrimSpace(v.Text))
+				return !ok || number > most
+			})
+		},
+		cel: func() celRule {
+			return celRule{
+				variable: variable,
+				valid:    fmt.Sprintf("%s.matches('%s') && %s >= 1.0", celSetting(key), coresPattern, celCores(celSetting(key))),
+				breaks:   fmt.Sprintf("!v.value.trim().matches('%s') || %s > %s", coresPattern, celCores("v.value.trim()"), celCores(celSetting(key))),
+				problem:  problem, remedy: numberRemedy,
+			}
 		},
 	}
-	r.check = func(value string, m *Manifest) finding.List {
-		role := of(m)
-		if role == nil {
-			return nil
-		}
-		most, _ := coresOf(value)
-		return r.each(role.Cores, value, problem, numberRemedy, func(v Value) bool {
-			number, ok := coresOf(strings.TrimSpace(v.Text))
-			return !ok || number > most
-		})
-	}
-	return r
 }
 
 const (
@@ -328,34 +312,33 @@ const (
 )
 
 func memoryRule(key, bounds string, of func(m *Manifest) *Role, role string) Rule {
-	r := Rule{
-		Key: key, Bounds: bounds, Remedy: "write a size such as 16g", Example: "16g", reason: "TooMuchMemory",
+	return Rule{
+		Key: key, Bounds: bounds, Remedy: "write a size such as 16g", Example: "16g", Reason: "TooMuchMemory",
 		valid: func(text string) bool { bytes, ok := sizeOf(text); return ok && bytes > 0 },
-		cel: celRule{
-			expression: celMemory(key, role), variable: role + "Memory",
-			valid: fmt.Sprintf("%s.matches('%s') && %s > 0.0", celSetting(key), sizePattern, celSize(celSetting(key))),
+		check: func(r *Rule, value string, m *Manifest) finding.List {
+			asked := of(m)
+			if asked == nil || len(asked.Memory) == 0 {
+				return nil
+			}
+			found := r.each(asked.Memory, value, sizeProblem+key+boundedBy, sizeRemedy, func(v Value) bool { _, ok := sizeOf(v.Text); return !ok })
+			found.Add(r.each(some(asked.Factor), value, "is no factor, and "+key+boundedBy, "write one such as 0.1",
+				func(v Value) bool { return !factor.MatchString(strings.TrimSpace(v.Text)) })...)
+			if len(found) > 0 {
+				return found
+			}
+			most, _ := sizeOf(value)
+			if total := asked.bytes(); total > most {
+				return finding.List{r.found(asked.Memory[0], fmt.Sprintf(memoryProblem, int64(min(total, 999_999_999_999*mebibyte)/mebibyte))+key+fmt.Sprintf(allows, value), memoryRemedy)}
+			}
+			return nil
+		},
+		cel: func() celRule {
+			return celRule{
+				expression: celMemory(key, role), variable: role + "Memory",
+				valid: fmt.Sprintf("%s.matches('%s') && %s > 0.0", celSetting(key), sizePattern, celSize(celSetting(key))),
+			}
 		},
 	}
-	r.check = func(value string, m *Manifest) finding.List {
-		asked := of(m)
-		if asked == nil || len(asked.Memory) == 0 {
-			return nil
-		}
-		found := r.each(asked.Memory, value, sizeProblem+key+boundedBy, sizeRemedy, func(v Value) bool { _, ok := sizeOf(v.Text); return !ok })
-		if asked.Factor != nil {
-			found.Add(r.each([]Value{*asked.Factor}, value, "is no factor, and "+key+boundedBy, "write one such as 0.1",
-				func(v Value) bool { return !factor.MatchString(strings.TrimSpace(v.Text)) })...)
-		}
-		if len(found) > 0 {
-			return found
-		}
-		most, _ := sizeOf(value)
-		if total := asked.bytes(); total > most {
-			return finding.List{r.found(asked.Memory[0], fmt.Sprintf(memoryProblem, int64(min(total, 999_999_999_999*mebibyte)/mebibyte))+key+fmt.Sprintf(allows, value), memoryRemedy)}
-		}
-		return nil
-	}
-	return r
 }
 
 // bytes returns the memory of a Pod of the role. All its texts are valid.
@@ -382,25 +365,26 @@ const (
 
 var labelsRule = Rule{
 	Key: KeyLabels, Bounds: "labels that each application, cluster and schedule must have",
-	Remedy: "write keys of labels, separated by commas", Example: "team, cost-center", reason: "LabelMissing", listed: true,
+	Remedy: "write keys of labels, separated by commas", Example: "team, cost-center", Reason: "LabelMissing", listed: true,
 	valid: func(text string) bool {
 		return !slices.ContainsFunc(SplitList(text), func(key string) bool { return len(validation.IsQualifiedName(key)) > 0 })
 	},
-	check: func(value string, m *Manifest) finding.List {
-		rule := Rule{reason: "LabelMissing"}
+	check: func(r *Rule, value string, m *Manifest) finding.List {
 		var found finding.List
 		for _, key := range SplitList(value) {
 			if m.Labels[key] == "" {
-				found.Add(rule.found(Value{Field: finding.Entry("metadata.labels", key)}, labelProblem, labelRemedy))
+				found.Add(r.found(Value{Field: finding.Entry("metadata.labels", key)}, labelProblem, labelRemedy))
 			}
 		}
 		return found
 	},
-	cel: celRule{
-		valid: celList(KeyLabels) + ".all(e, e.matches('" + labelPattern + "') && e.indexOf('/') <= 253)",
-		expression: celList(KeyLabels) + ".filter(l, " + orText("variables.templateLabels[?l].or(variables.labels[?l])") + " == '')" +
-			".map(l, {'field': 'metadata.labels[' + l + ']', 'value': '', 'problem': " + celText(labelProblem) + ", 'remedy': " + celText(labelRemedy) + "})",
-		variable: "labels",
+	cel: func() celRule {
+		return celRule{
+			valid: celList(KeyLabels) + ".all(e, e.matches('" + labelPattern + "') && e.indexOf('/') <= 253)",
+			expression: celList(KeyLabels) + ".filter(l, " + orText("variables.templateLabels[?l].or(variables.labels[?l])") + " == '')" +
+				".map(l, {'field': 'metadata.labels[' + l + ']', 'value': '', 'problem': " + celText(labelProblem) + ", 'remedy': " + celText(labelRemedy) + "})",
+			variable: "labels",
+		}
 	},
 }
 
@@ -412,59 +396,51 @@ const (
 var registriesRule = Rule{
 	Key: KeyRegistries, Bounds: "images that a manifest names: of driver and executors, init containers and sidecars, in fields, properties and templates",
 	Remedy:  "write registries, or repositories in them, separated by commas; each begins with the host of the registry",
-	Example: "registry.example.com, docker.io/apache", reason: "RegistryNotAllowed", ofPods: true, listed: true,
+	Example: "registry.example.com, docker.io/apache", Reason: "RegistryNotAllowed", ofPods: true, listed: true,
 	valid: func(text string) bool {
 		return !slices.ContainsFunc(SplitList(text), func(entry string) bool { return !hasRegistry(strings.TrimSuffix(entry, "/") + "/") })
 	},
-	check: func(value string, m *Manifest) finding.List {
+	check: func(r *Rule, value string, m *Manifest) finding.List {
 		entries := SplitList(value)
-		rule := Rule{reason: "RegistryNotAllowed"}
-		return rule.each(m.Images, strings.Join(entries, ", "), registryProblem, registryRemedy, func(v Value) bool { return !fromRegistry(v.Text, entries) })
+		return r.each(m.Images, strings.Join(entries, ", "), registryProblem, registryRemedy, func(v Value) bool { return !fromRegistry(v.Text, entries) })
 	},
-	cel: celRule{
-		variable: "images", breaks: "!(" + celFromRegistry("v.value") + ")", problem: registryProblem, remedy: registryRemedy,
-		valid:   celList(KeyRegistries) + ".all(e, (e + '/').matches('" + registryPattern + "'))",
-		setting: celList(KeyRegistries) + ".join(', ')",
+	cel: func() celRule {
+		return celRule{
+			variable: "images", breaks: "!(" + celFromRegistry("v.value") + ")", problem: registryProblem, remedy: registryRemedy,
+			valid:   celList(KeyRegistries) + ".all(e, (e + '/').matches('" + registryPattern + "'))",
+			setting: celList(KeyRegistries) + ".join(', ')",
+		}
 	},
 }
 
-const (
-	ttlProblem = "is not set, and config-admission has time-to-live: required"
-	ttlRemedy  = "write how long the application stays after its end"
-)
-
-var timeToLiveRule = Rule{
-	Key: KeyTimeToLive, Bounds: "applications without a time to live: `timeToLiveSeconds`, `ttlAfterStopMillis`",
-	Remedy: "write required or optional", Example: required, reason: "TimeToLiveMissing",
-	valid: oneOf(required, "optional"), off: oneOf("optional"),
-	check: func(_ string, m *Manifest) finding.List {
+var timeToLiveRule = switchRule(KeyTimeToLive, required, "optional", "applications without a time to live: `timeToLiveSeconds`, `ttlAfterStopMillis`",
+	"TimeToLiveMissing", "is not set", "write how long the application stays after its end",
+	func(m *Manifest) []Value {
 		if m.TimeToLive == nil || m.TimeToLive.Text != "" {
 			return nil
 		}
-		rule := Rule{reason: "TimeToLiveMissing"}
-		return finding.List{rule.found(*m.TimeToLive, ttlProblem, ttlRemedy)}
-	},
-	cel: celRule{
-		on: required, valid: celOneOf(KeyTimeToLive, required, "optional"), variable: "timeToLive", breaks: "v.value == ''", problem: ttlProblem, remedy: ttlRemedy,
-	},
-}
-
-func oneOf(values ...string) func(text string) bool {
-	return func(text string) bool { return slices.Contains(values, text) }
-}
+		return []Value{*m.TimeToLive}
+	}, "timeToLive", "v.value == ''")
 
 func deniedFields(key, bounds, reason, problem, remedy string, of func(m *Manifest) []Value, variable string) Rule {
-	problem += ", and " + ConfigMap + " has " + key + ": " + denied
-	r := Rule{
-		Key: key, Bounds: bounds, Remedy: "write denied or allowed", Example: denied, reason: reason, ofPods: true,
-		valid: oneOf(denied, "allowed"), off: oneOf("allowed"),
-		cel: celRule{on: denied, valid: celOneOf(key, denied, "allowed"), variable: variable, breaks: "true", problem: problem, remedy: remedy},
-	}
-	r.check = func(value string, m *Manifest) finding.List {
-		return r.each(of(m), value, problem, remedy, func(Value) bool { return true })
-	}
+	r := switchRule(key, denied, "allowed", bounds, reason, problem, remedy, of, variable, "true")
+	r.ofPods = true
 	return r
 }
 
-// Reason returns the reason of the findings of the rule.
-func (r *Rule) Reason() string { return r.reason }
+// switchRule makes a rule whose key has one of two values. If it is on, all values of are refused: those of the variable for which breaks
+// is true.
+func switchRule(key, on, off, bounds, reason, problem, remedy string, of func(m *Manifest) []Value, variable, breaks string) Rule {
+	problem += ", and " + ConfigMap + " has " + key + ": " + on
+	return Rule{
+		Key: key, Bounds: bounds, Remedy: "write " + on + " or " + off, Example: on, Reason: reason,
+		valid: func(text string) bool { return text == on || text == off },
+		off:   func(text string) bool { return text == off },
+		check: func(r *Rule, value string, m *Manifest) finding.List {
+			return r.each(of(m), value, problem, remedy, func(Value) bool { return true })
+		},
+		cel: func() celRule {
+			return celRule{on: on, valid: celOneOf(key, on, off), variable: variable, breaks: breaks, problem: problem, remedy: remedy}
+		},
+	}
+}

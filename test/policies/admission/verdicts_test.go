@@ -193,7 +193,7 @@ func compare(
 			if k.policy == "sparkoperator" && rule.Key == policy.KeyDenied {
 				return false
 			}
-			return f.Reason == rule.Reason() && strings.Contains(f.Error(), rule.Key)
+			return f.Reason == rule.Reason && strings.Contains(f.Error(), rule.Key)
 		})
 		if denied != (at >= 0) {
 			text, _ := object.MarshalJSON()
