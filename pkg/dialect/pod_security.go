@@ -9,6 +9,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/finding"
 	"github.com/firesteel-dev/firesteel/pkg/podsecurity"
+	"github.com/firesteel-dev/firesteel/pkg/policy"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
@@ -32,9 +33,6 @@ func completeDriver(driver *corev1.Pod, spark string, profile podsecurity.Profil
 	profile.Complete(&driver.Spec, max(at, 0))
 }
 
-// executorHostPath begins the properties that mount directories of the node into executors, without their template.
-const executorHostPath = "spark.kubernetes.executor.volumes.hostPath."
-
 // WarnOfPodSecurity warns of what breaks the profile of the operator's settings although Firesteel completed the Pods for it: what the
 // application itself asks for.
 func WarnOfPodSecurity(plan submission.Plan, driver *corev1.Pod, profile podsecurity.Profile, fields Fields) finding.List {
@@ -52,9 +50,9 @@ func WarnOfPodSecurity(plan submission.Plan, driver *corev1.Pod, profile podsecu
 	if template := plan.ExecutorTemplate; template != nil {
 		executors = podsecurity.Violations(&corev1.Pod{ObjectMeta: template.ObjectMeta, Spec: template.Spec})
 	}
-	ofHostPath := func(key string) bool { return strings.HasPrefix(key, executorHostPath) }
+	ofHostPath := func(key string) bool { return strings.HasPrefix(key, policy.ExecutorHostPathPrefix) }
 	if slices.ContainsFunc(slices.Collect(maps.Keys(plan.Properties)), ofHostPath) {
-		executors = append(executors, "hostPath volumes (properties "+executorHostPath+"*)")
+		executors = append(executors, "hostPath volumes (properties "+policy.ExecutorHostPathPrefix+"*)")
 	}
 	warn("executor", executors)
 	return found

@@ -8,19 +8,18 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/finding"
 	"github.com/firesteel-dev/firesteel/pkg/namespaces"
+	"github.com/firesteel-dev/firesteel/pkg/policy"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
-
-const serviceAccountKey = "spark.kubernetes.authenticate.driver.serviceAccountName"
 
 // setServiceAccount makes the driver of a plan use an account of the operator's settings, unless a property or the driver's
 // template names one. It sets the property, so that executors use the account as they do if a user sets the property.
 func setServiceAccount(plan *submission.Plan, account string) {
 	template := plan.DriverTemplate
-	if account == "" || plan.Properties[serviceAccountKey] != "" || template != nil && accountOf(template.Spec) != "" {
+	if account == "" || plan.Properties[policy.DriverAccountKey] != "" || template != nil && accountOf(template.Spec) != "" {
 		return
 	}
-	plan.Properties[serviceAccountKey] = account
+	plan.Properties[policy.DriverAccountKey] = account
 }
 
 // WarnOfUnnamedAccount warns of a driver for which no service account is named. The default account of the namespace has no

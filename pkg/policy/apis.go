@@ -27,9 +27,10 @@ type API struct {
 	noEffect []NoEffect
 }
 
+// The properties that name service accounts.
 const (
-	driverAccountKey   = "spark.kubernetes.authenticate.driver.serviceAccountName"
-	executorAccountKey = "spark.kubernetes.authenticate.executor.serviceAccountName"
+	DriverAccountKey   = "spark.kubernetes.authenticate.driver.serviceAccountName"
+	ExecutorAccountKey = "spark.kubernetes.authenticate.executor.serviceAccountName"
 	anyAccountKey      = "spark.kubernetes.authenticate.serviceAccountName"
 )
 
@@ -50,7 +51,7 @@ var apache = API{
 		}, imageProperties(), []string{hostPathProperties()}, nil, nil),
 	),
 	accounts: []string{
-		property(driverAccountKey), property(executorAccountKey), property(anyAccountKey),
+		property(DriverAccountKey), property(ExecutorAccountKey), property(anyAccountKey),
 		text("driverSpec.podTemplateSpec.spec.serviceAccountName"), text("driverSpec.podTemplateSpec.spec.serviceAccount"),
 		text("executorSpec.podTemplateSpec.spec.serviceAccountName"), text("executorSpec.podTemplateSpec.spec.serviceAccount"),
 	},
@@ -119,7 +120,7 @@ var kubeflow = API{
 	),
 	accounts: []string{
 		text("driver.serviceAccount"), text("executor.serviceAccount"),
-		property(driverAccountKey), property(executorAccountKey), property(anyAccountKey),
+		property(DriverAccountKey), property(ExecutorAccountKey), property(anyAccountKey),
 		text("driver.template.spec.serviceAccountName"), text("driver.template.spec.serviceAccount"),
 		text("executor.template.spec.serviceAccountName"), text("executor.template.spec.serviceAccount"),
 	},
@@ -174,7 +175,7 @@ var early = API{
 		executors(map[string]string{"instances": number("executor.instances")}, "", "2"),
 		podVariables(nil, slices.Concat(textLists("driver.image", "executor.image"), imageProperties(EarlyImageKeys()...)), []string{hostPathProperties()}, nil, nil),
 	),
-	accounts: []string{property(driverAccountKey), property(executorAccountKey), property(anyAccountKey)},
+	accounts: []string{property(DriverAccountKey), property(ExecutorAccountKey), property(anyAccountKey)},
 	noEffect: append([]NoEffect{KubeflowForeign, EarlyLogsLocation}, EarlyNoEffect...),
 }
 

@@ -173,8 +173,8 @@ func (a *API) warnings() Policy {
 var KubeflowDenied = []string{
 	"spark.master",
 	"spark.kubernetes.driver.master",
-	driverAccountKey,
-	executorAccountKey,
+	DriverAccountKey,
+	ExecutorAccountKey,
 	"spark.kubernetes.authenticate.oauthToken",
 	"spark.kubernetes.authenticate.oauthTokenFile",
 	"spark.kubernetes.authenticate.driver.oauthToken",

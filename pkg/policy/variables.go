@@ -232,7 +232,10 @@ var ImageKeys = []string{
 }
 
 // HostPathPrefixes begin the properties that mount paths of the node.
-var HostPathPrefixes = []string{"spark.kubernetes.driver.volumes.hostPath.", "spark.kubernetes.executor.volumes.hostPath."}
+var HostPathPrefixes = []string{"spark.kubernetes.driver.volumes.hostPath.", ExecutorHostPathPrefix}
+
+// ExecutorHostPathPrefix begins the properties that mount paths of the node into executors, without their template.
+const ExecutorHostPathPrefix = "spark.kubernetes.executor.volumes.hostPath."
 
 // propertyKeys is the variable of the keys of all properties.
 func propertyKeys() Variable {

@@ -3,6 +3,8 @@ package apache
 import (
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
+	"github.com/firesteel-dev/firesteel/pkg/finding"
+	"github.com/firesteel-dev/firesteel/pkg/policy"
 )
 
 // API describes spark.apache.org.
@@ -18,7 +20,7 @@ var API = &dialect.API{
 	DriverSelector:   "spark-role=driver," + LabelOperator,
 	ExecutorSelector: "spark-role=executor," + LabelOperator,
 	Fields: dialect.Fields{
-		ServiceAccount:   "spec.sparkConf[spark.kubernetes.authenticate.driver.serviceAccountName]",
+		ServiceAccount:   finding.Entry("spec.sparkConf", policy.DriverAccountKey),
 		DriverTemplate:   "spec.driverSpec.podTemplateSpec",
 		ExecutorTemplate: "spec.executorSpec.podTemplateSpec",
 		Settings:         "config-defaults",

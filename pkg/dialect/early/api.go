@@ -5,6 +5,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/fields"
 	"github.com/firesteel-dev/firesteel/pkg/finding"
+	"github.com/firesteel-dev/firesteel/pkg/policy"
 )
 
 // API describes spark-operator.k8s.io.
@@ -23,7 +24,7 @@ var API = &dialect.API{
 	ExecutorSelector: "spark-role=executor," + LabelAppID,
 	ShowsExecutors:   true,
 	Fields: dialect.Fields{
-		ServiceAccount:   finding.Entry(confField, driverAccountKey),
+		ServiceAccount:   finding.Entry(confField, policy.DriverAccountKey),
 		DriverTemplate:   "a template at a URL that " + finding.Entry(confField, "spark.kubernetes.driver.podTemplateFile") + " names",
 		ExecutorTemplate: "a template at a URL that " + finding.Entry(confField, "spark.kubernetes.executor.podTemplateFile") + " names",
 		Settings:         fields.Paths.Settings,

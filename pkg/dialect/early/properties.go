@@ -38,8 +38,8 @@ func (t *translation) setProperties(spec v1alpha1.SparkApplicationSpec) {
 	t.refuseStaged(spec)
 	t.dropShuffleService(spec.SparkConf)
 	t.setBatchDelay()
-	t.takeAccount(driverAccountKey, "spec.driver.serviceAccount", &t.app.Spec.Driver.ServiceAccount)
-	t.takeAccount(executorAccountKey, "spec.executor.serviceAccount", &t.app.Spec.Executor.ServiceAccount)
+	t.takeAccount(policy.DriverAccountKey, "spec.driver.serviceAccount", &t.app.Spec.Driver.ServiceAccount)
+	t.takeAccount(policy.ExecutorAccountKey, "spec.executor.serviceAccount", &t.app.Spec.Executor.ServiceAccount)
 }
 
 // isOld reports whether a property is translated or dropped.

@@ -22,9 +22,6 @@ import (
 const (
 	confField    = "spec.sparkConf"
 	instancesKey = "spark.executor.instances"
-	// driverAccountKey is the property in the place of a field for the driver's service account, which this API does not have.
-	driverAccountKey   = "spark.kubernetes.authenticate.driver.serviceAccountName"
-	executorAccountKey = "spark.kubernetes.authenticate.executor.serviceAccountName"
 )
 
 // translation is an application in terms of the Kubeflow operator's API.

@@ -66,19 +66,13 @@ type Ingress struct {
 // NewDefaults returns the defaults of an operator without settings.
 func NewDefaults() Defaults {
 	return Defaults{
-		Settings:              dialect.NewSettings(),
-		DeniedProperties:      slices.Clone(policy.KubeflowDenied),
-		DiscouragedProperties: slices.Clone(discouragedProperties),
+		Settings:         dialect.NewSettings(),
+		DeniedProperties: slices.Clone(policy.KubeflowDenied),
+		// The Kubeflow operator refuses these, too, although it ran applications with them for years.
+		DiscouragedProperties: slices.Clone(policy.ImageKeys),
 		MaxTrackedExecutors:   1000,
 		UIService:             true,
 	}
-}
-
-// discouragedProperties are those that the Kubeflow operator refuses, too, besides policy.KubeflowDenied, although it ran applications with them for years.
-var discouragedProperties = []string{
-	"spark.kubernetes.container.image",
-	"spark.kubernetes.driver.container.image",
-	"spark.kubernetes.executor.container.image",
 }
 
 // UINodePort reports whether the Service of a driver's UI has a node port by these settings. One that the application itself asks for is the
