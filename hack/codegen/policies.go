@@ -85,7 +85,7 @@ func policyOf(p policy.Policy) *admissionregistrationv1.ValidatingAdmissionPolic
 			},
 		})
 	}
-	spec.MatchConditions = []admissionregistrationv1.MatchCondition{{Name: "spec-is-new", Expression: policy.SpecIsNew}}
+	spec.MatchConditions = []admissionregistrationv1.MatchCondition{{Name: "spec-is-new", Expression: policy.SpecIsNew()}}
 	if p.ConfigMap != "" {
 		spec.ParamKind = &admissionregistrationv1.ParamKind{APIVersion: "v1", Kind: "ConfigMap"}
 	}

@@ -13,14 +13,16 @@ type Resources struct {
 	Resources []string
 }
 
-// API is a set of kinds that one policy is for.
-type API struct {
-	// Name begins the names of its policies, and Kinds says in words which kinds they are.
-	Name, Kinds string
-	// Resources are the kinds.
-	Resources []Resources
-	// Variables make the fields of a Manifest.
-	Variables []Variable
+// api is a set of kinds that one policy is for.
+type api struct {
+	// name begins the names of its policies, and kinds says in words which kinds they are.
+	name, kinds string
+	// resources are the kinds.
+	resources []Resources
+	// scheduled is where a schedule has the spec of its runs; empty if none of the kinds is a schedule.
+	scheduled []string
+	// variables make the fields of a Manifest, besides those of specVariables.
+	variables []Variable
 	// accounts are optional entries of the fields and properties that name service accounts.
 	accounts []string
 	// noEffect are rows about what has no effect.
@@ -34,28 +36,40 @@ const (
 	anyAccountKey      = "spark.kubernetes.authenticate.serviceAccountName"
 )
 
-// APIs are those that Firesteel serves.
-var APIs = []API{apache, cluster, kubeflow, early}
+// apis are those that Firesteel serves.
+func apis() []api { return []api{apache(), cluster(), kubeflow(), early()} }
 
-var apache = API{
-	Name: "spark", Kinds: "SparkApplications of spark.apache.org and their schedules",
-	Resources: []Resources{{"spark.apache.org", []string{"sparkapplications"}}, {"firesteel.dev", []string{"scheduledsparkapplications"}}},
-	Variables: slices.Concat(
-		specVariables("template", "spec"),
-		[]Variable{templateLabels(true), propertyKeys()},
-		roleNames{role: "driver"}.variables(), roleNames{role: "executor"}.variables(),
-		executors(nil, "", "2"),
-		[]Variable{{"timeToLive", ttlOf("applicationTolerations.ttlAfterStopMillis", " && int(v) >= 0")}},
-		podVariables(map[string]pod{
-			"driverPod": podAt("driverSpec.podTemplateSpec.spec"), "executorPod": podAt("executorSpec.podTemplateSpec.spec"),
-		}, imageProperties(), []string{hostPathProperties()}, nil, nil),
-	),
-	accounts: []string{
-		property(DriverAccountKey), property(ExecutorAccountKey), property(anyAccountKey),
-		text("driverSpec.podTemplateSpec.spec.serviceAccountName"), text("driverSpec.podTemplateSpec.spec.serviceAccount"),
-		text("executorSpec.podTemplateSpec.spec.serviceAccountName"), text("executorSpec.podTemplateSpec.spec.serviceAccount"),
-	},
-	noEffect: append([]NoEffect{ApacheForeign}, ApacheNoEffect...),
+func apache() api {
+	return api{
+		name: "spark", kinds: "SparkApplications of spark.apache.org and their schedules",
+		resources: []Resources{{"spark.apache.org", []string{"sparkapplications"}}, {"firesteel.dev", []string{"scheduledsparkapplications"}}},
+		scheduled: []string{"template", "spec"},
+		variables: slices.Concat(
+			[]Variable{templateLabels(true), propertyKeys()},
+			roleNames{role: "driver"}.variables(), roleNames{role: "executor"}.variables(),
+			executors(nil, "", "2"),
+			[]Variable{{"timeToLive", ttlOf("applicationTolerations.ttlAfterStopMillis", " && int(v) >= 0")}},
+			podVariables(map[string]pod{
+				"driverPod": podAt("driverSpec.podTemplateSpec.spec"), "executorPod": podAt("executorSpec.podTemplateSpec.spec"),
+			}, imageProperties(), []string{hostPathProperties()}, nil),
+		),
+		accounts: slices.Concat(accountProperties(), accountsIn("driverSpec.podTemplateSpec.spec", "executorSpec.podTemplateSpec.spec")),
+		noEffect: append([]NoEffect{ApacheForeign}, ApacheNoEffect...),
+	}
+}
+
+// accountProperties are the optional entries of the properties that name service accounts.
+func accountProperties() []string {
+	return []string{property(DriverAccountKey), property(ExecutorAccountKey), property(anyAccountKey)}
+}
+
+// accountsIn are the optional entries of the service accounts of Pod specs, by both names of the field.
+func accountsIn(pods ...string) []string {
+	var accounts []string
+	for _, path := range pods {
+		accounts = append(accounts, text(path+".serviceAccountName"), text(path+".serviceAccount"))
+	}
+	return accounts
 }
 
 // templateLabels is the variable of the labels of the template of a schedule, which its runs have, too.
@@ -68,25 +82,22 @@ func templateLabels(scheduled bool) Variable {
 
 // ttlOf is the variable about the time to live.
 func ttlOf(field, valid string) string {
-	path := "variables.spec.?" + strings.ReplaceAll(field, ".", ".?")
-	return fmt.Sprintf("[{'field': %s, 'value': [%s.orValue(null)].exists(v, v != null%s) ? 'set' : ''}]", at(field), path, valid)
+	return fmt.Sprintf("[{'field': %s, 'value': [%s.orValue(null)].exists(v, v != null%s) ? 'set' : ''}]", at(field), optionalField(field), valid)
 }
 
-var cluster = API{
-	Name: "sparkcluster", Kinds: "SparkClusters",
-	Resources: []Resources{{"spark.apache.org", []string{"sparkclusters"}}},
-	Variables: slices.Concat(
-		specVariables(),
-		[]Variable{templateLabels(false), propertyKeys(), {"workers", workers()}},
-		podVariables(map[string]pod{
-			"masterPod": podAt("masterSpec.statefulSetSpec.template.spec"), "workerPod": podAt("workerSpec.statefulSetSpec.template.spec"),
-		}, []string{first(property(ImageKeys[0]))}, nil, nil, nil),
-	),
-	accounts: []string{
-		text("masterSpec.statefulSetSpec.template.spec.serviceAccountName"), text("masterSpec.statefulSetSpec.template.spec.serviceAccount"),
-		text("workerSpec.statefulSetSpec.template.spec.serviceAccountName"), text("workerSpec.statefulSetSpec.template.spec.serviceAccount"),
-	},
-	noEffect: ClusterNoEffect,
+func cluster() api {
+	return api{
+		name: "sparkcluster", kinds: "SparkClusters",
+		resources: []Resources{{"spark.apache.org", []string{"sparkclusters"}}},
+		variables: slices.Concat(
+			[]Variable{templateLabels(false), propertyKeys(), {"workers", workers()}},
+			podVariables(map[string]pod{
+				"masterPod": podAt("masterSpec.statefulSetSpec.template.spec"), "workerPod": podAt("workerSpec.statefulSetSpec.template.spec"),
+			}, []string{first(property(ImageKeys[0]))}, nil, nil),
+		),
+		accounts: accountsIn("masterSpec.statefulSetSpec.template.spec", "workerSpec.statefulSetSpec.template.spec"),
+		noEffect: ClusterNoEffect,
+	}
 }
 
 // workers is the list of the numbers of workers: an autoscaler scales up to maxWorkers.
@@ -96,35 +107,34 @@ func workers() string {
 		fmt.Sprintf("(variables.spec.%[1]sminWorkers < variables.spec.%[1]smaxWorkers ? %[2]s : [])", instances, first(number(instances+"maxWorkers"))))
 }
 
-var kubeflow = API{
-	Name: "sparkoperator", Kinds: "SparkApplications and ScheduledSparkApplications of sparkoperator.k8s.io",
-	Resources: []Resources{{"sparkoperator.k8s.io", []string{"sparkapplications", "scheduledsparkapplications"}}},
-	Variables: slices.Concat(
-		specVariables("template"),
-		[]Variable{templateLabels(false)},
-		kubeflowRole("driver").variables(), kubeflowRole("executor").variables(),
-		kubeflowExecutors(),
-		[]Variable{{"timeToLive", ttlOf("timeToLiveSeconds", "")}},
-		podVariables(map[string]pod{
-			"driverPod": podAt("driver.template.spec"), "executorPod": podAt("executor.template.spec"),
-			"driverRole": podAt("driver"), "executorRole": podAt("executor"),
-		},
-			slices.Concat(textLists("image", "driver.image", "executor.image"), imageProperties(), containersOf(imagesIn, "driver", "executor")),
-			[]string{volumesOf("variables.spec.?volumes", "volumes"), hostPathProperties()},
-			nil,
-			slices.Concat(containersOf(privilegedIn, "driver", "executor"), []string{
-				isTrue("variables.spec.?driver.?securityContext.?privileged", "driver.securityContext.privileged"),
-				isTrue("variables.spec.?executor.?securityContext.?privileged", "executor.securityContext.privileged"),
-			}),
+func kubeflow() api {
+	return api{
+		name: "sparkoperator", kinds: "SparkApplications and ScheduledSparkApplications of sparkoperator.k8s.io",
+		resources: []Resources{{"sparkoperator.k8s.io", []string{"sparkapplications", "scheduledsparkapplications"}}},
+		scheduled: []string{"template"},
+		variables: slices.Concat(
+			[]Variable{templateLabels(false)},
+			kubeflowRole("driver").variables(), kubeflowRole("executor").variables(),
+			kubeflowExecutors(),
+			[]Variable{{"timeToLive", ttlOf("timeToLiveSeconds", "")}},
+			podVariables(map[string]pod{
+				"driverPod": podAt("driver.template.spec"), "executorPod": podAt("executor.template.spec"),
+				"driverRole": podAt("driver"), "executorRole": podAt("executor"),
+			},
+				slices.Concat(textLists("image", "driver.image", "executor.image"), imageProperties(), containersOf(imagesIn, "driver", "executor")),
+				[]string{volumesOf("variables.spec.?volumes", "volumes"), hostPathProperties()},
+				slices.Concat(containersOf(privilegedIn, "driver", "executor"), []string{
+					isTrue("variables.spec.?driver.?securityContext.?privileged", "driver.securityContext.privileged"),
+					isTrue("variables.spec.?executor.?securityContext.?privileged", "executor.securityContext.privileged"),
+				}),
+			),
 		),
-	),
-	accounts: []string{
-		text("driver.serviceAccount"), text("executor.serviceAccount"),
-		property(DriverAccountKey), property(ExecutorAccountKey), property(anyAccountKey),
-		text("driver.template.spec.serviceAccountName"), text("driver.template.spec.serviceAccount"),
-		text("executor.template.spec.serviceAccountName"), text("executor.template.spec.serviceAccount"),
-	},
-	noEffect: append([]NoEffect{KubeflowForeign}, KubeflowNoEffect...),
+		accounts: slices.Concat(
+			[]string{text("driver.serviceAccount"), text("executor.serviceAccount")},
+			accountProperties(), accountsIn("driver.template.spec", "executor.template.spec"),
+		),
+		noEffect: append([]NoEffect{KubeflowForeign}, KubeflowNoEffect...),
+	}
 }
 
 func kubeflowRole(role string) roleNames {
@@ -165,18 +175,19 @@ func privilegedIn(containers, field string) string {
 		containers, orEmpty("c.?securityContext", "{}"), field)
 }
 
-var early = API{
-	Name: "early", Kinds: "SparkApplications of spark-operator.k8s.io",
-	Resources: []Resources{{"spark-operator.k8s.io", []string{"sparkapplications"}}},
-	Variables: slices.Concat(
-		specVariables(),
-		[]Variable{templateLabels(false), earlyNames(), earlyProperties()},
-		earlyRole("driver").variables(), earlyRole("executor").variables(),
-		executors(map[string]string{"instances": number("executor.instances")}, "", "2"),
-		podVariables(nil, slices.Concat(textLists("driver.image", "executor.image"), imageProperties(EarlyImageKeys()...)), []string{hostPathProperties()}, nil, nil),
-	),
-	accounts: []string{property(DriverAccountKey), property(ExecutorAccountKey), property(anyAccountKey)},
-	noEffect: append([]NoEffect{KubeflowForeign, EarlyLogsLocation}, EarlyNoEffect...),
+func early() api {
+	return api{
+		name: "early", kinds: "SparkApplications of spark-operator.k8s.io",
+		resources: []Resources{{"spark-operator.k8s.io", []string{"sparkapplications"}}},
+		variables: slices.Concat(
+			[]Variable{templateLabels(false), earlyNames(), earlyProperties()},
+			earlyRole("driver").variables(), earlyRole("executor").variables(),
+			executors(map[string]string{"instances": number("executor.instances")}, "", "2"),
+			podVariables(nil, slices.Concat(textLists("driver.image", "executor.image"), imageProperties(EarlyImageKeys...)), []string{hostPathProperties()}, nil),
+		),
+		accounts: accountProperties(),
+		noEffect: append([]NoEffect{KubeflowForeign, EarlyLogsLocation}, EarlyNoEffect...),
+	}
 }
 
 func earlyRole(role string) roleNames {
@@ -185,18 +196,6 @@ func earlyRole(role string) roleNames {
 		// A property of the old name counts only if there is none of the name of today.
 		overhead: []string{property("spark." + role + ".memoryOverhead"), property("spark.kubernetes." + role + ".memoryOverhead")},
 	}
-}
-
-// EarlyImageKeys are the old names of properties that name images.
-func EarlyImageKeys() []string {
-	var keys []string
-	for old, today := range EarlyRenamed {
-		if slices.Contains(ImageKeys, today) {
-			keys = append(keys, old)
-		}
-	}
-	slices.Sort(keys)
-	return keys
 }
 
 // earlyNames is the variable of the names of properties today, by their old names.
@@ -210,7 +209,7 @@ func earlyNames() Variable {
 
 // earlyProperties are the keys of properties as they are written and, where they have another name today, by that.
 func earlyProperties() Variable {
-	entry := "{'field': variables.path + '.sparkConf[' + k + ']', 'value': %s}"
+	entry := "{'field': " + atProperty("k") + ", 'value': %s}"
 	lists := []string{
 		"variables.conf.map(k, " + fmt.Sprintf(entry, "string(k)") + ")",
 		"variables.conf.filter(k, k in variables.renamed).map(k, " + fmt.Sprintf(entry, "variables.renamed[k]") + ")",
@@ -221,7 +220,7 @@ func earlyProperties() Variable {
 	}
 	for _, key := range slices.Sorted(maps.Keys(EarlyLists)) {
 		lists = append(lists, fmt.Sprintf("(%[1]s in variables.conf ? string(variables.conf[%[1]s]).split(',').filter(e, e.trim() != '')"+
-			".map(e, {'field': variables.path + '.sparkConf[' + %[1]s + ']', 'value': %[2]s + e.trim().split('=')[0]}) : [])", celText(key), celText(EarlyLists[key])))
+			".map(e, {'field': %[2]s, 'value': %[3]s + e.trim().split('=')[0]}) : [])", celText(key), atProperty(celText(key)), celText(EarlyLists[key])))
 	}
 	return Variable{"properties", all(lists...)}
 }
@@ -236,6 +235,10 @@ var (
 		"spark.kubernetes.driver.memoryOverhead":   "spark.driver.memoryOverhead",
 		"spark.kubernetes.executor.memoryOverhead": "spark.executor.memoryOverhead",
 	}
+	// EarlyImageKeys are those of them that name images.
+	EarlyImageKeys = slices.DeleteFunc(slices.Sorted(maps.Keys(EarlyRenamed)), func(old string) bool {
+		return !slices.Contains(ImageKeys, EarlyRenamed[old])
+	})
 	// EarlyLists are properties that are lists of key=value, with the prefix of today's property for each entry.
 	EarlyLists = map[string]string{
 		"spark.kubernetes.driver.labels":        "spark.kubernetes.driver.label.",

@@ -121,8 +121,7 @@ const serviceRemedy = "leave it out, the Service's template is in serviceSpec"
 // list returns an expression for the list of what a row is about: entries with field.
 func (n *NoEffect) list() string {
 	if n.Field != "" {
-		path := "variables.spec.?" + strings.ReplaceAll(n.Field, ".", ".?")
-		return fmt.Sprintf("([%s.orValue(null)].exists(v, v != null && v != '') ? [{'field': %s}] : [])", path, at(n.Field))
+		return fmt.Sprintf("([%s.orValue(null)].exists(v, v != null && v != '') ? [{'field': %s}] : [])", optionalField(n.Field), at(n.Field))
 	}
 	matches := "k == '" + n.Property + "'"
 	switch {
@@ -131,5 +130,5 @@ func (n *NoEffect) list() string {
 	case strings.HasSuffix(n.Property, "."):
 		matches = "k.startsWith('" + n.Property + "')"
 	}
-	return fmt.Sprintf("variables.conf.filter(k, %s).map(k, {'field': variables.path + '.sparkConf[' + k + ']'})", matches)
+	return fmt.Sprintf("variables.conf.filter(k, %s).map(k, {'field': %s})", matches, atProperty("k"))
 }

@@ -44,32 +44,36 @@ const domain = ".firesteel.dev"
 // Policies are all policies.
 func Policies() []Policy {
 	policies := []Policy{kubeflowProperties()}
-	for i := range APIs {
-		policies = append(policies, APIs[i].rules(), APIs[i].serviceAccounts(), APIs[i].warnings())
+	for _, a := range apis() {
+		policies = append(policies, a.rules(), a.serviceAccounts(), a.warnings())
 	}
 	return policies
 }
 
 // SpecIsNew is the condition of all policies: something else than suspend is new in the spec. An existing object can be suspended, resumed
 // and deleted, and lose its finalizers, whatever the rules are by now.
-var SpecIsNew = fmt.Sprintf("oldObject == null || [%s].exists(s, [%s].exists(o, "+
-	"s.exists(k, k != 'suspend' && !(k in o && o[k] == s[k])) || o.exists(k, k != 'suspend' && !(k in s))))",
-	orEmpty("dyn(object).?spec", "{}"), orEmpty("dyn(oldObject).?spec", "{}"))
+func SpecIsNew() string {
+	return fmt.Sprintf("oldObject == null || [%s].exists(s, [%s].exists(o, "+
+		"s.exists(k, k != 'suspend' && !(k in o && o[k] == s[k])) || o.exists(k, k != 'suspend' && !(k in s))))",
+		orEmpty("dyn(object).?spec", "{}"), orEmpty("dyn(oldObject).?spec", "{}"))
+}
 
 // settings is the variable of the data of the ConfigMap.
 var settings = Variable{"settings", "params.?data.orValue({})"}
 
 // rules is the policy of the admin's rules.
-func (a *API) rules() Policy {
+func (a *api) rules() Policy {
+	ofManifest := slices.Concat(specVariables(a.scheduled...), a.variables)
 	p := Policy{
-		Name: a.Name + "-rules" + domain, Folder: FolderRules, Resources: a.Resources, ConfigMap: ConfigMap,
-		Comment:   "Refuses " + a.Kinds + " that break the rules of config-admission.",
-		Variables: slices.Concat([]Variable{settings}, a.Variables),
+		Name: a.name + "-rules" + domain, Folder: FolderRules, Resources: a.resources, ConfigMap: ConfigMap,
+		Comment:   "Refuses " + a.kinds + " that break the rules of config-admission.",
+		Variables: slices.Concat([]Variable{settings}, ofManifest),
 	}
 	var validations []Validation
 	for i := range Table {
 		rule := &Table[i]
-		if !slices.ContainsFunc(a.Variables, func(v Variable) bool { return v.Name == rule.cel().variable }) {
+		read := rule.cel().variable
+		if !slices.ContainsFunc(ofManifest, func(v Variable) bool { return v.Name == read }) {
 			continue
 		}
 		name := VariableName(rule.Key)
@@ -107,11 +111,12 @@ func kubeflowProperties() Policy {
 	}
 	list := fmt.Sprintf("%[1]s.hasValue() ? %[2]s : [%[3]s]", deniedOf, celSplit(deniedOf+".value()"), strings.Join(defaults, ", "))
 	const namespace = "spark.kubernetes.namespace"
+	a := kubeflow()
 	return Policy{
-		Name: kubeflow.Name + "-properties" + domain, Folder: FolderRules, Resources: kubeflow.Resources, ConfigMap: "config-kubeflow",
-		Comment: "Refuses " + kubeflow.Kinds + " that set a Spark property that denied-spark-properties of config-kubeflow has: by default one that " +
+		Name: a.name + "-properties" + domain, Folder: FolderRules, Resources: a.resources, ConfigMap: "config-kubeflow",
+		Comment: "Refuses " + a.kinds + " that set a Spark property that denied-spark-properties of config-kubeflow has: by default one that " +
 			"gives rights that fields do not show. The Kubeflow operator's webhook does the same from 2.5.2 on.",
-		Variables: slices.Concat([]Variable{settings}, specVariables("template"), []Variable{
+		Variables: slices.Concat([]Variable{settings}, specVariables(a.scheduled...), []Variable{
 			{"keys", list},
 			{"denied", "variables.conf.map(k, k).filter(k, " + celListedIn("k", "variables.keys") + ")"},
 		}),
@@ -125,16 +130,14 @@ func kubeflowProperties() Policy {
 	}
 }
 
-// specOf are the variables about the spec alone.
-func (a *API) specOf() []Variable {
-	return slices.Clone(a.Variables[:slices.IndexFunc(a.Variables, func(v Variable) bool { return v.Name == "labels" })])
-}
+// specOf are the variables about the spec alone: the last one is about labels.
+func (a *api) specOf() []Variable { return specVariables(a.scheduled...)[:3] }
 
 // serviceAccounts is the policy of service accounts. Messages cannot ask what a user may do, so each account has a validation of its own.
-func (a *API) serviceAccounts() Policy {
+func (a *api) serviceAccounts() Policy {
 	p := Policy{
-		Name: a.Name + "-service-accounts" + domain, Folder: FolderAccounts, Resources: a.Resources,
-		Comment:   "Refuses " + a.Kinds + " that name a service account which their author may not use.",
+		Name: a.name + "-service-accounts" + domain, Folder: FolderAccounts, Resources: a.resources,
+		Comment:   "Refuses " + a.kinds + " that name a service account which their author may not use.",
 		Variables: a.specOf(),
 	}
 	for i, account := range a.accounts {
@@ -151,10 +154,10 @@ func (a *API) serviceAccounts() Policy {
 }
 
 // warnings is the policy of what has no effect.
-func (a *API) warnings() Policy {
+func (a *api) warnings() Policy {
 	p := Policy{
-		Name: a.Name + "-warnings" + domain, Folder: FolderWarnings, Resources: a.Resources, Warns: true,
-		Comment:   "Warns of what has no effect in " + a.Kinds + ".",
+		Name: a.name + "-warnings" + domain, Folder: FolderWarnings, Resources: a.resources, Warns: true,
+		Comment:   "Warns of what has no effect in " + a.kinds + ".",
 		Variables: a.specOf(),
 	}
 	for i := range a.noEffect {

@@ -13,7 +13,7 @@ type Variable struct{ Name, Expression string }
 // The variables that a policy makes of an object are the fields of a Manifest, each a list of entries with field and value. spec is the spec
 // of the application or cluster, path its path in the object, and conf its Spark properties.
 
-// specVariables are for objects whose spec is at path, or at scheduled in a schedule.
+// specVariables are the variables about the spec, which is at scheduled in a schedule, and the labels of the object.
 func specVariables(scheduled ...string) []Variable {
 	path, spec, labels := "'spec'", "object.spec", orEmpty("object.metadata.?labels", "{}")
 	conf := Variable{"conf", orEmpty("variables.spec.?sparkConf", "{}")}
@@ -43,6 +43,14 @@ func orText(optional string) string {
 // at is the path of a field in the object.
 func at(field string) string { return "variables.path + '." + field + "'" }
 
+// atProperty is the path of a Spark property in the object. key is an expression.
+func atProperty(key string) string { return "variables.path + '.sparkConf[' + " + key + " + ']'" }
+
+// optionalField is the optional value of a field of the spec.
+func optionalField(field string) string {
+	return "variables.spec.?" + strings.ReplaceAll(field, ".", ".?")
+}
+
 // property is the optional entry of a Spark property.
 func property(key string) string {
 	return fmt.Sprintf("variables.conf[?'%s'].optMap(v, {'field': %s, 'value': %s})", key, at("sparkConf["+key+"]"), textOf("v"))
@@ -50,14 +58,14 @@ func property(key string) string {
 
 // text is the optional entry of a field that is a text. An empty text is none.
 func text(field string) string {
-	return fmt.Sprintf("optional.ofNonZeroValue(variables.spec.?%s.orValue('')).optMap(v, {'field': %s, 'value': %s})",
-		strings.ReplaceAll(field, ".", ".?"), at(field), textOf("v"))
+	return fmt.Sprintf("optional.ofNonZeroValue(%s.orValue('')).optMap(v, {'field': %s, 'value': %s})",
+		optionalField(field), at(field), textOf("v"))
 }
 
 // number is the optional entry of a field that is a number.
 func number(field string) string {
-	path := "variables.spec.?" + strings.ReplaceAll(field, ".", ".?")
-	return fmt.Sprintf("(%[1]s.orValue(null) == null ? optional.none() : %[1]s).optMap(v, {'field': %[2]s, 'value': string(v)})", path, at(field))
+	return fmt.Sprintf("(%[1]s.orValue(null) == null ? optional.none() : %[1]s).optMap(v, {'field': %[2]s, 'value': string(v)})",
+		optionalField(field), at(field))
 }
 
 // fixed is an optional entry that is always there.
@@ -153,12 +161,13 @@ type pod struct {
 
 // podAt is a Pod spec in a template, by its path.
 func podAt(field string) pod {
-	return pod{field: field, spec: orEmpty("variables.spec.?"+strings.ReplaceAll(field, ".", ".?"), "{}")}
+	return pod{field: field, spec: orEmpty(optionalField(field), "{}")}
 }
 
 // podVariables are what Pods, other fields and properties have of images, paths and rights of the node. Each Pod is a variable of its own.
-func podVariables(pods map[string]pod, images, hostPaths, hostNamespaces, privileged []string) []Variable {
+func podVariables(pods map[string]pod, images, hostPaths, privileged []string) []Variable {
 	var variables []Variable
+	var hostNamespaces []string
 	for _, name := range slices.Sorted(maps.Keys(pods)) {
 		p := pods[name]
 		variables = append(variables, Variable{name, p.spec})
@@ -205,7 +214,7 @@ func hostPathProperties() string {
 	for _, prefix := range HostPathPrefixes {
 		prefixes = append(prefixes, "k.startsWith('"+prefix+"')")
 	}
-	return fmt.Sprintf("variables.conf.filter(k, %s).map(k, {'field': variables.path + '.sparkConf[' + k + ']', 'value': ''})", strings.Join(prefixes, " || "))
+	return fmt.Sprintf("variables.conf.filter(k, %s).map(k, {'field': %s, 'value': ''})", strings.Join(prefixes, " || "), atProperty("k"))
 }
 
 // imageProperties is the list of the images that properties name.
@@ -239,5 +248,5 @@ const ExecutorHostPathPrefix = "spark.kubernetes.executor.volumes.hostPath."
 
 // propertyKeys is the variable of the keys of all properties.
 func propertyKeys() Variable {
-	return Variable{"properties", "variables.conf.map(k, {'field': variables.path + '.sparkConf[' + k + ']', 'value': string(k)})"}
+	return Variable{"properties", "variables.conf.map(k, {'field': " + atProperty("k") + ", 'value': string(k)})"}
 }

@@ -25,7 +25,7 @@ func Manifest(app *v1alpha1.SparkApplication, s Settings) *policy.Manifest {
 		}),
 	}
 	m.AddImages(policy.FieldOf("spec.driver.image", spec.Driver.Image), policy.FieldOf("spec.executor.image", spec.Executor.Image))
-	m.AddImageProperties(p, slices.Concat(policy.ImageKeys, policy.EarlyImageKeys())...)
+	m.AddImageProperties(p, slices.Concat(policy.ImageKeys, policy.EarlyImageKeys)...)
 	m.AddHostPathProperties(p)
 	m.AddPropertyKeys(p)
 	m.Properties = append(m.Properties, namesToday(spec.SparkConf)...)
