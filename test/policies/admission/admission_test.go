@@ -55,11 +55,6 @@ func documentsOf(t testing.TB, folder string) []*unstructured.Unstructured {
 	return all
 }
 
-// expression is an expression of a policy, as the API server compiles it.
-type expression struct {
-	cel.NamedExpressionAccessor
-}
-
 // compilePolicy does what the API server's package does when it reads a policy. It fails for an expression that cannot be compiled: the API
 // server refuses that when it is applied.
 func compilePolicy(t testing.TB, policy *admissionregistrationv1.ValidatingAdmissionPolicy, kubernetes *version.Version) validating.Validator {

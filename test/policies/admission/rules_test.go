@@ -95,7 +95,7 @@ func TestWhatASubmissionReplacesIsRefusedWhereItCouldBreakARule(t *testing.T) {
 	policies := admissionPolicies(t, "admission", version.MajorMinor(1, 35))
 	settings := map[string]string{policy.KeyExecutors: "10", policy.KeyRegistries: "registry.example.com, docker.io", policy.KeyDriverMemory: "2g", policy.KeyExecutorMemory: "2g"}
 	for key, values := range map[string]map[string]bool{
-		"spark.dynamicAllocation.enabled": {"false": false, " FALSE ": false, "": false, "true": true, "${spark.on}": true, "\u0001true": true},
+		"spark.dynamicAllocation.enabled": {"false": false, " FALSE ": false, "": false, "true": true, "${spark.on}": true, "\u0001true": true}, //nolint:gocritic // Spark trims values
 		"spark.kubernetes.container.image": {
 			"apache/spark:{{SPARK_VERSION}}": false, "registry.example.com:5000/spark@sha256:1": true, "registry.example.com/spark@sha256:1": false,
 			"${spark.image}": true, "apache/spark:${spark.image}": true, "{{SPARK_VERSION}}/spark": true, "registry.example.com/{{SPARK_VERSION}}/spark": true,
