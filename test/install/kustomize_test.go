@@ -2,6 +2,7 @@ package install
 
 import (
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -51,7 +52,7 @@ func TestKustomizeComponentAddsItsFolderToTheBase(t *testing.T) {
 	}
 }
 
-func TestKustomizeWebhookFailMakesUsersWaitAndNothingElse(t *testing.T) {
+func TestKustomizeWebhookFailRefusesManifestsWhileItIsDownAndNothingElse(t *testing.T) {
 	want := build(t, "examples/kustomize/webhook")
 	webhooks := want.get(t, "ValidatingWebhookConfiguration", "firesteel-validation").Object["webhooks"].([]any)
 	webhooks[0].(map[string]any)["failurePolicy"] = "Fail"
@@ -68,9 +69,8 @@ func TestKustomizeGivesAnotherNamespaceItsAccounts(t *testing.T) {
 
 func TestKustomizeSecondInstallationSharesNothingButTheCluster(t *testing.T) {
 	first, second := build(t, "examples/kustomize/eventing"), build(t, "examples/kustomize/second-installation")
-	for name, o := range build(t, "examples/kustomize/webhook") {
-		first[name] = o
-	}
+	maps.Copy(first, build(t, "examples/kustomize/webhook"))
+	maps.Copy(first, build(t, "examples/kustomize/admission"))
 	for name, o := range second {
 		if first[name] != nil {
 			t.Errorf("both installations have %s", name)
@@ -96,6 +96,16 @@ func TestKustomizeSecondInstallationSharesNothingButTheCluster(t *testing.T) {
 		if !strings.Contains(text, configuration) || !strings.Contains(text, validation) {
 			t.Errorf("the %s does not name %s and %s: %s", kind, configuration, validation, text)
 		}
+	}
+	// Policies read the ConfigMaps of their installation, and hold for its namespaces.
+	bindings := second.kind("ValidatingAdmissionPolicyBinding")
+	if len(bindings) == 0 {
+		t.Error("the second installation has no policies")
+	}
+	for _, binding := range bindings {
+		expect(t, binding, "spec: {policyName: "+binding.GetName()+", paramRef: {namespace: firesteel-team-b}}")
+		expect(t, binding, "spec: {matchResources: {namespaceSelector: {matchExpressions: [{key: kubernetes.io/metadata.name, operator: In, values: [team-b]}]}}}")
+		second.get(t, "ValidatingAdmissionPolicy", binding.GetName())
 	}
 	// The controller finds its settings by the names of the ConfigMaps.
 	names := func(all objects) (found []string) {
