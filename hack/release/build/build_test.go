@@ -385,7 +385,7 @@ func TestPushThatWasInterruptedFindsDamage(t *testing.T) {
 func TestPushPutsTheChartWhereItIsAsked(t *testing.T) {
 	dir, host := releasetest.New(t, version, original).Folder, newRegistry(t)
 	var printed bytes.Buffer
-	if err := dir.Push(t.Context(), folder.Target{Registry: host + "/org", Charts: "no"}, &printed); err != nil {
+	if err := dir.Push(t.Context(), folder.Target{Registry: host + "/org", Charts: folder.NoCharts}, &printed); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(string(read(t, dir, "firesteel.yaml")), "image: "+host+"/org/controller@") || strings.Contains(printed.String(), "charts") {

@@ -82,7 +82,7 @@ func (d Dir) Push(ctx context.Context, to Target, out io.Writer) error {
 			continue
 		}
 		if err := to.push(ctx, pusher, artefact, out); err != nil {
-			return fmt.Errorf("the images are copied, and the manifests name them; the chart is not copied, use -charts=no or name a path for it: %w", err)
+			return fmt.Errorf("the images are copied, and the manifests name them; the chart is not copied, use -charts=%s or name a path for it: %w", NoCharts, err)
 		}
 	}
 	return nil
@@ -116,9 +116,11 @@ func (d Dir) move(registry string, artefacts []Artefact, chart Chart, moved bool
 	if err != nil || !moved && len(changed) == 0 && len(unfinished) == 0 {
 		return err
 	}
-	if err := d.stageChart(chart, changed); err != nil {
+	staged, err := d.stageChart(chart)
+	if err != nil {
 		return err
 	}
+	maps.Copy(changed, staged)
 	if err := d.begin(changed); err != nil {
 		return err
 	}
@@ -159,40 +161,41 @@ func (d Dir) renamed(registry string, artefacts []Artefact) (map[string][]byte, 
 	return changed, nil
 }
 
-// stageChart adds the files of a chart, and the layout's index with the chart in it, to the files that change. The chart's former signature
-// is no part of the index.
-func (d Dir) stageChart(chart Chart, changed map[string][]byte) error {
+// stageChart returns the files of a chart, and the layout's index with the chart in it, by their names. The chart's former signature is no part
+// of the index.
+func (d Dir) stageChart(chart Chart) (map[string][]byte, error) {
 	folder, err := os.MkdirTemp("", "firesteel-chart-")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer os.RemoveAll(folder)
 	stage := Dir(folder)
 	if err := os.Mkdir(stage.Path(Layout), 0o755); err != nil {
-		return err
+		return nil, err
 	}
 	for _, name := range []string{Layout + "/index.json", Layout + "/oci-layout"} {
 		text, err := os.ReadFile(d.Path(name))
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if err := os.WriteFile(stage.Path(name), text, 0o644); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	if err := errors.Join(stage.Remove(ChartRepository), stage.WriteChart(chart)); err != nil {
-		return err
+		return nil, err
 	}
-	staged, err := stage.Files()
+	names, err := stage.Files()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	for _, name := range staged {
-		if changed[name], err = os.ReadFile(stage.Path(name)); err != nil {
-			return err
+	staged := map[string][]byte{}
+	for _, name := range names {
+		if staged[name], err = os.ReadFile(stage.Path(name)); err != nil {
+			return nil, err
 		}
 	}
-	return nil
+	return staged, nil
 }
 
 // manifests returns the names of all manifests of the folder.

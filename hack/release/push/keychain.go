@@ -11,12 +11,21 @@ import (
 	"github.com/docker/cli/cli/config"
 	"github.com/docker/cli/cli/config/types"
 	"github.com/google/go-containerregistry/pkg/authn"
+	"github.com/google/go-containerregistry/pkg/name"
 )
 
 // keychain returns the logins of docker, podman and helm. The default keychain reads podman's only if there is no file of docker.
 func keychain() authn.Keychain {
-	return authn.NewMultiKeychain(authn.DefaultKeychain, loginFile(os.Getenv("REGISTRY_AUTH_FILE")),
-		loginFile(filepath.Join(os.Getenv("XDG_RUNTIME_DIR"), "containers/auth.json")), loginFile(helmLogins()))
+	return authn.NewMultiKeychain(authn.DefaultKeychain, loginFile(os.Getenv("REGISTRY_AUTH_FILE")), loginFile(podmanLogins()), loginFile(helmLogins()))
+}
+
+// podmanLogins returns the path of the file that podman login writes, and nothing without the folder that it is in.
+func podmanLogins() string {
+	folder := os.Getenv("XDG_RUNTIME_DIR")
+	if folder == "" {
+		return ""
+	}
+	return filepath.Join(folder, "containers/auth.json")
 }
 
 // helmLogins returns the path of the file that helm registry login writes.
@@ -54,8 +63,12 @@ func (f loginFile) Resolve(target authn.Resource) (authn.Authenticator, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", f, err)
 	}
-	for _, key := range []string{target.String(), target.RegistryStr()} {
-		login, err := logins.GetAuthConfig(key)
+	keys := []string{target.String(), target.RegistryStr()}
+	if target.RegistryStr() == name.DefaultRegistry { // docker and helm write the address of its API, and podman the name that users write
+		keys = append(keys, authn.DefaultAuthKey, "docker.io")
+	}
+	for _, key := range keys {
+		login, err := logins.GetCredentialsStore(key).Get(key) // GetAuthConfig would take docker.io for the address of the API
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", f, err)
 		}

@@ -32,7 +32,7 @@ func main() {
 func run(ctx context.Context, args []string, in io.Reader, out io.Writer) error {
 	flags := flag.NewFlagSet("push", flag.ExitOnError)
 	dir := flags.String("folder", "", "the folder of the release; by default, that of this program")
-	charts := flags.String("charts", "", "where the chart's repository firesteel is, without oci://; by default REGISTRY/charts; no leaves the chart in the folder")
+	charts := flags.String("charts", "", "where the chart's repository firesteel is, without oci://; by default REGISTRY/charts; "+folder.NoCharts+" leaves the chart in the folder")
 	insecure := flags.Bool("insecure", false, "speak HTTP to the registry, without TLS; for localhost that is the default")
 	user := flags.String("username", "", "the user at the registry; by default, the login of docker, podman or helm is used")
 	fromInput := flags.Bool("password-stdin", false, "read the user's password from the standard input")

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-containerregistry/pkg/authn"
 	"github.com/google/go-containerregistry/pkg/name"
 	"github.com/google/go-containerregistry/pkg/registry"
 
@@ -59,21 +60,31 @@ func TestPushLogsIn(t *testing.T) {
 	}
 }
 
+// loginVariables name files of podman and helm, or their folders.
+var loginVariables = []string{"REGISTRY_AUTH_FILE", "XDG_RUNTIME_DIR", "HELM_REGISTRY_CONFIG", "HELM_CONFIG_HOME", "XDG_CONFIG_HOME"}
+
+// onlyLogins returns a folder for logins. Until then there are those of docker alone, which are for another registry.
+func onlyLogins(t *testing.T) string {
+	t.Helper()
+	for _, variable := range loginVariables {
+		t.Setenv(variable, "")
+	}
+	home := t.TempDir()
+	write(t, filepath.Join(home, "docker/config.json"), `{"auths": {"another.example.com": {"auth": "YTpi"}}}`)
+	t.Setenv("DOCKER_CONFIG", filepath.Join(home, "docker"))
+	t.Setenv("HOME", home)
+	return home
+}
+
 // Each of these programs writes its logins into a file of its own.
 func TestPushUsesTheLoginsOfPodmanAndHelm(t *testing.T) {
 	host, err := name.NewRegistry("registry.example.com")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, variable := range []string{"REGISTRY_AUTH_FILE", "XDG_RUNTIME_DIR", "HELM_REGISTRY_CONFIG", "HELM_CONFIG_HOME", "XDG_CONFIG_HOME"} {
+	for _, variable := range loginVariables {
 		t.Run(variable, func(t *testing.T) {
-			for _, other := range []string{"REGISTRY_AUTH_FILE", "XDG_RUNTIME_DIR", "HELM_REGISTRY_CONFIG", "HELM_CONFIG_HOME", "XDG_CONFIG_HOME"} {
-				t.Setenv(other, "")
-			}
-			home := t.TempDir()
-			// Docker has a file, too, with logins for others.
-			write(t, filepath.Join(home, "docker/config.json"), `{"auths": {"another.example.com": {"auth": "YTpi"}}}`)
-			t.Setenv("DOCKER_CONFIG", filepath.Join(home, "docker"))
+			home := onlyLogins(t)
 			file := filepath.Join(home, map[string]string{
 				"XDG_RUNTIME_DIR": "containers/auth.json", "HELM_CONFIG_HOME": "registry/config.json", "XDG_CONFIG_HOME": "helm/registry/config.json",
 			}[variable])
@@ -93,6 +104,40 @@ func TestPushUsesTheLoginsOfPodmanAndHelm(t *testing.T) {
 				t.Errorf("the login is %+v: %v", got, err)
 			}
 		})
+	}
+}
+
+// The logins for Docker Hub have other names than its registry.
+func TestPushUsesTheLoginsOfPodmanAndHelmForDockerHub(t *testing.T) {
+	hub, err := name.NewRepository("docker.io/org/controller")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range []string{"https://index.docker.io/v1/", "index.docker.io", "docker.io"} {
+		folder := onlyLogins(t)
+		login := base64.StdEncoding.EncodeToString([]byte("robot:secret"))
+		write(t, filepath.Join(folder, "containers/auth.json"), `{"auths": {"`+key+`": {"auth": "`+login+`"}}}`)
+		t.Setenv("XDG_RUNTIME_DIR", folder)
+		found, err := keychain().Resolve(hub)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := found.Authorization(); err != nil || got.Username != "robot" || got.Password != "secret" {
+			t.Errorf("with a login for %s, the login is %+v: %v", key, got, err)
+		}
+	}
+}
+
+func TestPushReadsNoLoginsOfTheFolderInWhichItRuns(t *testing.T) {
+	folder := onlyLogins(t)
+	write(t, filepath.Join(folder, "containers/auth.json"), `{"auths": {"registry.example.com": {"auth": "`+base64.StdEncoding.EncodeToString([]byte("a:b"))+`"}}}`)
+	t.Chdir(folder)
+	host, err := name.NewRegistry("registry.example.com")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found, err := keychain().Resolve(host); err != nil || found != authn.Anonymous {
+		t.Errorf("the login is %v: %v", found, err)
 	}
 }
 
