@@ -73,10 +73,8 @@ func (r *Release) writeManifests() error {
 		written = append(written, r.writeJoined("firesteel-crds-"+api+".yaml", files))
 	}
 	early := slices.Concat(core, ofAPI[manifestAPI], []string{configFolder + "/workload/rbac.yaml"})
-	written = append(written, r.writeJoined(manifestFolder+"/spark-operator.yaml", early),
+	written = append(written, r.writeJoined(manifestFolder+"/spark-operator.yaml", early), r.writeJoined("examples/pi.yaml", []string{"examples/pi.yaml"}),
 		r.writeOptIns(), r.copyTo("kustomize", configFolder), r.copyTo(manifestFolder, "examples/manifest"), r.copyTo("examples", "examples/kubeflow"))
-	text, err := r.read("examples/pi.yaml")
-	written = append(written, err, r.write("examples/pi.yaml", text))
 	return errors.Join(written...)
 }
 
@@ -173,7 +171,7 @@ func (r *Release) writeOptIns() error {
 // patched returns what a component sets in a ConfigMap of the base, and nothing else: each option is applied by a field manager of its own, and
 // shares the ConfigMap with firesteel.yaml and with other options. A label with the version would be a conflict at the next upgrade.
 func (r *Release) patched(file string) ([]byte, error) {
-	text, err := r.manifest(file)
+	text, err := r.read(file)
 	if err != nil {
 		return nil, err
 	}
