@@ -3,7 +3,6 @@ package metrics_test
 import (
 	"bytes"
 	_ "embed"
-	"flag"
 	"fmt"
 	"slices"
 	"strings"
@@ -28,12 +27,11 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/metrics/clusters"
 	kubeflowmetrics "github.com/firesteel-dev/firesteel/pkg/metrics/kubeflow"
 	"github.com/firesteel-dev/firesteel/pkg/metrics/schedules"
+	"github.com/firesteel-dev/firesteel/test/harness/golden"
 	"github.com/firesteel-dev/firesteel/test/harness/pages"
 )
 
 //go:generate go test -run TestReference -update .
-
-var update = flag.Bool("update", false, "write docs/operators/metrics.md")
 
 const reference = "../../docs/operators/metrics.md"
 
@@ -63,7 +61,7 @@ func TestReference(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := pages.Current(reference, want.Bytes(), *update, "go generate ./pkg/metrics"); err != nil {
+	if err := pages.Current(reference, want.Bytes(), *golden.Update, "go generate ./pkg/metrics"); err != nil {
 		t.Error(err)
 	}
 }

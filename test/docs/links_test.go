@@ -51,6 +51,26 @@ func pages(t *testing.T) []page {
 	return found
 }
 
+// eachFile calls do with the path and the text of each file below some folders whose name ends so.
+func eachFile(t *testing.T, end string, folders []string, do func(path string, text []byte)) {
+	t.Helper()
+	for _, folder := range folders {
+		err := filepath.WalkDir(filepath.Join(root, folder), func(path string, entry fs.DirEntry, err error) error {
+			if err != nil || entry.IsDir() || !strings.HasSuffix(path, end) {
+				return err
+			}
+			text, err := os.ReadFile(path)
+			if err == nil {
+				do(path, text)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // prose calls do with each line outside code blocks, and its number.
 func (p page) prose(do func(number int, line string)) {
 	fenced := false
@@ -187,40 +207,30 @@ var (
 // TestMapsOfPackagesNameEveryFile holds the maps of files in doc.go against the files. A package may have no map.
 func TestMapsOfPackagesNameEveryFile(t *testing.T) {
 	maps := 0
-	for _, folder := range []string{"cmd", "internal", "pkg"} {
-		err := filepath.WalkDir(filepath.Join(root, folder), func(path string, entry fs.DirEntry, err error) error {
-			if err != nil || entry.Name() != "doc.go" {
-				return err
-			}
-			text, err := os.ReadFile(path)
-			if err != nil {
-				return err
-			}
-			named := map[string]bool{}
-			for _, line := range mapLine.FindAllStringSubmatch(string(text), -1) {
-				for _, name := range fileName.FindAllString(line[1], -1) {
-					named[name] = true
-					if _, err := os.Stat(filepath.Join(filepath.Dir(path), name)); err != nil {
-						t.Errorf("%s names %s, which does not exist", path, name)
-					}
+	eachFile(t, "/doc.go", []string{"cmd", "internal", "pkg"}, func(path string, text []byte) {
+		named := map[string]bool{}
+		for _, line := range mapLine.FindAllStringSubmatch(string(text), -1) {
+			for _, name := range fileName.FindAllString(line[1], -1) {
+				named[name] = true
+				if _, err := os.Stat(filepath.Join(filepath.Dir(path), name)); err != nil {
+					t.Errorf("%s names %s, which does not exist", path, name)
 				}
 			}
-			if len(named) == 0 {
-				return nil
-			}
-			maps++
-			files, err := filepath.Glob(filepath.Join(filepath.Dir(path), "*.go"))
-			for _, file := range files {
-				if name := filepath.Base(file); name != "doc.go" && !strings.HasSuffix(name, "_test.go") && !named[name] {
-					t.Errorf("%s does not name %s", path, name)
-				}
-			}
-			return err
-		})
+		}
+		if len(named) == 0 {
+			return
+		}
+		maps++
+		files, err := filepath.Glob(filepath.Join(filepath.Dir(path), "*.go"))
 		if err != nil {
 			t.Fatal(err)
 		}
-	}
+		for _, file := range files {
+			if name := filepath.Base(file); name != "doc.go" && !strings.HasSuffix(name, "_test.go") && !named[name] {
+				t.Errorf("%s does not name %s", path, name)
+			}
+		}
+	})
 	if maps < 8 {
 		t.Errorf("found %d maps only: are they still lines that begin with a tab and a file?", maps)
 	}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"go/scanner"
 	"go/token"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -19,19 +18,11 @@ import (
 func sources(t *testing.T, ext string, folders ...string) string {
 	t.Helper()
 	var all strings.Builder
-	for _, folder := range folders {
-		err := filepath.WalkDir(filepath.Join(root, folder), func(path string, entry fs.DirEntry, err error) error {
-			if err != nil || entry.IsDir() || filepath.Ext(path) != ext || strings.HasSuffix(path, "_test.go") {
-				return err
-			}
-			text, err := os.ReadFile(path)
+	eachFile(t, ext, folders, func(path string, text []byte) {
+		if !strings.HasSuffix(path, "_test.go") {
 			all.Write(text)
-			return err
-		})
-		if err != nil {
-			t.Fatal(err)
 		}
-	}
+	})
 	return all.String()
 }
 
@@ -107,21 +98,11 @@ var (
 
 func TestTestsThatPagesNameExist(t *testing.T) {
 	tests := map[string]bool{}
-	for _, folder := range []string{"cmd", "hack", "pkg", "test"} {
-		err := filepath.WalkDir(filepath.Join(root, folder), func(path string, entry fs.DirEntry, err error) error {
-			if err != nil || entry.IsDir() || !strings.HasSuffix(path, "_test.go") {
-				return err
-			}
-			text, err := os.ReadFile(path)
-			for _, match := range testFunction.FindAllStringSubmatch(string(text), -1) {
-				tests[match[1]] = true
-			}
-			return err
-		})
-		if err != nil {
-			t.Fatal(err)
+	eachFile(t, "_test.go", []string{"cmd", "hack", "pkg", "test"}, func(_ string, text []byte) {
+		for _, match := range testFunction.FindAllSubmatch(text, -1) {
+			tests[string(match[1])] = true
 		}
-	}
+	})
 	for _, p := range pages(t) {
 		p.prose(func(number int, line string) {
 			for _, match := range testName.FindAllStringSubmatch(line, -1) {
@@ -150,31 +131,15 @@ func TestPagesNameTheNumberOfWorkers(t *testing.T) {
 func identifiers(t *testing.T, folders ...string) map[string]bool {
 	t.Helper()
 	found := map[string]bool{}
-	for _, folder := range folders {
-		err := filepath.WalkDir(filepath.Join(root, folder), func(path string, entry fs.DirEntry, err error) error {
-			if err != nil || entry.IsDir() || filepath.Ext(path) != ".go" {
-				return err
+	eachFile(t, ".go", folders, func(path string, text []byte) {
+		var s scanner.Scanner
+		s.Init(token.NewFileSet().AddFile(path, -1, len(text)), text, nil, 0)
+		for _, tok, literal := s.Scan(); tok != token.EOF; _, tok, literal = s.Scan() {
+			if tok == token.IDENT {
+				found[literal] = true
 			}
-			text, err := os.ReadFile(path)
-			if err != nil {
-				return err
-			}
-			var s scanner.Scanner
-			s.Init(token.NewFileSet().AddFile(path, -1, len(text)), text, nil, 0)
-			for {
-				_, tok, literal := s.Scan()
-				if tok == token.EOF {
-					return nil
-				}
-				if tok == token.IDENT {
-					found[literal] = true
-				}
-			}
-		})
-		if err != nil {
-			t.Fatal(err)
 		}
-	}
+	})
 	return found
 }
 

@@ -3,19 +3,17 @@ package flags
 import (
 	"bytes"
 	_ "embed"
-	"flag"
 	"strings"
 	"testing"
 	"text/template"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/firesteel-dev/firesteel/test/harness/golden"
 	"github.com/firesteel-dev/firesteel/test/harness/pages"
 )
 
 //go:generate go test -run ^TestPageHasEachFlag$ -update
-
-var update = flag.Bool("update", false, "Write the page of the flags.")
 
 const pageOfFlags = "../../../../docs/operators/kubeflow-flags.md"
 
@@ -45,7 +43,7 @@ func TestPageHasEachFlag(t *testing.T) {
 	if err := template.Must(template.New("").Parse(page)).Execute(&want, lines); err != nil {
 		t.Fatal(err)
 	}
-	if err := pages.Current(pageOfFlags, want.Bytes(), *update, "go generate ./pkg/dialect/kubeflow/flags"); err != nil {
+	if err := pages.Current(pageOfFlags, want.Bytes(), *golden.Update, "go generate ./pkg/dialect/kubeflow/flags"); err != nil {
 		t.Error(err)
 	}
 }
