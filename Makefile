@@ -230,11 +230,11 @@ undeploy-eventing: ## Remove the Broker and its handlers; the handlers run in th
 	hack/with-cluster.sh hack/deploy.sh --remove-eventing
 
 .PHONY: deploy-webhook
-deploy-webhook: apis ## Build images and deploy Firesteel with the webhook of annotated Pods.
+deploy-webhook: apis ## Build images and deploy Firesteel with the webhook.
 	hack/with-cluster.sh hack/deploy.sh --webhook
 
 .PHONY: undeploy-webhook
-undeploy-webhook: ## Remove the webhook of annotated Pods.
+undeploy-webhook: ## Remove the webhook.
 	hack/with-cluster.sh hack/deploy.sh --remove-webhook
 
 .PHONY: uninstall

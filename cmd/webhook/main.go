@@ -1,5 +1,5 @@
 // The webhook checks what users apply, and gives Pods of plain spark-submit runs what their annotations ask for. It is opt-in:
-// config/webhook. Nothing of Firesteel waits for it.
+// config/webhook. Nothing of Firesteel needs it.
 package main
 
 import (

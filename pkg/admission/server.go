@@ -148,7 +148,7 @@ func (s *server) Reconcile(ctx context.Context, _ string) error {
 }
 
 // completed returns the configuration with the certificate of the authority. The installation's namespace is its owner: without the
-// namespace no object may wait for this webhook.
+// namespace no object may need this webhook.
 func (s *server) completed(current configuration, namespace *corev1.Namespace, authority []byte) configuration {
 	wanted := current.DeepCopyObject().(configuration)
 	for _, client := range s.configurations.clients(wanted) {

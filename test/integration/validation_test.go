@@ -38,7 +38,7 @@ func TestWebhookValidatesWhatUsersApply(t *testing.T) {
 		{"a large manifest", (*webhookEnv).largeManifest},
 		{"a certificate that has run out is replaced", (*webhookEnv).certificateRunsOut},
 		{"another replica answers", (*webhookEnv).anotherReplica},
-		{"Fail, while it is down: users wait, Firesteel does not", (*webhookEnv).failsWhileDown},
+		{"Fail, while it is down: users are refused, Firesteel is not", (*webhookEnv).failsWhileDown},
 		{"Ignore, and it ends while applications are created", (*webhookEnv).endsUnderLoad},
 	})
 }

@@ -55,7 +55,7 @@ var rows = []row{
 	{gates: names("PartialRestart"), instead: "none: every edit of what driver or executors run with runs the application anew"},
 	{
 		flags: names("webhook-* mutating-webhook-name validating-webhook-name enable-cert-manager"), earlier: names("enable-webhook"),
-		instead: "none: no webhook stands between an application and its Pods. The CRD refuses what the webhook refused, or the application fails with a reason",
+		instead: "none: `config/webhook` validates what users apply, and no webhook stands between an application and its Pods. The CRD refuses what the webhook refused, or the application fails with a reason",
 	},
 	{flags: names("enable-resource-quota-enforcement"), instead: "`quota` in `config-admission`: with `fail`, an attempt without room fails at once; with `hold`, its launch waits for room"},
 }
