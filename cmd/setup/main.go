@@ -119,7 +119,7 @@ func reportOperators(ctx context.Context, cluster *rest.Config) error {
 func releaseFinalizers(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("release-finalizers", flag.ContinueOnError)
 	namespace := flags.String("namespace", "firesteel-system", "The namespace of the controller.")
-	hook := flags.Bool("hook", false, "Do nothing unless Helm or Argo CD manages the installation: otherwise the hook's Job is applied as a plain object.")
+	hook := flags.Bool("hook", false, "Do nothing unless Helm or Argo CD manages the installation. Other clients apply the hook's Job as a plain object, and it runs at once.")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}

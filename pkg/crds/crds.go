@@ -112,7 +112,7 @@ type Result struct {
 	Newer []Newer
 }
 
-// Newer is a CRD in the cluster that is of a newer version than the program.
+// Newer is a CRD in the cluster that is of a newer version than the CRDs to apply.
 type Newer struct{ Name, Version string }
 
 // Apply applies CRDs on the server's side, and returns when the API server serves them. If one of them belongs to another owner, it
