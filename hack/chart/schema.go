@@ -50,6 +50,7 @@ var special = map[string]schema{
 	"spark.jobNamespaces":                         {"type": "array", "items": matching(`^(` + namespace + `)?$`), "uniqueItems": true},
 	"spark.serviceAccount.name":                   matching(`^(` + dnsLabel + `(\.` + dnsLabel + `)*)?$`),
 	"controller.serviceAccount.name":              matching(`^(` + dnsLabel + `(\.` + dnsLabel + `)*)?$`),
+	"admission.namespaceSelector":                 typed[metav1.LabelSelector](),
 	"webhook.validation.failurePolicy":            oneOf("Ignore", "Fail"),
 	"webhook.validation.namespaceSelector":        typed[metav1.LabelSelector](),
 }

@@ -121,6 +121,17 @@ func TestValuesThatContradictAreRefusedWithTheRemedy(t *testing.T) {
 	}
 }
 
+// helm upgrade --reuse-values keeps the values of the other chart, which may have no version, and may lack values of this one.
+func TestValuesOfAnotherChartAreRefusedForThatAlone(t *testing.T) {
+	for version, found := range map[string]string{"null": "not set", "1.2.2": "1.2.2"} {
+		_, _, err := release{"firesteel", systemNamespace, "apis: null\neventing: {oidc: true}\nchartVersion: " + version}.render(t)
+		want := "chartVersion is " + found + ", and the chart is 0.0.0: remove chartVersion from your values. For helm upgrade, write --reset-then-reuse-values"
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "apis") || strings.Contains(err.Error(), "oidc") {
+			t.Errorf("%s: error is %v, want %s in it alone", version, err, want)
+		}
+	}
+}
+
 // Each value may be null, or is refused by its name: no template fails. All handlers run behind a Broker, so that all templates are used.
 func TestNullsAreRefusedByNameOrStandForNothing(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(chartFolder, "values.yaml"))
@@ -131,6 +142,7 @@ func TestNullsAreRefusedByNameOrStandForNothing(t *testing.T) {
 	if err := yaml.Unmarshal(text, &defaults); err != nil {
 		t.Fatal(err)
 	}
+	delete(defaults, "chartVersion") // it is refused alone
 	const refusal = " is null: remove the key to have the default, or give it a value"
 	null := func(keys ...[]string) error {
 		values := map[string]any{"eventing": map[string]any{"enable": true}, "webhook": map[string]any{"enable": true}}
@@ -382,7 +394,7 @@ func TestValidationOfAnInstallationIsItsOwn(t *testing.T) {
 		expect(t, o, "clientConfig: {service: {name: webhook, namespace: firesteel-team-b, path: /validate, port: 443}}")
 	}
 	if conditions := fmt.Sprint(webhooks[0].(map[string]any)["matchConditions"]); !strings.Contains(conditions, "'system:serviceaccount:firesteel-team-b:'") {
-		t.Errorf("Firesteel itself may wait for its webhook: %s", conditions)
+		t.Errorf("Firesteel itself may need its webhook: %s", conditions)
 	}
 	// It may read applications and quotas only if it compares them.
 	for values, want := range map[string]int{

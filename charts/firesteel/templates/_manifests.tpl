@@ -75,9 +75,11 @@ Takes root, file, and jobNamespace for the accounts of drivers.
 {{- $_ := set $object.spec "policyName" (include "firesteel.clusterName" (dict "root" $root "name" $object.spec.policyName)) -}}
 {{- if $values.admission.namespaceSelector -}}
 {{- $_ := set $object.spec "matchResources" (dict "namespaceSelector" $values.admission.namespaceSelector) -}}
-{{- else if and $values.spark.jobNamespaces (not (has "" $values.spark.jobNamespaces)) -}}
-{{- $listed := dict "key" "kubernetes.io/metadata.name" "operator" "In" "values" (include "firesteel.jobNamespaces" $root | fromYamlArray) -}}
+{{- else -}}
+{{- with include "firesteel.listedNamespaces" $root | fromYamlArray -}}
+{{- $listed := dict "key" "kubernetes.io/metadata.name" "operator" "In" "values" . -}}
 {{- $_ := set $object.spec "matchResources" (dict "namespaceSelector" (dict "matchExpressions" (list $listed))) -}}
+{{- end -}}
 {{- end -}}
 {{- end -}}
 {{- if has $kind (list "Role" "RoleBinding" "ClusterRole" "ClusterRoleBinding") -}}
@@ -195,8 +197,7 @@ Takes root, object.
 */}}
 {{- define "firesteel.editWebhooks" -}}
 {{- $values := .root.Values -}}
-{{- $namespaces := include "firesteel.jobNamespaces" .root | fromYamlArray -}}
-{{- $listed := and $namespaces (not (has "" $values.spark.jobNamespaces)) (not $values.spark.jobNamespaceSelector) -}}
+{{- $listed := include "firesteel.listedNamespaces" .root | fromYamlArray -}}
 {{- range $webhook := .object.webhooks -}}
 {{- if eq .name "manifests.firesteel.dev" -}}
 {{- $_ := set . "failurePolicy" $values.webhook.validation.failurePolicy -}}
@@ -206,7 +207,7 @@ Takes root, object.
 {{- end -}}
 {{- if and $listed (ne .name "settings.firesteel.dev") -}}
 {{- $selector := .namespaceSelector | default dict -}}
-{{- $expressions := append ($selector.matchExpressions | default list) (dict "key" "kubernetes.io/metadata.name" "operator" "In" "values" $namespaces) -}}
+{{- $expressions := append ($selector.matchExpressions | default list) (dict "key" "kubernetes.io/metadata.name" "operator" "In" "values" $listed) -}}
 {{- $_ := set . "namespaceSelector" (merge (dict "matchExpressions" $expressions) $selector) -}}
 {{- end -}}
 {{- end -}}

@@ -67,6 +67,13 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- join " " $names -}}
 {{- end -}}
 
+{{/* The namespaces of applications if no others are watched, as YAML. */}}
+{{- define "firesteel.listedNamespaces" -}}
+{{- if not (or (has "" .Values.spark.jobNamespaces) .Values.spark.jobNamespaceSelector) -}}
+{{- include "firesteel.jobNamespaces" . -}}
+{{- end -}}
+{{- end -}}
+
 {{/* The namespaces of applications, as YAML: without "", which stands for all. */}}
 {{- define "firesteel.jobNamespaces" -}}
 {{- without .Values.spark.jobNamespaces "" | uniq | toYaml -}}

@@ -50,12 +50,18 @@ The data of a ConfigMap as YAML: what config has, what follows from other values
 
 {{/* The data of a ConfigMap in files/core.yaml, with all settings. Takes root, name. */}}
 {{- define "firesteel.effective" -}}
-{{- $root := .root -}}
+{{- $object := include "firesteel.inCore" (dict "root" .root "kind" "ConfigMap" "name" .name) | fromYaml -}}
+{{- include "firesteel.settings" (dict "root" .root "name" .name "data" (omit $object.data "_example")) -}}
+{{- end -}}
+
+{{/* An object of files/core.yaml. Takes root, kind, name. */}}
+{{- define "firesteel.inCore" -}}
+{{- $kind := .kind -}}
 {{- $name := .name -}}
-{{- range regexSplit "(?m)^---$" ($root.Files.Get "files/core.yaml") -1 -}}
+{{- range regexSplit "(?m)^---$" (.root.Files.Get "files/core.yaml") -1 -}}
 {{- $object := fromYaml . -}}
-{{- if and (eq (get $object "kind") "ConfigMap") (eq (dig "metadata" "name" "" $object) $name) -}}
-{{- include "firesteel.settings" (dict "root" $root "name" $name "data" (omit $object.data "_example")) -}}
+{{- if and (eq (get $object "kind") $kind) (eq (dig "metadata" "name" "" $object) $name) -}}
+{{- toYaml $object -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}

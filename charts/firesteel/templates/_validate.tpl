@@ -1,3 +1,11 @@
+{{/* Fails for values of another chart, which may lack values of this one: alone, before anything else that is wrong with them. */}}
+{{- define "firesteel.validateVersion" -}}
+{{- $version := ternary "not set" .Values.chartVersion (kindIs "invalid" .Values.chartVersion) -}}
+{{- if ne (toString $version) .Chart.Version -}}
+{{- fail (printf "\nchartVersion is %v, and the chart is %s: remove chartVersion from your values. For helm upgrade, write --reset-then-reuse-values in place of --reuse-values, which has kept the values of the other chart, and with them its images" $version .Chart.Version) -}}
+{{- end -}}
+{{- end -}}
+
 {{/* Fails for values that are null, and that no template can do without. Helm removes the default of a key that is null. */}}
 {{- define "firesteel.validateNulls" -}}
 {{- $values := .Values -}}
@@ -22,12 +30,6 @@
 {{- $problems = append $problems (printf "%s is null: remove the key to have the default, or give it a value" (join "." $at)) -}}
 {{- end -}}
 {{- end -}}
-{{- $remedy := "For helm upgrade, write --reset-then-reuse-values in place of --reuse-values, which has kept the values of the other chart, and with them its images" -}}
-{{- if kindIs "invalid" $values.chartVersion -}}
-{{- $problems = append $problems (printf "chartVersion is null: remove the key to have the default, or give it a value. %s" $remedy) -}}
-{{- else if ne (toString $values.chartVersion) .Chart.Version -}}
-{{- $problems = append $problems (printf "chartVersion is %v, and the chart is %s: remove chartVersion from your values. %s" $values.chartVersion .Chart.Version $remedy) -}}
-{{- end -}}
 {{- if $problems -}}
 {{- fail (printf "\n%s" ($problems | uniq | join "\n")) -}}
 {{- end -}}
@@ -35,6 +37,7 @@
 
 {{/* Fails for values that contradict each other. Each line names the value and the remedy. */}}
 {{- define "firesteel.validate" -}}
+{{- include "firesteel.validateVersion" . -}}
 {{- include "firesteel.validateNulls" . -}}
 {{- $values := .Values -}}
 {{- $problems := list -}}
@@ -156,13 +159,9 @@
 {{- $problems = concat $problems (splitList "\n" .) -}}
 {{- end -}}
 {{- $ownVariables := list -}}
-{{- range regexSplit "(?m)^---$" (.Files.Get "files/core.yaml") -1 -}}
-{{- $object := fromYaml . -}}
-{{- if eq (get $object "kind") "Deployment" -}}
-{{- range (first $object.spec.template.spec.containers).env -}}
+{{- $controller := include "firesteel.inCore" (dict "root" . "kind" "Deployment" "name" "controller") | fromYaml -}}
+{{- range (first $controller.spec.template.spec.containers).env -}}
 {{- $ownVariables = append $ownVariables .name -}}
-{{- end -}}
-{{- end -}}
 {{- end -}}
 {{- range $variable := $values.controller.env -}}
 {{- if has $variable.name $ownVariables -}}

@@ -12,7 +12,6 @@ import (
 	"helm.sh/helm/v3/pkg/action"
 	"helm.sh/helm/v3/pkg/chart"
 	"helm.sh/helm/v3/pkg/cli"
-	"k8s.io/client-go/dynamic"
 )
 
 const (
@@ -99,18 +98,11 @@ func installed(t *testing.T) server {
 // takesOver applies Firesteel's CRDs as the hook of the chart does, and returns the releases that have them.
 func (s server) takesOver() []string {
 	s.Helper()
-	client, err := dynamic.NewForConfig(s.plane.Admin())
-	if err != nil {
-		s.Fatal(err)
-	}
-	wanted, err := crds.Of("sparkoperator.k8s.io")
-	if err != nil {
-		s.Fatal(err)
-	}
-	if _, err := crds.Apply(s.Context(), client, crds.Options{}, wanted...); err == nil || !strings.Contains(err.Error(), "the CRD "+crdName+" belongs to ") {
+	const api = "sparkoperator.k8s.io"
+	if _, err := s.applyCRDs(s.plane.Admin(), crds.Options{}, api); err == nil || !strings.Contains(err.Error(), "the CRD "+crdName+" belongs to ") {
 		s.Errorf("of the CRD of another operator, it says %v", err)
 	}
-	result, err := crds.Apply(s.Context(), client, crds.Options{TakeOver: true}, wanted...)
+	result, err := s.applyCRDs(s.plane.Admin(), crds.Options{TakeOver: true}, api)
 	if err != nil {
 		s.Fatal(err)
 	}

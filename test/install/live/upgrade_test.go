@@ -1,7 +1,6 @@
 package live
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -21,7 +20,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// ofVersion returns the chart as the release of a version has it, with the digest of its controller in the values.
+// ofVersion returns the chart as the release of a version has it: with its version and the digest of its controller in the values.
 func ofVersion(t *testing.T, version, digest string) *chart.Chart {
 	t.Helper()
 	loaded, err := loader.Load(chartFolder)
@@ -81,24 +80,25 @@ func (s server) runHook(job *batchv1.Job) error {
 	args := pod.Containers[0].Args
 	switch args[0] {
 	case "crds":
-		return applyCRDs(s.Context(), cluster, job.Labels["app.kubernetes.io/version"], args[1:])
+		_, err := s.applyCRDs(cluster, crds.Options{Version: job.Labels["app.kubernetes.io/version"]}, args[1:]...)
+		return err
 	case "release-finalizers":
 		return s.releaseFinalizers(cluster)
 	}
 	return fmt.Errorf("unknown arguments %v", args)
 }
 
-func applyCRDs(ctx context.Context, cluster *rest.Config, version string, apis []string) error {
+// applyCRDs applies the CRDs of APIs, as the hook of the chart does.
+func (s server) applyCRDs(cluster *rest.Config, options crds.Options, apis ...string) (crds.Result, error) {
 	client, err := dynamic.NewForConfig(cluster)
 	if err != nil {
-		return err
+		return crds.Result{}, err
 	}
 	wanted, err := crds.Of(apis...)
 	if err != nil {
-		return err
+		return crds.Result{}, err
 	}
-	_, err = crds.Apply(ctx, client, crds.Options{Version: version}, wanted...)
-	return err
+	return crds.Apply(s.Context(), client, options, wanted...)
 }
 
 func (s server) releaseFinalizers(cluster *rest.Config) error {
@@ -145,7 +145,8 @@ func TestChartIsInstalledUpgradedAndUninstalled(t *testing.T) {
 
 	upgrade := action.NewUpgrade(s.helm)
 	upgrade.Namespace, upgrade.Timeout, upgrade.ReuseValues = namespace, time.Minute, true
-	if _, err := upgrade.Run("firesteel", ofVersion(t, "1.2.3", second), nil); err == nil || !strings.Contains(err.Error(), "--reset-then-reuse-values") {
+	if _, err := upgrade.Run("firesteel", ofVersion(t, "1.2.3", second), nil); err == nil ||
+		!strings.Contains(err.Error(), "chartVersion is 1.2.2, and the chart is 1.2.3") || !strings.Contains(err.Error(), "write --reset-then-reuse-values") {
 		t.Errorf("--reuse-values is answered with %v", err)
 	}
 	want("1.2.2", first)
