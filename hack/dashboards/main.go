@@ -97,11 +97,12 @@ func (d dashboard) grafana() object {
 	}
 	variables := []object{
 		{"name": "datasource", "label": "Data source", "type": "datasource", "query": "prometheus"},
-		variable("job", "Job", "label_values(firesteel_applications, job)", true),
+		// A Prometheus that does not write the label namespace has no values, but All.
+		variable("installation", "Installation", "label_values(firesteel_applications, namespace)", ".*"),
+		variable("job", "Job", `label_values(firesteel_applications{namespace=~"$installation"}, job)`, ".+"),
 	}
 	if d.perNamespace {
-		variables = append(variables, variable("namespace", "Namespace",
-			`label_values(firesteel_namespace_applications{job=~"$job"}, k8s_namespace_name)`, false))
+		variables = append(variables, variable("namespace", "Namespace", "label_values("+series("firesteel_namespace_applications")+", k8s_namespace_name)", ""))
 	}
 	return object{
 		"uid": "firesteel-" + d.name, "title": d.title, "description": d.description, "tags": []string{"firesteel", "spark"},
@@ -123,14 +124,15 @@ func (d dashboard) stats() (n int) {
 	return n
 }
 
-// variable returns a variable with the values of a label. It may have several values at once.
-func variable(name, label, query string, several bool) object {
+// variable returns a variable with the values of a label. If it has a regular expression for all, it may have several values at once,
+// and has all by default.
+func variable(name, label, query, all string) object {
 	v := object{
 		"name": name, "label": label, "type": "query", "datasource": datasource, "query": query, "refresh": 2, "sort": 1,
-		"multi": several, "includeAll": several,
+		"multi": all != "", "includeAll": all != "",
 	}
-	if several {
-		v["allValue"] = ".+"
+	if all != "" {
+		v["allValue"] = all
 		v["current"] = object{"text": "All", "value": "$__all"}
 	}
 	return v

@@ -54,7 +54,7 @@ func TestEveryPanelOfTheDashboardsHasData(t *testing.T) {
 	_, page := s.fetch(r.metrics)
 	series := s.seriesOf(page)
 
-	panels, err := observability.Panels("../..", s.ns)
+	panels, err := observability.Panels("../..", observability.Everything(s.ns))
 	s.must(err)
 	for _, panel := range panels {
 		for _, query := range panel.Queries {

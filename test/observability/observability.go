@@ -51,20 +51,33 @@ func Rules(root string) (rules []Rule, file []byte, err error) {
 	return rules, file, err
 }
 
-// Panel is a panel of a dashboard.
-type Panel struct {
-	Dashboard, Title string
-	Queries          []string
+// Dashboard is a dashboard as Grafana imports it.
+type Dashboard struct {
+	UID        string `json:"uid"`
+	Templating struct {
+		Variables []Variable `json:"list"`
+	} `json:"templating"`
+	Panels []struct {
+		Title   string
+		Targets []struct{ Expr string }
+	} `json:"panels"`
 }
 
-// Panels returns the panels of all dashboards. namespace stands for the namespace that the reader chooses.
-func Panels(root, namespace string) ([]Panel, error) {
+// Variable is what the reader of a dashboard chooses.
+type Variable struct {
+	Name, Type, Query string
+	Multi, IncludeAll bool
+	AllValue          string
+	Current           struct{ Value string }
+}
+
+// Dashboards returns all dashboards.
+func Dashboards(root string) ([]Dashboard, error) {
 	files, err := filepath.Glob(filepath.Join(root, folder, "dashboard-*.yaml"))
 	if err != nil {
 		return nil, err
 	}
-	variables := strings.NewReplacer("$__rate_interval", "5m", "$job", ".+", "$namespace", namespace)
-	var panels []Panel
+	var dashboards []Dashboard
 	for _, file := range files {
 		text, err := os.ReadFile(file)
 		if err != nil {
@@ -75,22 +88,45 @@ func Panels(root, namespace string) ([]Panel, error) {
 			return nil, err
 		}
 		for name, text := range configMap.Data {
-			var dashboard struct {
-				Panels []struct {
-					Title   string
-					Targets []struct{ Expr string }
-				}
-			}
+			var dashboard Dashboard
 			if err := json.Unmarshal([]byte(text), &dashboard); err != nil {
 				return nil, fmt.Errorf("%s: %w", name, err)
 			}
-			for _, p := range dashboard.Panels {
-				panel := Panel{Dashboard: name, Title: p.Title}
-				for _, target := range p.Targets {
-					panel.Queries = append(panel.Queries, variables.Replace(target.Expr))
-				}
-				panels = append(panels, panel)
+			dashboards = append(dashboards, dashboard)
+		}
+	}
+	return dashboards, nil
+}
+
+// Panel is a panel of a dashboard.
+type Panel struct {
+	Dashboard, Title string
+	Queries          []string
+}
+
+// Choice is what the reader chooses. Installation and Job are regular expressions, as Grafana makes them of several values.
+type Choice struct{ Installation, Job, Namespace string }
+
+// Everything is the choice of a reader who opens a dashboard, and one of the namespaces.
+func Everything(namespace string) Choice {
+	return Choice{Installation: ".*", Job: ".+", Namespace: namespace}
+}
+
+// Panels returns the panels of all dashboards, with the queries that Grafana sends.
+func Panels(root string, choice Choice) ([]Panel, error) {
+	dashboards, err := Dashboards(root)
+	if err != nil {
+		return nil, err
+	}
+	variables := strings.NewReplacer("$__rate_interval", "5m", "$installation", choice.Installation, "$job", choice.Job, "$namespace", choice.Namespace)
+	var panels []Panel
+	for _, dashboard := range dashboards {
+		for _, p := range dashboard.Panels {
+			panel := Panel{Dashboard: dashboard.UID, Title: p.Title}
+			for _, target := range p.Targets {
+				panel.Queries = append(panel.Queries, variables.Replace(target.Expr))
 			}
+			panels = append(panels, panel)
 		}
 	}
 	return panels, nil

@@ -4,8 +4,11 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/VictoriaMetrics/metricsql"
 )
 
 const root = "../.."
@@ -71,7 +74,7 @@ func TestRulesAndPanelsReadMetricsThatAreDocumented(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	panels, err := Panels(root, "team-a")
+	panels, err := Panels(root, Everything("team-a"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,6 +105,61 @@ func TestRulesAndPanelsReadMetricsThatAreDocumented(t *testing.T) {
 					t.Errorf("%s reads %s, which docs/operators/metrics.md does not have", reader, metric)
 				}
 			}
+		}
+	}
+}
+
+// Several installations may be in one Prometheus. Each of them is chosen by the namespace of its controller.
+func TestEveryPanelReadsTheChosenInstallationsOnly(t *testing.T) {
+	panels, err := Panels(root, Choice{Installation: "one|two", Job: "job-a|job-b", Namespace: "team-a"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wanted := []metricsql.LabelFilter{
+		{Label: "namespace", Value: "one|two", IsRegexp: true},
+		{Label: "job", Value: "job-a|job-b", IsRegexp: true},
+	}
+	for _, panel := range panels {
+		for _, query := range panel.Queries {
+			selectors, err := Selectors(query)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, selector := range selectors {
+				for _, matcher := range wanted {
+					if !slices.Contains(selector.Matchers, matcher) {
+						t.Errorf("%s, %s: %s is read without %s=~%q", panel.Dashboard, panel.Title, selector.Metric, matcher.Label, matcher.Value)
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestEveryDashboardShowsAllInstallationsUntilOneIsChosen(t *testing.T) {
+	dashboards, err := Dashboards(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, dashboard := range dashboards {
+		offered := false
+		for _, v := range dashboard.Templating.Variables {
+			switch {
+			case v.Name == "installation":
+				offered = true
+				if !v.Multi || !v.IncludeAll || v.Current.Value != "$__all" {
+					t.Errorf("%s: the variable installation is not All by default: %+v", dashboard.UID, v)
+				}
+				// A Prometheus without its operator may not have the label.
+				if all, err := regexp.Compile("^(?:" + v.AllValue + ")$"); err != nil || !all.MatchString("") || !all.MatchString("firesteel-system") {
+					t.Errorf("%s: All is %q, which leaves series out", dashboard.UID, v.AllValue)
+				}
+			case v.Type == "query" && !strings.Contains(v.Query, `namespace=~"$installation"`):
+				t.Errorf("%s: the variable %s offers values of other installations: %s", dashboard.UID, v.Name, v.Query)
+			}
+		}
+		if !offered {
+			t.Errorf("%s has no variable installation", dashboard.UID)
 		}
 	}
 }

@@ -115,7 +115,7 @@ func TestPrometheusReadsTheInstallationAndItsAlertsFire(t *testing.T) {
 // two reads, so it waits for them.
 func everyPanelHasHadData(t *testing.T, server *prometheus.Server, namespace string) {
 	t.Helper()
-	panels, err := observability.Panels(root, namespace)
+	panels, err := observability.Panels(root, observability.Everything(namespace))
 	cluster.Must(t, err)
 	until(t, "every panel has had data", func(ctx context.Context) (bool, error) {
 		var empty []error
