@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/kelseyhightower/envconfig"
+	"go.opentelemetry.io/otel"
 	"go.uber.org/zap"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -20,6 +21,7 @@ import (
 	"knative.dev/pkg/configmap"
 	"knative.dev/pkg/controller"
 	"knative.dev/pkg/injection"
+	secretinformer "knative.dev/pkg/injection/clients/namespacedkube/informers/core/v1/secret"
 	"knative.dev/pkg/injection/sharedmain"
 	"knative.dev/pkg/logging"
 	"knative.dev/pkg/signals"
@@ -89,7 +91,7 @@ func main() {
 	// All replicas do the same, without leases, and the server answers the kubelet's probes.
 	ctx = sharedmain.WithHealthProbesDisabled(sharedmain.WithHADisabled(ctx))
 	sharedmain.MainWithConfig(ctx, "webhook", cluster,
-		withLogger(certificates.NewController),
+		withLogger(measured(env.Secret, certificates.NewController)),
 		withLogger(admission.NewController(admission.Mutating, env.PodsConfiguration, admission.PodsPath, settings.pods)),
 		withLogger(admission.NewController(admission.Validating, env.ValidationConfiguration, admission.ValidationPath, settings.validation)),
 	)
@@ -134,6 +136,17 @@ func (s *settings) follow(ctx context.Context, watcher configmap.Watcher) *confi
 		s.store.WatchConfigs(watcher)
 	})
 	return s.store
+}
+
+// measured has a metric of the certificate that the controller keeps valid.
+func measured(secret string, construct injection.ControllerConstructor) injection.ControllerConstructor {
+	return func(ctx context.Context, watcher configmap.Watcher) *controller.Impl {
+		secrets := secretinformer.Get(ctx).Lister().Secrets(system.Namespace())
+		if err := admission.MeasureCertificate(otel.GetMeterProvider(), secrets, secret, time.Now); err != nil {
+			logging.FromContext(ctx).Fatalw("The webhook cannot be set up", zap.Error(err))
+		}
+		return construct(ctx, watcher)
+	}
 }
 
 // withLogger gives a controller a logger that redacts secrets.

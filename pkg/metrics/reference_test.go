@@ -16,6 +16,7 @@ import (
 	"go.opentelemetry.io/otel/metric/noop"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/firesteel-dev/firesteel/pkg/admission"
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
 	"github.com/firesteel-dev/firesteel/pkg/crds/skew"
@@ -53,10 +54,14 @@ func TestReference(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	webhook := &noting{}
+	if err := admission.MeasureCertificate(webhook, nil, "", time.Now); err != nil {
+		t.Fatal(err)
+	}
 	slices.SortFunc(provider.instruments, func(a, b instrument) int { return strings.Compare(a.Name, b.Name) })
 	var want bytes.Buffer
 	err := template.Must(template.New("").Parse(page)).Execute(&want, map[string]any{
-		"Own": provider.instruments, "Kubeflow": kubeflows(t),
+		"Own": provider.instruments, "Webhook": webhook.instruments, "Kubeflow": kubeflows(t),
 	})
 	if err != nil {
 		t.Fatal(err)
