@@ -13,10 +13,11 @@ import (
 	"github.com/firesteel-dev/firesteel/test/observability"
 )
 
-// exported is a series that a controller exports.
+// exported is a series that a program exports.
 type exported struct {
 	metric string
 	labels map[string]string
+	value  float64 // of a gauge
 }
 
 // seriesOf returns the series of a page of metrics.
@@ -35,7 +36,7 @@ func (s *env) seriesOf(page string) []exported {
 			for _, label := range metric.GetLabel() {
 				labels[label.GetName()] = label.GetValue()
 			}
-			all = append(all, exported{name, labels})
+			all = append(all, exported{name, labels, metric.GetGauge().GetValue()})
 		}
 	}
 	return all

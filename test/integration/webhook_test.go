@@ -19,6 +19,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/podannotations"
 	"github.com/firesteel-dev/firesteel/test/harness/firesteel"
+	"github.com/firesteel-dev/firesteel/test/observability"
 )
 
 // webhookEnv is a control plane whose API server calls the webhook.
@@ -345,6 +346,40 @@ func (w *webhookEnv) newCertificates() {
 		return err == nil && !bytes.Equal(after.Webhooks[0].ClientConfig.CABundle, before.Webhooks[0].ClientConfig.CABundle), err
 	}))
 	w.must(w.UntilAnswering(w.Context(), w.ns))
+	page, err := w.Metrics(w.Context())
+	w.must(err)
+	const day = 24 * 3600
+	valid := slices.DeleteFunc(w.seriesOf(string(page)), func(e exported) bool { return e.metric != "firesteel_webhook_certificate_remaining_seconds" })
+	if len(valid) != 1 || valid[0].value < 6*day || valid[0].value > 7*day {
+		w.Errorf("the new certificate is valid for %v seconds", valid)
+	}
+}
+
+// alertsRead checks that the API server exports what an alert about the webhook reads.
+func (w *webhookEnv) alertsRead(alert string) {
+	w.Helper()
+	page, err := w.Kube.Discovery().RESTClient().Get().AbsPath("/metrics").DoRaw(w.Context())
+	w.must(err)
+	rules, _, err := observability.Rules("../..")
+	w.must(err)
+	series := w.seriesOf(string(page))
+	found := 0
+	for _, rule := range rules {
+		if rule.Alert != alert {
+			continue
+		}
+		selectors, err := observability.Selectors(rule.Expr)
+		w.must(err)
+		for _, selector := range selectors {
+			found++
+			if !slices.ContainsFunc(series, func(e exported) bool { return selector.Matches(e.metric, e.labels) }) {
+				w.Errorf("%s: the API server has no series for %s%v", alert, selector.Metric, selector.Matchers)
+			}
+		}
+	}
+	if found == 0 {
+		w.Errorf("there is no alert %s", alert)
+	}
 }
 
 func (w *webhookEnv) whileDown() {
@@ -361,6 +396,7 @@ func (w *webhookEnv) whileDown() {
 	if !apierrors.IsInternalError(err) || !strings.Contains(err.Error(), "pods.firesteel.dev") {
 		w.Errorf("the error is %v", err)
 	}
+	w.alertsRead("FiresteelWebhookSilent")
 	restarted, err := w.Webhook.Restart()
 	w.must(err)
 	w.Cleanup(restarted.Kill)

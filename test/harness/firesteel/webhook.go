@@ -190,12 +190,17 @@ func (w *Webhook) UntilAnswering(ctx context.Context, namespace string) error {
 	return nil
 }
 
+// Metrics returns the page of the webhook's metrics.
+func (w *Webhook) Metrics(ctx context.Context) ([]byte, error) {
+	return Fetch(ctx, fmt.Sprintf("http://127.0.0.1:%d/metrics", w.metrics))
+}
+
 // answers matches the number of answers, with their attributes.
 var answers = regexp.MustCompile(`(?m)^kn_webhook_handler_duration_seconds_count\{([^\n]*)\} (\d+)`)
 
 // Answers returns how many requests about objects of a kind the webhook has answered.
 func (w *Webhook) Answers(ctx context.Context, kind string) (int, error) {
-	text, err := Fetch(ctx, fmt.Sprintf("http://127.0.0.1:%d/metrics", w.metrics))
+	text, err := w.Metrics(ctx)
 	if err != nil {
 		return 0, err
 	}
