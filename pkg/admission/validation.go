@@ -220,7 +220,7 @@ func (v *Validator) compare(request *admissionv1.AdmissionRequest, settings *con
 	}
 	kind := request.Kind.Kind
 	refuse := func(lacks []quota.Lack) finding.List {
-		explained := diagnosis.QuotaFails(kind, request.Namespace, after.object.GetName(), quota.Verdict{Lacks: lacks})
+		explained := diagnosis.QuotaFails(kind, request.Namespace, after.object.GetName(), quota.Decision{Lacks: lacks})
 		return finding.List{{Severity: finding.Error, Reason: explained.Reason, Field: "spec", Text: explained.Summary, Remedy: explained.Remedy}}
 	}
 	if lacks := known.NeverFits(asked, asks.Pods); len(lacks) > 0 {

@@ -23,18 +23,18 @@ const (
 )
 
 // WaitingForQuota explains why the launch of an application is held.
-func WaitingForQuota(namespace string, verdict quota.Verdict) Explanation {
+func WaitingForQuota(namespace string, decision quota.Decision) Explanation {
 	e := Explanation{Status: metav1.ConditionUnknown, Reason: ReasonWaitingForQuota}
 	place := ""
-	if verdict.Place > 0 {
-		place = fmt.Sprintf(" Place %d of %d in the queue.", verdict.Place, verdict.Queue)
+	if decision.Place > 0 {
+		place = fmt.Sprintf(" Place %d of %d in the queue.", decision.Place, decision.Queue)
 	}
-	switch verdict.Kind() {
+	switch decision.Kind() {
 	case quota.TooLarge:
-		e.Summary = fmt.Sprintf("It asks for more than a quota ever has: %s.", lacking(namespace, verdict.Lacks))
+		e.Summary = fmt.Sprintf("It asks for more than a quota ever has: %s.", lacking(namespace, decision.Lacks))
 		e.Remedy = "Raise the quota, or have the application ask for less."
 	case quota.Lacking:
-		e.Summary = fmt.Sprintf("The launch waits for room: %s.%s", lacking(namespace, verdict.Lacks), place)
+		e.Summary = fmt.Sprintf("The launch waits for room: %s.%s", lacking(namespace, decision.Lacks), place)
 	case quota.Passed:
 		e.Summary = "The launch waits for one that has waited longer than quota-overtake." + place
 	case quota.Refused:
@@ -77,13 +77,13 @@ func lacking(namespace string, lacks []quota.Lack) string {
 }
 
 // QuotaFails explains why an application fails that does not fit into the quotas. It begins as the Kubeflow operator's message.
-func QuotaFails(kind, namespace, name string, verdict quota.Verdict) Explanation {
+func QuotaFails(kind, namespace, name string, decision quota.Decision) Explanation {
 	e := Explanation{
-		Status: metav1.ConditionFalse, Reason: ReasonQuotaWouldBeExceeded, Summary: WaitingForQuota(namespace, verdict).Summary,
+		Status: metav1.ConditionFalse, Reason: ReasonQuotaWouldBeExceeded, Summary: WaitingForQuota(namespace, decision).Summary,
 		Remedy: "Raise the quota, or have the application ask for less.",
 	}
-	if len(verdict.Lacks) > 0 {
-		lack := verdict.Lacks[0]
+	if len(decision.Lacks) > 0 {
+		lack := decision.Lacks[0]
 		e.Summary = fmt.Sprintf("failed to validate resource quota %q: %s %s/%s requests %s.",
 			namespace+"/"+lack.Quota, kind, namespace, name, lack.Refusal())
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 )
 
-// Verdict is whether an application may launch, and why not.
-type Verdict struct {
+// Decision is whether an application may launch, and why not.
+type Decision struct {
 	Fits bool
 	// Lacks is what does not suffice. It is empty if the application fits and may not pass one that waits longer.
 	Lacks []Lack
@@ -40,13 +40,13 @@ const (
 )
 
 // Kind returns why an application waits.
-func (v Verdict) Kind() Kind {
+func (d Decision) Kind() Kind {
 	switch {
-	case v.TooLarge:
+	case d.TooLarge:
 		return TooLarge
-	case len(v.Lacks) > 0:
+	case len(d.Lacks) > 0:
 		return Lacking
-	case v.Place > 0:
+	case d.Place > 0:
 		return Passed
 	default:
 		return Refused
@@ -67,15 +67,15 @@ func before(a, b Application) int {
 type Queue struct {
 	Namespace
 
-	now      time.Time
-	overtake time.Duration
-	apps     map[types.UID]Application
-	verdicts map[types.UID]Verdict
-	order    []types.UID
+	now       time.Time
+	overtake  time.Duration
+	apps      map[types.UID]Application
+	decisions map[types.UID]Decision
+	order     []types.UID
 	// The state at the end of the queue.
 	free   room
 	passes bool
-	// ends is when the passing of time changes a verdict; zero if it does not.
+	// ends is when the passing of time changes a decision; zero if it does not.
 	ends time.Time
 }
 
@@ -83,7 +83,7 @@ type Queue struct {
 // not fit, a smaller one may pass it until that one has waited for overtake. Then none may.
 func (n Namespace) Queue(now time.Time, overtake time.Duration) *Queue {
 	q := &Queue{
-		Namespace: n, now: now, overtake: overtake, apps: map[types.UID]Application{}, verdicts: map[types.UID]Verdict{}, free: n.room(), passes: true,
+		Namespace: n, now: now, overtake: overtake, apps: map[types.UID]Application{}, decisions: map[types.UID]Decision{}, free: n.room(), passes: true,
 	}
 	for _, app := range slices.SortedFunc(slices.Values(n.Waiting), before) {
 		q.append(app)
@@ -91,16 +91,16 @@ func (n Namespace) Queue(now time.Time, overtake time.Duration) *Queue {
 	return q
 }
 
-// Ends returns when the passing of time changes a verdict; zero if it does not.
+// Ends returns when the passing of time changes a decision; zero if it does not.
 func (q *Queue) Ends() time.Time { return q.ends }
 
-// Verdict returns what was decided about one that waits.
-func (q *Queue) Verdict(app types.UID) Verdict { return q.verdicts[app] }
+// DecisionOf returns what was decided about an application that waits.
+func (q *Queue) DecisionOf(app types.UID) Decision { return q.decisions[app] }
 
 // Ready returns the waiting applications that may reserve room now, in their order.
 func (q *Queue) Ready() (ready []types.UID) {
 	for _, uid := range q.order {
-		if q.verdicts[uid].Fits && q.apps[uid].RefusedUntil.IsZero() {
+		if q.decisions[uid].Fits && q.apps[uid].RefusedUntil.IsZero() {
 			ready = append(ready, uid)
 		}
 	}
@@ -127,15 +127,15 @@ func (q *Queue) isNext(app Application) bool {
 // append decides about the next application. Those that never fit are in no queue. One whose launch the API server has just refused takes
 // no room from those behind it.
 func (q *Queue) append(app Application) {
-	verdict := q.decide(app)
-	if q.apps[app.UID], q.verdicts[app.UID] = app, verdict; verdict.TooLarge {
+	decision := q.decide(app)
+	if q.apps[app.UID], q.decisions[app.UID] = app, decision; decision.TooLarge {
 		return
 	}
 	q.order = append(q.order, app.UID)
 	switch overtaken := app.Claim.Since.Add(q.overtake); {
 	case !app.RefusedUntil.IsZero():
 		q.endAt(app.RefusedUntil)
-	case verdict.Fits:
+	case decision.Fits:
 		q.take(q.free, app)
 	case !q.passes:
 	case q.now.Before(overtaken):
@@ -152,29 +152,29 @@ func (q *Queue) endAt(at time.Time) {
 }
 
 // decide returns whether an application may reserve room at the end of the queue.
-func (q *Queue) decide(app Application) Verdict {
+func (q *Queue) decide(app Application) Decision {
 	if lacks := q.tooLarge(app); len(lacks) > 0 {
-		return Verdict{Lacks: lacks, TooLarge: true}
+		return Decision{Lacks: lacks, TooLarge: true}
 	}
 	lacks := q.lacks(q.free, app.Claim.Pods, app.planned())
-	return Verdict{Fits: len(lacks) == 0 && q.passes, Lacks: lacks, Place: len(q.order) + 1}
+	return Decision{Fits: len(lacks) == 0 && q.passes, Lacks: lacks, Place: len(q.order) + 1}
 }
 
 // Decide returns whether an application may reserve room now. Neither its own reservation counts against it, nor an earlier claim: an edit
 // may have changed what it asks for.
-func (q *Queue) Decide(app Application) Verdict {
+func (q *Queue) Decide(app Application) Decision {
 	known, waits := q.apps[app.UID]
 	switch {
 	case waits && SameClaim(known.Claim, app.Claim):
-		verdict := q.verdicts[app.UID]
-		if !verdict.TooLarge {
-			verdict.Queue = len(q.order)
+		decision := q.decisions[app.UID]
+		if !decision.TooLarge {
+			decision.Queue = len(q.order)
 		}
-		return verdict
+		return decision
 	case q.isNext(app):
-		verdict := q.decide(app)
-		verdict.Queue = verdict.Place
-		return verdict
+		decision := q.decide(app)
+		decision.Queue = decision.Place
+		return decision
 	}
 	n, own := q.Namespace, func(other Application) bool { return other.UID == app.UID }
 	n.Waiting = append(slices.DeleteFunc(slices.Collect(maps.Values(q.apps)), own), app)
@@ -191,10 +191,10 @@ func SameClaim(a, b *v1alpha1.QuotaClaim) bool {
 
 // Confirm returns whether an application for which room was reserved may launch: it must fit beside all that was reserved before it.
 // Reservations whose order is not known count as earlier.
-func (n Namespace) Confirm(app Application) Verdict {
+func (n Namespace) Confirm(app Application) Decision {
 	n.Reserved = slices.DeleteFunc(slices.Clone(n.Reserved), func(other Application) bool {
 		return other.UID == app.UID || !other.Driver && other.Order >= app.Order
 	})
 	lacks := n.lacks(n.room(), app.Claim.Pods, app.planned())
-	return Verdict{Fits: len(lacks) == 0, Lacks: lacks, TooLarge: len(n.tooLarge(app)) > 0}
+	return Decision{Fits: len(lacks) == 0, Lacks: lacks, TooLarge: len(n.tooLarge(app)) > 0}
 }

@@ -95,7 +95,7 @@ func TestUsageIsBounded(t *testing.T) {
 	}
 }
 
-func TestScopes(t *testing.T) {
+func TestPodsCountAgainstTheQuotasWhoseScopesMatch(t *testing.T) {
 	selects := func(operator corev1.ScopeSelectorOperator, values ...string) *corev1.ScopeSelector {
 		return &corev1.ScopeSelector{MatchExpressions: []corev1.ScopedResourceSelectorRequirement{
 			{ScopeName: corev1.ResourceQuotaScopePriorityClass, Operator: operator, Values: values},
@@ -140,7 +140,7 @@ func pods(hard, used int64) Quota {
 	return Quota{Name: "team", Hard: Usage{"pods": hard * 1000}, Used: Usage{"pods": used * 1000}}
 }
 
-func TestQueue(t *testing.T) {
+func TestTheQueueIsByPriorityAndWaitAndSmallerOnesPassForAWhile(t *testing.T) {
 	const overtake = 10 * time.Minute
 	urgent := app("urgent", 2, 0)
 	urgent.Claim.Priority = 5
@@ -164,21 +164,21 @@ func TestQueue(t *testing.T) {
 			t.Errorf("%s: %s may launch, want %s", name, got, test.ready)
 		}
 		for _, a := range test.waiting {
-			if verdict := n.Queue(start, overtake).Decide(a); verdict.Fits != slices.Contains(ready, a.UID) {
-				t.Errorf("%s: of %s it is decided %+v", name, a.UID, verdict)
+			if decision := n.Queue(start, overtake).Decide(a); decision.Fits != slices.Contains(ready, a.UID) {
+				t.Errorf("%s: the decision about %s: %+v", name, a.UID, decision)
 			}
 		}
 	}
 }
 
-func TestVerdictSaysWhatLacksAndThePlace(t *testing.T) {
+func TestDecisionSaysWhatLacksAndThePlace(t *testing.T) {
 	n := Namespace{Quotas: []Quota{pods(10, 8)}, Waiting: []Application{app("a", 5, 2), app("b", 5, 1)}}
-	verdict := n.Queue(start, time.Minute).Decide(app("b", 5, 1))
-	if got := fmt.Sprint(verdict.Lacks[0]); got != "pods (6 requested, 2 available of 10)" || verdict.Place != 2 || verdict.Queue != 2 {
-		t.Errorf("%s, %+v", got, verdict)
+	decision := n.Queue(start, time.Minute).Decide(app("b", 5, 1))
+	if got := fmt.Sprint(decision.Lacks[0]); got != "pods (6 requested, 2 available of 10)" || decision.Place != 2 || decision.Queue != 2 {
+		t.Errorf("%s, %+v", got, decision)
 	}
-	if verdict := n.Queue(start, time.Minute).Decide(app("large", 10, 0)); !verdict.TooLarge || verdict.Place != 0 {
-		t.Errorf("of one that never fits: %+v", verdict)
+	if decision := n.Queue(start, time.Minute).Decide(app("large", 10, 0)); !decision.TooLarge || decision.Place != 0 {
+		t.Errorf("of one that never fits: %+v", decision)
 	}
 	for lack, want := range map[Lack]string{
 		{Resource: "requests.cpu", Requested: 3000, Available: 2000}:                            "too many cores (3.000 cores requested, 2.000 available)",
@@ -295,8 +295,8 @@ func TestLargeAmountsFit(t *testing.T) {
 	asks := app("a", 0, 0)
 	asks.Claim.Pods[0].Usage = Usage{"requests.memory": 6 << 40 * 1000}
 	for hard, want := range map[string]bool{"16Ti": true, "14Ti": false, "1e30": true} {
-		if verdict := (Namespace{Quotas: []Quota{memory(hard)}}).Queue(start, time.Minute).Decide(asks); verdict.Fits != want {
-			t.Errorf("6Ti in a quota of %s: %+v", hard, verdict)
+		if decision := (Namespace{Quotas: []Quota{memory(hard)}}).Queue(start, time.Minute).Decide(asks); decision.Fits != want {
+			t.Errorf("6Ti in a quota of %s: %+v", hard, decision)
 		}
 	}
 	asks.Claim.Pods[0].Usage["requests.memory"] = maxAmount
@@ -304,19 +304,19 @@ func TestLargeAmountsFit(t *testing.T) {
 	if free := n.room()[0]["requests.memory"]; free >= 0 {
 		t.Errorf("a difference overflows: %d", free)
 	}
-	if verdict := (Namespace{Quotas: []Quota{memory("1e30")}, Reserved: n.Reserved}).Queue(start, time.Minute).Decide(app("b", 0, 0)); !verdict.Fits {
-		t.Errorf("a quota without a limit: %+v", verdict)
+	if decision := (Namespace{Quotas: []Quota{memory("1e30")}, Reserved: n.Reserved}).Queue(start, time.Minute).Decide(app("b", 0, 0)); !decision.Fits {
+		t.Errorf("a quota without a limit: %+v", decision)
 	}
 }
 
 func TestAnEditedReservationDoesNotCountAgainstItself(t *testing.T) {
 	own := app("a", 4, 0)
 	n := Namespace{Quotas: []Quota{pods(6, 0)}, Reserved: []Application{own}}
-	if verdict := n.Queue(start, time.Minute).Decide(app("a", 5, 0)); !verdict.Fits {
-		t.Errorf("it does not fit: %+v", verdict)
+	if decision := n.Queue(start, time.Minute).Decide(app("a", 5, 0)); !decision.Fits {
+		t.Errorf("it does not fit: %+v", decision)
 	}
-	if verdict := n.Queue(start, time.Minute).Decide(app("b", 1, 0)); verdict.Fits {
-		t.Errorf("another one fits: %+v", verdict)
+	if decision := n.Queue(start, time.Minute).Decide(app("b", 1, 0)); decision.Fits {
+		t.Errorf("another one fits: %+v", decision)
 	}
 }
 

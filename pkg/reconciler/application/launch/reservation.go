@@ -51,17 +51,17 @@ func (l *Launcher) reserve(
 	}
 	claim := l.claim(built, waiting)
 	record.Quota = claim
-	verdict := l.Quotas.Decide(v.App, claim)
-	if verdict.Fits && until.IsZero() {
+	decision := l.Quotas.Decide(v.App, claim)
+	if decision.Fits && until.IsZero() {
 		now := outbox.RecordTime(l.Clock.Now())
 		claim.Reserved = &now
 		return true
 	}
 	record.Launch = nil // no object of the earlier launch exists
 	if seen.RetryLaunchAt = until; !until.IsZero() {
-		verdict.Place, verdict.Queue = 0, 0 // whatever its place is, it waits for the next try
+		decision.Place, decision.Queue = 0, 0 // whatever its place is, it waits for the next try
 	}
-	l.explainHold(settings, v, claim, verdict, seen)
+	l.explainHold(settings, v, claim, decision, seen)
 	return false
 }
 
@@ -104,7 +104,7 @@ func (l *Launcher) confirm(
 	if until.IsZero() && (claim == nil || claim.Reserved == nil) {
 		return true, nil
 	}
-	var verdict quota.Verdict
+	var decision quota.Decision
 	if until.IsZero() {
 		if !l.Quotas.Ready() {
 			l.awaitQuotas(seen)
@@ -114,11 +114,11 @@ func (l *Launcher) confirm(
 			return true, nil
 		}
 		var known bool
-		if verdict, known = l.Quotas.Confirm(v.App, claim); !known {
+		if decision, known = l.Quotas.Confirm(v.App, claim); !known {
 			seen.RetryLaunchAt = now.Add(base.RetryAfter)
 			return false, nil
 		}
-		if verdict.Fits {
+		if decision.Fits {
 			return true, nil
 		}
 	}
@@ -138,19 +138,19 @@ func (l *Launcher) confirm(
 		return false, nil
 	}
 	seen.RetryLaunchAt = until
-	l.explainHold(settings, v, claim, verdict, seen)
+	l.explainHold(settings, v, claim, decision, seen)
 	return false, nil
 }
 
 // explainHold adds the reason of a hold to the observation, or that the hold has lasted too long.
 func (l *Launcher) explainHold(
-	settings config.QuotaSettings, v *view.Application, claim *v1alpha1.QuotaClaim, verdict quota.Verdict, seen *lifecycle.Observation,
+	settings config.QuotaSettings, v *view.Application, claim *v1alpha1.QuotaClaim, decision quota.Decision, seen *lifecycle.Observation,
 ) {
 	if settings.Quota == config.QuotaFail {
-		seen.LaunchRefused = diagnosis.QuotaFails(l.API.Kind, v.App.GetNamespace(), v.App.GetName(), verdict).Cause(lifecycle.ClassScheduling)
+		seen.LaunchRefused = diagnosis.QuotaFails(l.API.Kind, v.App.GetNamespace(), v.App.GetName(), decision).Cause(lifecycle.ClassScheduling)
 		return
 	}
-	explanation := diagnosis.WaitingForQuota(v.App.GetNamespace(), verdict)
+	explanation := diagnosis.WaitingForQuota(v.App.GetNamespace(), decision)
 	if limit := settings.QuotaHoldTimeout; limit > 0 {
 		over := claim.Since.Add(limit)
 		if !l.Clock.Now().Before(over) {
@@ -159,7 +159,7 @@ func (l *Launcher) explainHold(
 		}
 		seen.RetryLaunchAt = earliest(seen.RetryLaunchAt, over)
 	}
-	explanation.Summary = l.Quotas.Report(v.App.GetUID(), explanation.Summary, verdict)
+	explanation.Summary = l.Quotas.Report(v.App.GetUID(), explanation.Summary, decision)
 	seen.LaunchHeld = explanation.Cause(lifecycle.ClassScheduling)
 }
 

@@ -262,7 +262,7 @@ func (t *Tracker) Limits(namespace string) bool {
 }
 
 // Decide returns whether an application that does not hold room may reserve it.
-func (t *Tracker) Decide(app metav1.Object, claim *v1alpha1.QuotaClaim) quota.Verdict {
+func (t *Tracker) Decide(app metav1.Object, claim *v1alpha1.QuotaClaim) quota.Decision {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
 	return t.queue(app.GetNamespace()).Decide(quota.Application{UID: app.GetUID(), Claim: claim, RefusedUntil: t.refusedUntil(app.GetUID())})
@@ -280,12 +280,12 @@ func (t *Tracker) queue(namespace string) *quota.Queue {
 
 // Confirm returns whether an application may launch for which room was reserved. It returns false if the reservation has not come back
 // from the API server: then the application is enqueued when it does.
-func (t *Tracker) Confirm(app metav1.Object, claim *v1alpha1.QuotaClaim) (verdict quota.Verdict, known bool) {
+func (t *Tracker) Confirm(app metav1.Object, claim *v1alpha1.QuotaClaim) (decision quota.Decision, known bool) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
 	own := t.apps[app.GetNamespace()][app.GetUID()]
 	if own == nil || !own.reserved || !own.claim.Reserved.Equal(claim.Reserved) {
-		return quota.Verdict{}, false
+		return quota.Decision{}, false
 	}
 	reserved := quota.Application{UID: app.GetUID(), Claim: claim, Order: own.order}
 	if own.order == 0 {

@@ -291,9 +291,9 @@ func TestTrackerConfirmsReservationsInTheirOrder(t *testing.T) {
 	e.source.Set(first, true)
 	e.source.Set(second, true)
 	for state, want := range map[*State]bool{&first: true, &second: false} {
-		verdict, known := e.Confirm(state.Object, state.Record.Quota)
-		if !known || verdict.Fits != want {
-			t.Errorf("%s is confirmed: %t, %+v", state.Object.GetName(), known, verdict)
+		decision, known := e.Confirm(state.Object, state.Record.Quota)
+		if !known || decision.Fits != want {
+			t.Errorf("%s is confirmed: %t, %+v", state.Object.GetName(), known, decision)
 		}
 	}
 	// After a restart the order is not known: each yields to the other.
@@ -302,14 +302,14 @@ func TestTrackerConfirmsReservationsInTheirOrder(t *testing.T) {
 		again.source.Set(state, false)
 	}
 	for _, state := range []State{first, second} {
-		if verdict, known := again.Confirm(state.Object, state.Record.Quota); !known || verdict.Fits {
-			t.Errorf("after a restart %s is confirmed: %+v", state.Object.GetName(), verdict)
+		if decision, known := again.Confirm(state.Object, state.Record.Quota); !known || decision.Fits {
+			t.Errorf("after a restart %s is confirmed: %+v", state.Object.GetName(), decision)
 		}
 	}
 }
 
-// place is a verdict about one that lacks room.
-func place(place int) quota.Verdict { return quota.Verdict{Lacks: []quota.Lack{{}}, Place: place} }
+// place is a decision about one that lacks room.
+func place(place int) quota.Decision { return quota.Decision{Lacks: []quota.Lack{{}}, Place: place} }
 
 func TestTrackerShowsAnotherKindOfReasonAtOnce(t *testing.T) {
 	e := newEnv(t, team("2")).on()
@@ -321,7 +321,7 @@ func TestTrackerShowsAnotherKindOfReasonAtOnce(t *testing.T) {
 	if got := e.woken(wakeDelay); !slices.Equal(got, []string{"b"}) {
 		t.Errorf("by a quota that it never fits are woken %v", got)
 	}
-	if got := e.Report("b", "too large", quota.Verdict{TooLarge: true}); got != "too large" {
+	if got := e.Report("b", "too large", quota.Decision{TooLarge: true}); got != "too large" {
 		t.Errorf("%q is shown", got)
 	}
 }
@@ -424,16 +424,16 @@ func TestTrackerWalksTheQueueOncePerChange(t *testing.T) {
 	for i := range states {
 		states[i] = waiting(fmt.Sprintf("%04d", i))
 		states[i].Record.Quota.Since = metav1.NewMicroTime(start.Add(time.Duration(i) * time.Millisecond))
-		if verdict := e.Decide(states[i].Object, states[i].Record.Quota); verdict.Fits || verdict.Place != i+1 {
-			t.Fatalf("%d: %+v", i, verdict)
+		if decision := e.Decide(states[i].Object, states[i].Record.Quota); decision.Fits || decision.Place != i+1 {
+			t.Fatalf("%d: %+v", i, decision)
 		}
 		e.source.Set(states[i], true)
 	}
 	for range 3 {
 		for i, state := range states {
 			e.source.Set(state, true) // a write of its status
-			if verdict := e.Decide(state.Object, state.Record.Quota); verdict.Place != i+1 || verdict.Queue != held {
-				t.Fatalf("%d: %+v", i, verdict)
+			if decision := e.Decide(state.Object, state.Record.Quota); decision.Place != i+1 || decision.Queue != held {
+				t.Fatalf("%d: %+v", i, decision)
 			}
 		}
 		e.woken(wakeDelay)
@@ -469,8 +469,8 @@ func TestTrackerLaunchesOthersWhileOneIsRefused(t *testing.T) {
 		t.Errorf("while it waits are woken %v", got)
 	}
 	e.time.Step(time.Second)
-	if verdict := e.Decide(second.Object, second.Record.Quota); verdict.Fits {
-		t.Errorf("when it may be tried again, the second: %+v", verdict)
+	if decision := e.Decide(second.Object, second.Record.Quota); decision.Fits {
+		t.Errorf("when it may be tried again, the second: %+v", decision)
 	}
 }
 
@@ -541,16 +541,16 @@ func TestTrackerLetsElasticApplicationsShrink(t *testing.T) {
 		app.Record.Quota.Elastic = want
 		e.pods[name] = Pods{Driver: true}
 		e.source.Set(app, true)
-		if verdict := e.Decide(other.Object, other.Record.Quota); verdict.Fits {
-			t.Errorf("%s: before its executors were there: %+v", name, verdict)
+		if decision := e.Decide(other.Object, other.Record.Quota); decision.Fits {
+			t.Errorf("%s: before its executors were there: %+v", name, decision)
 		}
 		for _, executors := range []int64{1, 0} {
 			e.pods[name] = Pods{Driver: true, Executors: executors}
 			e.source.PodsChanged("team-a")
 			e.woken(wakeDelay)
 		}
-		if verdict := e.Decide(other.Object, other.Record.Quota); verdict.Fits != want {
-			t.Errorf("%s: after one has gone: %+v", name, verdict)
+		if decision := e.Decide(other.Object, other.Record.Quota); decision.Fits != want {
+			t.Errorf("%s: after one has gone: %+v", name, decision)
 		}
 		e.source.Forget(app.Object)
 	}
@@ -561,13 +561,13 @@ func TestTrackerReadsStatesAgain(t *testing.T) {
 	holds, waits := reserved("holds", "1"), waiting("waits")
 	e.source.Set(waits, true)
 	e.source.Set(holds, true)
-	if verdict := e.Decide(waits.Object, waits.Record.Quota); verdict.Fits {
-		t.Errorf("beside a reservation: %+v", verdict)
+	if decision := e.Decide(waits.Object, waits.Record.Quota); decision.Fits {
+		t.Errorf("beside a reservation: %+v", decision)
 	}
 	outside := holds
 	outside.Waits, outside.Active = false, false
 	e.source.Reread(slices.Values([]State{outside, waits}))
-	if verdict := e.Decide(waits.Object, waits.Record.Quota); !verdict.Fits {
-		t.Errorf("without it: %+v", verdict)
+	if decision := e.Decide(waits.Object, waits.Record.Quota); !decision.Fits {
+		t.Errorf("without it: %+v", decision)
 	}
 }

@@ -39,13 +39,13 @@ func (t *Tracker) wake(namespace string) {
 	}
 	var next time.Time
 	for uid, app := range apps {
-		verdict := queue.Verdict(uid)
+		decision := queue.DecisionOf(uid)
 		shown, known := t.reports[uid]
 		switch due := shown.at.Add(reportInterval); {
-		case !known || !app.waits || verdict.Fits || !t.refusedUntil(uid).IsZero():
-		case shown.kind != verdict.Kind():
+		case !known || !app.waits || decision.Fits || !t.refusedUntil(uid).IsZero():
+		case shown.kind != decision.Kind():
 			app.source.Enqueue(app.key)
-		case shown.place == verdict.Place:
+		case shown.place == decision.Place:
 		case !now.Before(due):
 			app.source.Enqueue(app.key)
 		case next.IsZero() || due.Before(next):
@@ -107,12 +107,12 @@ type report struct {
 
 // Report returns the text that the status of a held application shows: the given one, or the last one if that is not old and gives the same
 // kind of reason. So a status is written no more than once in reportInterval while the queue moves.
-func (t *Tracker) Report(app types.UID, text string, verdict quota.Verdict) string {
+func (t *Tracker) Report(app types.UID, text string, decision quota.Decision) string {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
-	if shown, known := t.reports[app]; known && shown.kind == verdict.Kind() && t.clock.Since(shown.at) < reportInterval {
+	if shown, known := t.reports[app]; known && shown.kind == decision.Kind() && t.clock.Since(shown.at) < reportInterval {
 		return shown.text
 	}
-	t.reports[app] = report{text, verdict.Kind(), verdict.Place, t.clock.Now()}
+	t.reports[app] = report{text, decision.Kind(), decision.Place, t.clock.Now()}
 	return text
 }
