@@ -2,6 +2,7 @@ package diagnosis
 
 import (
 	"fmt"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -31,6 +32,22 @@ func EventsDelivered(record *v1alpha1.Record, delivery Delivery) Explanation {
 			Summary: "The sink is not known to have taken all events; it is recorded once nothing else happens for a while."}
 	default:
 		return conditionTrue("Delivered", "No event waits to be delivered.")
+	}
+}
+
+// DeletionWaitsForSink explains why a deleted object is still there: the sink has not taken all of its events. lastError is why.
+func DeletionWaitsForSink(pending int, limit time.Duration, lastError string) Explanation {
+	return conditionFalse("EventsUndelivered",
+		fmt.Sprintf("The deletion waits for the sink to take %d event(s), at most %s: %s", pending, limit, lastError))
+}
+
+// SilentHandlerOfNamespace explains that a handler was asked for what drivers need in a namespace, and has not acted for too long.
+func SilentHandlerOfNamespace(name, lastError string) Explanation {
+	return Explanation{
+		Status: metav1.ConditionFalse, Reason: "HandlerOverdue",
+		Summary: fmt.Sprintf("The handler %s has not acted for 2 minutes: make sure that it runs, or change where it runs in the ConfigMap "+
+			"config-handlers. Last error: %s", name, lastError),
+		See: name,
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 )
 
-func TestMessagesEndWithTheRemedy(t *testing.T) {
+func TestMessagesNameTheObjectAndEndWithTheRemedy(t *testing.T) {
 	record := &v1alpha1.Record{
 		Attempt:     v1alpha1.Attempt{ID: 2, Spec: &v1alpha1.AttemptSpec{Generation: 7}},
 		Transitions: []v1alpha1.Transition{{State: "RunningHealthy"}},
@@ -52,6 +52,14 @@ func TestMessagesEndWithTheRemedy(t *testing.T) {
 		"AnotherOperatorFound: The Helm release a/b has CRDs that Firesteel needs: helm uninstall b would delete them, and with them all applications. " +
 			"Before you uninstall it, upgrade it to an empty chart, which leaves them: helm -n a upgrade b ./empty. See docs/operators/moving-in.md.": diagnosis.
 			CRDsInRelease("a/b"),
+		"DriverDeletedByForce: Driver Pod pi-driver was deleted and did not disappear in time, so it is deleted by force. If its node is cut off but " +
+			"still runs, the driver may run beside the next one: make sure that the node is down.": diagnosis.DriverDeletedByForce("pi-driver"),
+		"EventsUndelivered: The deletion waits for the sink to take 3 event(s), at most 5m0s: 503": diagnosis.
+			DeletionWaitsForSink(3, 5*time.Minute, "503"),
+		"HandlerOverdue: The handler namespace has not acted for 2 minutes: make sure that it runs, or change where it runs in the ConfigMap " +
+			"config-handlers. Last error: 503": diagnosis.SilentHandlerOfNamespace("namespace", "503"),
+		"SettingRefused: The previous setting stays in effect. workers is 0":                   diagnosis.SettingRefused(errors.New("workers is 0")),
+		"RunsMissed: 2 run(s) were not started in time.":                                       diagnosis.RunsMissed(2),
 		"Suspended: spec.suspend holds the creation. To create the cluster, set it to false.":  diagnosis.ClusterSuspended(),
 		"Suspended: No run starts while spec.suspend is true. To start runs, set it to false.": diagnosis.Scheduled(nil, true),
 	} {

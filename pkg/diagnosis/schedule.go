@@ -60,6 +60,11 @@ func RunNotStarted(run *v1alpha1.ScheduledRun) Explanation {
 	return conditionFalse(run.Reason, fmt.Sprintf("The run due at %s was not started: %s", inUTC(run.ScheduledTime), run.Message))
 }
 
+// RunsMissed explains that due runs of a schedule were not started.
+func RunsMissed(count int64) Explanation {
+	return conditionFalse("RunsMissed", fmt.Sprintf("%d run(s) were not started in time.", count))
+}
+
 func inUTC(at metav1.Time) string { return at.UTC().Format(time.RFC3339) }
 
 // maxRuns bounds the runs that a message names.

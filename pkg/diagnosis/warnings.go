@@ -3,7 +3,24 @@ package diagnosis
 import (
 	"fmt"
 	"strings"
+
+	"github.com/firesteel-dev/firesteel/pkg/finding"
 )
+
+// InvalidSpec explains why an attempt failed before anything was created: what its spec asks for cannot be built.
+func InvalidSpec(err error) Explanation {
+	return conditionFalse("InvalidSpec", finding.Of(err).String())
+}
+
+// PodTemplateUnavailable explains why an attempt has no driver yet, or failed: a pod template could not be read.
+func PodTemplateUnavailable(problems finding.List) Explanation {
+	return conditionFalse("PodTemplateUnavailable", problems.String())
+}
+
+// SettingRefused explains that a change of a ConfigMap has no effect. refusal names the key, and says what is wrong.
+func SettingRefused(refusal error) Explanation {
+	return conditionFalse("SettingRefused", "The previous setting stays in effect. "+refusal.Error())
+}
 
 // SpecNotHonored explains that an object runs, but not all that its spec asks for is done. Each sentence is a finding with its remedy.
 func SpecNotHonored(sentences []string) Explanation {

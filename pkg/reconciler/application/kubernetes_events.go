@@ -11,7 +11,6 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/kube/apierror"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
-	"github.com/firesteel-dev/firesteel/pkg/outbox"
 )
 
 // emitEvents emits the Kubernetes Events for the changes of a status write.
@@ -46,7 +45,8 @@ func emitDriverLeft(ctx context.Context, before, after dialect.Application) {
 	if after.GetDeletionTimestamp() == nil || released(before) || !released(after) || launch == nil || launch.Released {
 		return
 	}
-	controller.GetEventRecorder(ctx).Event(after, corev1.EventTypeWarning, "DriverLeftTerminating", outbox.Current(after.GetRecord()).Message)
+	left := diagnosis.DriverLeftTerminating(after.GetRecord())
+	controller.GetEventRecorder(ctx).Event(after, corev1.EventTypeWarning, left.Reason, left.Message())
 }
 
 // emitFailedWebhook emits a Kubernetes Event if a reconcile failed since the API server cannot call a webhook. It is tried again, so

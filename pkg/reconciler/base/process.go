@@ -20,6 +20,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/config/knative"
+	"github.com/firesteel-dev/firesteel/pkg/diagnosis"
 	"github.com/firesteel-dev/firesteel/pkg/events"
 	"github.com/firesteel-dev/firesteel/pkg/kube"
 	"github.com/firesteel-dev/firesteel/pkg/namespaces"
@@ -140,7 +141,8 @@ func (p *Process) Settings(ctx context.Context, watcher configmap.Watcher) *conf
 	}
 	logger, recorder := logging.FromContext(ctx).Named("config"), controller.GetEventRecorder(ctx)
 	refused := func(configMap *corev1.ConfigMap, err error) {
-		recorder.Event(configMap, corev1.EventTypeWarning, "SettingRefused", "The previous setting stays in effect. "+err.Error())
+		why := diagnosis.SettingRefused(err)
+		recorder.Event(configMap, corev1.EventTypeWarning, why.Reason, why.Message())
 	}
 	knative.Watch(watcher, func(configMap *corev1.ConfigMap, err error) {
 		logger.Errorw("invalid change of the configuration is ignored, and the next start would fail: correct the ConfigMap",

@@ -22,6 +22,7 @@ import (
 	"knative.dev/pkg/reconciler"
 
 	"github.com/firesteel-dev/firesteel/pkg/config"
+	"github.com/firesteel-dev/firesteel/pkg/diagnosis"
 	"github.com/firesteel-dev/firesteel/pkg/events"
 	"github.com/firesteel-dev/firesteel/pkg/namespaces"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
@@ -110,8 +111,8 @@ func (r *Reconciler) ask(ctx context.Context, namespace *corev1.Namespace) error
 	asked.overdue = asked.overdue || overdue
 	r.mutex.Unlock()
 	if overdue {
-		r.recorder.Eventf(namespace, corev1.EventTypeWarning, "HandlerOverdue", "The handler %s has not acted for 2 minutes: make sure that it runs, or "+
-			"change where it runs in the ConfigMap config-handlers. Last error: %s", namespaces.Handler, r.relay.Progress(namespace.UID).LastError)
+		why := diagnosis.SilentHandlerOfNamespace(namespaces.Handler, r.relay.Progress(namespace.UID).LastError)
+		r.recorder.Event(namespace, corev1.EventTypeWarning, why.Reason, why.Message())
 	}
 	r.relay.Publish(events.Snapshot{
 		Object: object, Request: &events.PendingRequest{Handler: namespaces.Handler, Event: event}, Span: trace.SpanContextFromContext(ctx),

@@ -21,8 +21,8 @@ func (r *Reconciler) emitEvents(ctx context.Context, before, after variant.Sched
 	}
 	ctx = logging.WithLogger(ctx, logging.FromContext(ctx).With("namespace", after.GetNamespace(), "name", after.GetName()))
 	recorder := controller.GetEventRecorder(ctx)
-	event := func(reason, format string, arguments ...any) {
-		recorder.Eventf(after, corev1.EventTypeWarning, reason, format, arguments...)
+	event := func(why diagnosis.Explanation) {
+		recorder.Event(after, corev1.EventTypeWarning, why.Reason, why.Message())
 	}
 	missed := to.Firesteel.Missed - from.Firesteel.Missed
 	last := to.Firesteel.Last
@@ -31,15 +31,15 @@ func (r *Reconciler) emitEvents(ctx context.Context, before, after variant.Sched
 		r.metrics.RecordRun(r.kind.GroupVersion.Group, last)
 		if last.UID == "" {
 			missed--
-			event(last.Reason, "%s", diagnosis.RunNotStarted(last).Message())
+			event(diagnosis.RunNotStarted(last))
 		}
 	}
 	if missed > 0 {
 		logging.FromContext(ctx).Infow("runs missed", "count", missed)
-		event("RunsMissed", "%d run(s) were not started in time.", missed)
+		event(diagnosis.RunsMissed(missed))
 	}
 	r.metrics.CountMissed(r.kind.GroupVersion.Group, to.Firesteel.Missed-from.Firesteel.Missed)
 	if refused := v1alpha1.ScheduleStateFailedValidation; to.ScheduleState == refused && from.Reason != to.Reason {
-		event(string(refused), "%s", to.Reason)
+		recorder.Event(after, corev1.EventTypeWarning, string(refused), to.Reason)
 	}
 }

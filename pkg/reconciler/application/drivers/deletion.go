@@ -14,6 +14,7 @@ import (
 	"knative.dev/pkg/controller"
 	"knative.dev/pkg/logging"
 
+	"github.com/firesteel-dev/firesteel/pkg/diagnosis"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
@@ -80,9 +81,8 @@ func (d Deleter) Delete(
 	logging.FromContext(ctx).Debugw("deleted driver Pod", append(base.LogKeys(app.GetRecord()), "pod", pod.Name, "uid", pod.UID,
 		"reason", reason, "force", force)...)
 	if force {
-		controller.GetEventRecorder(ctx).Eventf(app, corev1.EventTypeWarning, "DriverDeletedByForce", "Driver Pod %s was deleted and did not disappear "+
-			"in time, so it is deleted by force. If its node is cut off but still runs, the driver may run beside the next one: "+
-			"make sure that the node is down.", pod.Name)
+		forced := diagnosis.DriverDeletedByForce(pod.Name)
+		controller.GetEventRecorder(ctx).Event(app, corev1.EventTypeWarning, forced.Reason, forced.Message())
 	}
 	return true, nil
 }

@@ -18,8 +18,8 @@ import (
 	"knative.dev/pkg/logging"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	"github.com/firesteel-dev/firesteel/pkg/diagnosis"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
-	"github.com/firesteel-dev/firesteel/pkg/finding"
 	"github.com/firesteel-dev/firesteel/pkg/kube/apierror"
 	"github.com/firesteel-dev/firesteel/pkg/kube/objectclient"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
@@ -139,9 +139,7 @@ func causeOf(err error, v *view.Application) *lifecycle.Cause {
 	case errors.As(err, &absent):
 		return absent.cause(v)
 	default:
-		return &lifecycle.Cause{
-			Class: lifecycle.ClassApplication, Reason: "InvalidSpec", Message: finding.Of(err).String(),
-		}
+		return diagnosis.InvalidSpec(err).Cause(lifecycle.ClassApplication)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	"github.com/firesteel-dev/firesteel/pkg/diagnosis"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/finding"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
@@ -30,9 +31,7 @@ func (a *TemplateUnavailable) cause(v *view.Application) *lifecycle.Cause {
 	if a.problem == nil {
 		return nil
 	}
-	return &lifecycle.Cause{
-		Class: lifecycle.ClassInfrastructure, Reason: "PodTemplateUnavailable", Message: v.Dialect.Refusals(v.App, a.problem).String(),
-	}
+	return diagnosis.PodTemplateUnavailable(v.Dialect.Refusals(v.App, a.problem)).Cause(lifecycle.ClassInfrastructure)
 }
 
 // worst returns the more severe of two: a failed template before a template with a problem, and that before a pending one.

@@ -94,8 +94,8 @@ func DeletionGrace(
 	}
 	limit := config.FromContext(ctx).Events.DeletionGrace
 	if progress.LastError != "" {
-		controller.GetEventRecorder(ctx).Eventf(object, corev1.EventTypeWarning, "EventsUndelivered",
-			"The deletion waits for the sink to take %d event(s), at most %s: %s", progress.Pending, limit, progress.LastError)
+		why := diagnosis.DeletionWaitsForSink(progress.Pending, limit, progress.LastError)
+		controller.GetEventRecorder(ctx).Event(object, corev1.EventTypeWarning, why.Reason, why.Message())
 	}
 	grace := outbox.Current(record).Time.Add(limit).Sub(now)
 	if grace <= 0 {
