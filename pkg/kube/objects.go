@@ -7,6 +7,11 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
+// KeyOf returns the key of an object.
+func KeyOf(object metav1.Object) types.NamespacedName {
+	return types.NamespacedName{Namespace: object.GetNamespace(), Name: object.GetName()}
+}
+
 // Client reads and writes the objects of one type in a namespace. I is an interface that the type implements.
 type Client[I metav1.Object] interface {
 	// Get reads an object from the API server.

@@ -66,9 +66,7 @@ type task struct {
 
 func (t *task) record() *v1alpha1.ScheduleRecord { return t.decision.Record }
 
-func (t *task) key() types.NamespacedName {
-	return types.NamespacedName{Namespace: t.schedule.GetNamespace(), Name: t.schedule.GetName()}
-}
+func (t *task) key() types.NamespacedName { return kube.KeyOf(t.schedule) }
 
 func (h *handler) handle(ctx context.Context, k *variant.Kind, object events.Object) error {
 	t, err := h.read(ctx, k, object)

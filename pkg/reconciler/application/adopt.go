@@ -140,7 +140,7 @@ func (r *Reconciler) deleteOtherDrivers(ctx context.Context, v *view.Application
 		if err != nil {
 			return false, err
 		}
-		if !gone && app.GetDeletionTimestamp() == nil {
+		if !gone && !v.Deleted() {
 			r.enqueueAfter(app, delivery.CursorDelay) // in case the event of its deletion is lost
 			return false, r.reportBlocked(ctx, v, diagnosis.EarlierDriver(lifecycle.ObserveDriver(pod, "")))
 		}

@@ -19,6 +19,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/events"
+	"github.com/firesteel-dev/firesteel/pkg/kube"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	applicationmetrics "github.com/firesteel-dev/firesteel/pkg/metrics/applications"
 	"github.com/firesteel-dev/firesteel/pkg/outbox"
@@ -75,6 +76,22 @@ type Reconciler struct {
 	onStatusWrite func(before, after dialect.Application)
 	// keepFinalizer reports whether the finalizer must stay. A change enqueues the application.
 	keepFinalizer func(app dialect.Application) bool
+}
+
+// forget forgets an application that is gone.
+func (r *Reconciler) forget(app dialect.Application) {
+	uid, key := app.GetUID(), kube.KeyOf(app)
+	r.relay.Forget(uid)
+	r.recordGuard.forget(app)
+	r.relabelledDrivers.Forget(key)
+	r.launcher.Forget(uid)
+	r.quotas.Forget(app)
+	r.edits.Forget(uid)
+	r.deadlines.clear(key)
+	r.firstLaunches.Set(uid, false)
+	if r.executorDetails != nil {
+		r.executorDetails.Forget(uid)
+	}
 }
 
 // Reconcile reconciles an application that is not deleted.
@@ -237,7 +254,7 @@ func (r *Reconciler) recordsFirstLaunchLater(v *view.Application) bool {
 
 // rest sets the next deadline of an application that has nothing to do now. If it is finished, its finalizer is removed.
 func (r *Reconciler) rest(ctx context.Context, v *view.Application, decision lifecycle.Decision) error {
-	r.deadlines.clear(base.KeyOf(v.App))
+	r.deadlines.clear(kube.KeyOf(v.App))
 	r.requeueAt(ctx, v, decision)
 	return r.removeFinalizer(ctx, v)
 }
@@ -359,7 +376,7 @@ func (r *Reconciler) requeueAt(ctx context.Context, v *view.Application, decisio
 	}
 	if !due.IsZero() {
 		base.LogRequeue(ctx, v.LogKeys(), due)
-		r.deadlines.set(base.KeyOf(v.App), due.Sub(r.clock.Now()))
+		r.deadlines.set(kube.KeyOf(v.App), due.Sub(r.clock.Now()))
 	}
 }
 

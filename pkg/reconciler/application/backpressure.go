@@ -11,6 +11,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
+	"github.com/firesteel-dev/firesteel/pkg/kube"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/outbox"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/drivers"
@@ -67,7 +68,7 @@ func (y yielding) wait(app dialect.Application) time.Duration {
 	case isNew && !variant.InstantOf(app).IsZero() && y.clock.Since(app.GetCreationTimestamp().Time) < maxBackpressure && y.dueRuns.IsOn():
 		return backpressureRetry
 	case !isNew && y.firstLaunches.IsOn():
-		return y.podEventTimes.untilOld(base.KeyOf(app), maxYield)
+		return y.podEventTimes.untilOld(kube.KeyOf(app), maxYield)
 	default:
 		return 0
 	}
@@ -93,7 +94,7 @@ func (r *Reconciler) releaseYields(v *view.Application, record *v1alpha1.Record,
 	if !decision.ReleaseCanWait {
 		return time.Time{}, false
 	}
-	due, key := outbox.LastEnd(record).Time.Add(maxReleaseYield), base.KeyOf(v.App)
+	due, key := outbox.LastEnd(record).Time.Add(maxReleaseYield), kube.KeyOf(v.App)
 	if !r.clock.Now().Before(due) {
 		return time.Time{}, false
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
+	"github.com/firesteel-dev/firesteel/pkg/kube"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/applicationtest"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
@@ -102,10 +103,10 @@ func TestBackpressureOfFirstLaunchesHoldsNewsOfDrivers(t *testing.T) {
 			clock := applicationtest.ClockAt(applicationtest.Start)
 			times := newPodEventTimes(clock)
 			if test.news {
-				times.record(base.KeyOf(test.app))
+				times.record(kube.KeyOf(test.app))
 			}
 			clock.SetTime(applicationtest.Start.Add(test.after))
-			times.record(base.KeyOf(running())) // later news does not make the first one younger
+			times.record(kube.KeyOf(running())) // later news does not make the first one younger
 			if !test.news {
 				times = newPodEventTimes(clock)
 			}

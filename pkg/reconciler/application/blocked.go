@@ -42,7 +42,7 @@ func (r *Reconciler) releaseUndecodable(ctx context.Context, v *view.Application
 func (r *Reconciler) skipUnknownRecord(ctx context.Context, v *view.Application) error {
 	app := v.App
 	r.relay.Forget(app.GetUID())
-	if app.GetDeletionTimestamp() == nil {
+	if !v.Deleted() {
 		r.recordGuard.reports.NotUnderstood(ctx, app, diagnosis.NotUnderstood(app.GetRecord()))
 		return nil
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/events"
 	"github.com/firesteel-dev/firesteel/pkg/fairshare"
+	"github.com/firesteel-dev/firesteel/pkg/kube"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	applicationmetrics "github.com/firesteel-dev/firesteel/pkg/metrics/applications"
 	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
@@ -231,7 +232,7 @@ func watchApplications(
 				r.edits.Observe(after.GetUID(), d.Spec(before), d.Spec(after))
 			}
 			if r.recordGuard.IsEcho(after) && !awaitsExecutors(after) {
-				states.Observe(base.KeyOf(after)) // no reconcile has to follow the one that wrote it
+				states.Observe(kube.KeyOf(after)) // no reconcile has to follow the one that wrote it
 				return
 			}
 			impl.Enqueue(after)
@@ -241,18 +242,8 @@ func watchApplications(
 			if !ok {
 				return
 			}
-			r.relay.Forget(app.GetUID())
-			r.recordGuard.forget(app)
-			r.relabelledDrivers.Forget(base.KeyOf(app))
-			r.launcher.Forget(app.GetUID())
-			r.quotas.Forget(app)
-			r.edits.Forget(app.GetUID())
-			r.deadlines.clear(base.KeyOf(app))
-			states.Observe(base.KeyOf(app))
-			firstLaunches.Set(app.GetUID(), false)
-			if r.executorDetails != nil {
-				r.executorDetails.Forget(app.GetUID())
-			}
+			r.forget(app)
+			states.Observe(kube.KeyOf(app))
 		},
 	}).HasSynced
 }

@@ -70,7 +70,7 @@ func (r *Reconciler) addFinalizer(ctx context.Context, v *view.Application, reco
 // conflict.
 func (r *Reconciler) removeFinalizer(ctx context.Context, v *view.Application) error {
 	app := v.App
-	if !r.api.HasFinalizer(app) || app.GetDeletionTimestamp() != nil {
+	if !r.api.HasFinalizer(app) || v.Deleted() {
 		return nil
 	}
 	record := v.Record()

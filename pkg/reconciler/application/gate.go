@@ -7,6 +7,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/fairshare"
+	"github.com/firesteel-dev/firesteel/pkg/kube"
 	applicationmetrics "github.com/firesteel-dev/firesteel/pkg/metrics/applications"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
 )
@@ -23,12 +24,12 @@ func newGate(
 		Lookup: states.Observe,
 		ForgetUnserved: func(app dialect.Application) {
 			r.relay.Forget(app.GetUID())
-			r.relabelledDrivers.Forget(base.KeyOf(app))
+			r.relabelledDrivers.Forget(kube.KeyOf(app))
 		},
-		ForgetWrite: r.recordGuard.Forget,
-		New:         yields.firstLaunches,
-		Begin:       yields.begin,
-		Finalizer:   r.api.Finalizer,
-		Instead:     withoutFinalizer,
+		ForgetWrite:               r.recordGuard.Forget,
+		New:                       yields.firstLaunches,
+		Begin:                     yields.begin,
+		Finalizer:                 r.api.Finalizer,
+		ReconcileWithoutFinalizer: withoutFinalizer,
 	}
 }

@@ -5,10 +5,10 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
+	"github.com/firesteel-dev/firesteel/pkg/kube"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/drivers"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/executors"
-	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
 )
 
 // lister reads the applications of an API from the cache.
@@ -92,7 +92,7 @@ func (s lister) by(index, value string) (names []types.NamespacedName) {
 		return nil // the index exists
 	}
 	for _, object := range found {
-		names = append(names, base.KeyOf(object.(dialect.Application)))
+		names = append(names, kube.KeyOf(object.(dialect.Application)))
 	}
 	return names
 }

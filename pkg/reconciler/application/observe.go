@@ -15,6 +15,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
+	"github.com/firesteel-dev/firesteel/pkg/kube"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/drivers"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/view"
@@ -30,11 +31,11 @@ func (r *Reconciler) observe(
 ) (lifecycle.Observation, error) {
 	app, policy := v.App, v.Policy
 	var seen lifecycle.Observation
-	if app.GetDeletionTimestamp() != nil {
+	if v.Deleted() {
 		seen.Deleted = app.GetDeletionTimestamp().Time
 	}
 	if !drivers.HasDriver(record) {
-		r.relabelledDrivers.Forget(base.KeyOf(app))
+		r.relabelledDrivers.Forget(kube.KeyOf(app))
 		return seen, nil
 	}
 	pod, gone, err := r.findDriver(ctx, app, record.Launch)
@@ -48,7 +49,7 @@ func (r *Reconciler) observe(
 			seen.Driver.End.Cause.Unquoted = "" // the event has the whole text
 		}
 	}
-	if app.GetDeletionTimestamp() != nil {
+	if v.Deleted() {
 		return seen, nil
 	}
 	if policy.Executors.Requested() {
@@ -93,7 +94,7 @@ func (r *Reconciler) addLog(
 // proves nothing: one live read decides. No read is needed after a deletion event that proves itself. Neither is one needed
 // for a Pod that was created so recently that its event may be on its way.
 func (r *Reconciler) findDriver(ctx context.Context, app dialect.Application, launch *v1alpha1.Launch) (*corev1.Pod, bool, error) {
-	key := base.KeyOf(app)
+	key := kube.KeyOf(app)
 	last, proven := r.expectations.Deleted(launch.DriverUID)
 	if proven {
 		r.relabelledDrivers.Forget(key)

@@ -11,6 +11,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/diagnosis"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
+	"github.com/firesteel-dev/firesteel/pkg/kube"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/outbox"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/drivers"
@@ -138,7 +139,7 @@ func (r *Reconciler) changedLabels(v *view.Application, launch *v1alpha1.Launch)
 	app := v.App
 	pod := r.drivers.Get(app.GetNamespace(), launch.DriverPod)
 	if pod == nil || pod.UID != launch.DriverUID {
-		pod = r.relabelledDrivers.LastSeen(base.KeyOf(app), launch.DriverUID)
+		pod = r.relabelledDrivers.LastSeen(kube.KeyOf(app), launch.DriverUID)
 	}
 	if pod == nil {
 		return nil

@@ -59,9 +59,10 @@ type Gate[O Object] struct {
 	Begin func(ctx context.Context, key types.NamespacedName, object O) (context.Context, time.Duration)
 	// Finalizer is the name of the finalizer that the generated reconciler adds.
 	Finalizer string
-	// Instead reconciles an object that is not deleted and must not get a finalizer, in place of the generated reconciler. It is not
-	// called for an object with the finalizer. It returns false if the generated reconciler has to; nil if it always has to.
-	Instead func(ctx context.Context, object O) (bool, error)
+	// ReconcileWithoutFinalizer reconciles, in place of the generated reconciler, an object that must not get a finalizer. It is called
+	// for objects that have no finalizer and are not deleted. It returns false if the generated reconciler has to reconcile the object.
+	// It is nil if that always has to.
+	ReconcileWithoutFinalizer func(ctx context.Context, object O) (bool, error)
 }
 
 // Reconcile reconciles the object with a key if the gate admits it.
@@ -112,8 +113,8 @@ func (g *Gate[O]) Reconcile(ctx context.Context, key string) error {
 // pass reconciles an object that is admitted.
 func (g *Gate[O]) pass(ctx context.Context, key string, object O) error {
 	var none O
-	if object != none && g.Instead != nil && object.GetDeletionTimestamp() == nil && !slices.Contains(object.GetFinalizers(), g.Finalizer) {
-		if reconciled, err := g.Instead(ctx, object); reconciled {
+	if object != none && g.ReconcileWithoutFinalizer != nil && object.GetDeletionTimestamp() == nil && !slices.Contains(object.GetFinalizers(), g.Finalizer) {
+		if reconciled, err := g.ReconcileWithoutFinalizer(ctx, object); reconciled {
 			return err
 		}
 	}

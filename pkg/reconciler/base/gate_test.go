@@ -120,7 +120,7 @@ func TestGateAdmitsOnlyWhatIsServedAndLed(t *testing.T) {
 
 func TestGateForgetsAnObjectThatLeavesTheScopeDuringItsReconcile(t *testing.T) {
 	e := newGateEnv()
-	e.Instead = func(context.Context, *corev1.Pod) (bool, error) {
+	e.ReconcileWithoutFinalizer = func(context.Context, *corev1.Pod) (bool, error) {
 		e.served = false
 		return true, nil
 	}
@@ -142,7 +142,7 @@ func TestGateLeavesAnObjectWithTheFinalizerToTheGeneratedReconciler(t *testing.T
 		t.Run(name, func(t *testing.T) {
 			e := newGateEnv()
 			test.change(e.pod)
-			e.Finalizer, e.Instead = "example.com/ours", func(context.Context, *corev1.Pod) (bool, error) { return true, nil }
+			e.Finalizer, e.ReconcileWithoutFinalizer = "example.com/ours", func(context.Context, *corev1.Pod) (bool, error) { return true, nil }
 			if err := e.Reconcile(t.Context(), "spark/c"); err != nil || e.generated.calls != test.want {
 				t.Errorf("%d calls, want %d: %v", e.generated.calls, test.want, err)
 			}

@@ -75,11 +75,6 @@ func Cached[O any](objects cache.KeyGetter, key types.NamespacedName) O {
 	return object
 }
 
-// KeyOf returns the key of an object.
-func KeyOf(object metav1.Object) types.NamespacedName {
-	return cache.MetaObjectToName(object).AsNamespacedName()
-}
-
 // DropManagedFields is a transform of informers: nothing reads the managed fields of Firesteel's kinds, and a write would send them.
 func DropManagedFields(object any) (any, error) {
 	if object, ok := object.(metav1.Object); ok {

@@ -15,6 +15,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
+	"github.com/firesteel-dev/firesteel/pkg/kube"
 	kubeflowmetrics "github.com/firesteel-dev/firesteel/pkg/metrics/kubeflow"
 )
 
@@ -63,7 +64,7 @@ func (m *kubeflowMetrics) led(yield func(*v1beta2.SparkApplication) bool) {
 	}
 	for _, object := range m.cache.List() {
 		app, ok := object.(*v1beta2.SparkApplication)
-		if ok && scope.Serves(app, m.namespaces) && (*leads)(types.NamespacedName{Namespace: app.Namespace, Name: app.Name}) && !yield(app) {
+		if ok && scope.Serves(app, m.namespaces) && (*leads)(kube.KeyOf(app)) && !yield(app) {
 			return
 		}
 	}

@@ -26,6 +26,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/events"
 	"github.com/firesteel-dev/firesteel/pkg/fairshare"
+	"github.com/firesteel-dev/firesteel/pkg/kube"
 	"github.com/firesteel-dev/firesteel/pkg/metrics/schedules"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/writecache"
@@ -101,7 +102,7 @@ func newController(
 				DemoteFunc: func(bucket reconciler.Bucket) {
 					r.relay.ForgetMatching(func(object events.Object) bool { return bucket.Has(object.Key()) })
 					for _, object := range parts.schedules.GetStore().List() {
-						if s, ok := object.(variant.Schedule); ok && bucket.Has(base.KeyOf(s)) {
+						if s, ok := object.(variant.Schedule); ok && bucket.Has(kube.KeyOf(s)) {
 							r.dueRuns.Set(s.GetUID(), false)
 						}
 					}
@@ -161,7 +162,7 @@ func watchSchedules(ctx context.Context, r *Reconciler, impl *controller.Impl, i
 			switch {
 			case r.written.RolledBack(from, to):
 				r.relay.Forget(to.GetUID()) // its acknowledgements are void
-			case leads.IsLeaderFor(base.KeyOf(to)):
+			case leads.IsLeaderFor(kube.KeyOf(to)):
 				r.emitEvents(ctx, from, to)
 			}
 			impl.Enqueue(after)

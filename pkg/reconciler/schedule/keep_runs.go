@@ -12,6 +12,7 @@ import (
 	apachesinformer "github.com/firesteel-dev/firesteel/pkg/client/injection/informers/firesteel/v1alpha1/scheduledsparkapplication"
 	kubeflowsinformer "github.com/firesteel-dev/firesteel/pkg/client/injection/informers/sparkoperator/v1beta2/scheduledsparkapplication"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
+	"github.com/firesteel-dev/firesteel/pkg/kube"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
 	"github.com/firesteel-dev/firesteel/pkg/schedule"
 	"github.com/firesteel-dev/firesteel/pkg/schedule/variant"
@@ -57,11 +58,11 @@ func (w *unrecordedRuns) keep(run dialect.Application) bool {
 	if !owned || variant.InstantOf(run).IsZero() {
 		return false
 	}
-	w.add(owner.UID, base.KeyOf(run)) // before the schedule is read, so that its next change is not missed
+	w.add(owner.UID, kube.KeyOf(run)) // before the schedule is read, so that its next change is not missed
 	if w.isUnrecorded(owner, run) {
 		return true
 	}
-	w.drop(owner.UID, base.KeyOf(run))
+	w.drop(owner.UID, kube.KeyOf(run))
 	return false
 }
 

@@ -20,6 +20,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned"
 	"github.com/firesteel-dev/firesteel/pkg/events"
+	"github.com/firesteel-dev/firesteel/pkg/kube"
 	"github.com/firesteel-dev/firesteel/pkg/metrics/schedules"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/blocked"
@@ -67,7 +68,7 @@ func (r *Reconciler) reconcile(ctx context.Context, s variant.Schedule) error {
 	ctx, cancel := context.WithTimeout(ctx, reconciler.DefaultTimeout)
 	defer cancel()
 	err := r.advance(ctx, s)
-	if !r.owned(base.KeyOf(s), s.GetUID()) {
+	if !r.owned(kube.KeyOf(s), s.GetUID()) {
 		r.dueRuns.Set(s.GetUID(), false) // the leader changed during the reconcile, or the schedule was deleted and forgotten
 	}
 	return r.redactors.Error(s, err)
@@ -153,11 +154,11 @@ func handlerRequest(decision schedule.Decision, policy schedule.Policy) (time.Ti
 func (r *Reconciler) runsOf(s variant.Schedule, policy schedule.Policy, now time.Time) ([]schedule.Run, error) {
 	owned, err := r.runs.ByIndex(bySchedule, string(s.GetUID()))
 	if err != nil {
-		return nil, fmt.Errorf("find the runs of %s: %w", base.KeyOf(s), err)
+		return nil, fmt.Errorf("find the runs of %s: %w", kube.KeyOf(s), err)
 	}
 	detached, err := r.runs.ByIndex(bySchedule, r.kind.Detached(s))
 	if err != nil {
-		return nil, fmt.Errorf("find the runs without owner of %s: %w", base.KeyOf(s), err)
+		return nil, fmt.Errorf("find the runs without owner of %s: %w", kube.KeyOf(s), err)
 	}
 	detached = slices.DeleteFunc(detached, func(object any) bool {
 		run, ok := object.(metav1.Object)
@@ -293,7 +294,7 @@ func (r *Reconciler) requeue(ctx context.Context, s variant.Schedule, decision s
 		after = min(after, again)
 	}
 	base.LogRequeue(ctx, nil, r.clock.Now().Add(after))
-	r.enqueueAfter(base.KeyOf(s), after)
+	r.enqueueAfter(kube.KeyOf(s), after)
 }
 
 // earlier returns the shorter of two durations. Zero is none.

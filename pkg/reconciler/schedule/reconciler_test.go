@@ -19,6 +19,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned/fake"
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/events"
+	"github.com/firesteel-dev/firesteel/pkg/kube"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/writecache"
@@ -372,7 +373,7 @@ func TestAWaitingRunIsEnqueuedWhenItsScheduleChanges(t *testing.T) {
 				t.Fatal("it does not wait")
 			}
 			change(server, s.DeepCopy())
-			if run := <-looked; run != base.KeyOf(waiting) {
+			if run := <-looked; run != kube.KeyOf(waiting) {
 				t.Errorf("%s is enqueued", run)
 			}
 			if awaits(waiting) {

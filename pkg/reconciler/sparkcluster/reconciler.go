@@ -24,6 +24,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/events"
+	"github.com/firesteel-dev/firesteel/pkg/kube"
 	"github.com/firesteel-dev/firesteel/pkg/metrics/clusters"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/blocked"
@@ -145,7 +146,7 @@ func (r *Reconciler) advance(ctx context.Context, c *sparkv1.SparkCluster) (*spa
 			blocked.SpecAdopted(ctx, c, record)
 		}
 		r.relay.Publish(events.Snapshot{Object: objectOf(c), Record: c.Status.Firesteel, Span: trace.SpanContextFromContext(ctx)})
-		r.masters.Follow(c.UID, base.KeyOf(c), r.masterOf(c, objects), decision.PollInterval)
+		r.masters.Follow(c.UID, kube.KeyOf(c), r.masterOf(c, objects), decision.PollInterval)
 		if decision.Effect == cluster.NoEffect {
 			r.requeue(ctx, c, decision)
 			return c, nil

@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
+	"github.com/firesteel-dev/firesteel/pkg/kube"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
 )
 
@@ -71,7 +72,7 @@ func NewRelabelled(
 // Follow watches the driver Pod of an application if the informer does not show it. It reports whether the Pod is watched:
 // by the informer, by Relabelled, or by the replica that owns the application.
 func (r *Relabelled) Follow(object dialect.Application, pod *corev1.Pod) bool {
-	app := base.KeyOf(object)
+	app := kube.KeyOf(object)
 	if r.selector.Matches(labels.Set(pod.Labels)) {
 		r.Forget(app)
 		return true

@@ -14,8 +14,8 @@ import (
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
+	"github.com/firesteel-dev/firesteel/pkg/kube"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/applicationtest"
-	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
 )
 
 // leadsAll reports that this replica leads every application.
@@ -54,12 +54,12 @@ func followDriver(t *testing.T, live *applicationtest.Driver) *followedDriver {
 func (f *followedDriver) until(t *testing.T, what string, holds func(pod *corev1.Pod) bool) {
 	t.Helper()
 	for {
-		if holds(f.Watched(base.KeyOf(applicationtest.Pi().Obj()), "ours")) {
+		if holds(f.Watched(kube.KeyOf(applicationtest.Pi().Obj()), "ours")) {
 			return
 		}
 		select {
 		case app := <-f.changed:
-			if app != base.KeyOf(applicationtest.Pi().Obj()) {
+			if app != kube.KeyOf(applicationtest.Pi().Obj()) {
 				t.Errorf("%s changed", app)
 			}
 		case <-time.After(30 * time.Second):
@@ -94,7 +94,7 @@ func TestADriverThatWasDeletedBeforeItsWatchIsNotFollowed(t *testing.T) {
 }
 
 func TestAWatchEndsThatIsNotNeeded(t *testing.T) {
-	key := base.KeyOf(applicationtest.Pi().Obj())
+	key := kube.KeyOf(applicationtest.Pi().Obj())
 	for name, end := range map[string]func(*followedDriver){
 		"the labels are back": func(f *followedDriver) {
 			f.Follow(applicationtest.Pi().Obj(), applicationtest.DriverOf("this", "ours").Labelled().Obj())
@@ -131,13 +131,13 @@ func TestNoMoreThanSomeDriversAreFollowed(t *testing.T) {
 			t.Fatalf("driver %d is not watched", i)
 		}
 	}
-	if r.Follow(app(maxRelabelled), applicationtest.DriverOf("this", "ours").Obj()) || r.Watched(base.KeyOf(app(maxRelabelled)), "ours") != nil {
+	if r.Follow(app(maxRelabelled), applicationtest.DriverOf("this", "ours").Obj()) || r.Watched(kube.KeyOf(app(maxRelabelled)), "ours") != nil {
 		t.Error("one too many is watched")
 	}
-	if r.LastSeen(base.KeyOf(app(maxRelabelled)), "ours") == nil {
+	if r.LastSeen(kube.KeyOf(app(maxRelabelled)), "ours") == nil {
 		t.Error("it is not known what was read")
 	}
-	r.Forget(base.KeyOf(app(0)))
+	r.Forget(kube.KeyOf(app(0)))
 	if !r.Follow(app(maxRelabelled), applicationtest.DriverOf("this", "ours").Obj()) {
 		t.Error("it is not watched though there is room")
 	}

@@ -10,10 +10,10 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/diagnosis"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/finding"
+	"github.com/firesteel-dev/firesteel/pkg/kube"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/view"
-	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
@@ -61,7 +61,7 @@ func unavailableTemplate(remote dialect.RemoteTemplate, err error) *TemplateUnav
 func (l *Launcher) addTemplates(
 	v *view.Application, attempt v1alpha1.Attempt, plan *submission.Plan,
 ) (finding.List, error) {
-	request := podtemplate.Attempt{NamespacedName: base.KeyOf(v.App), UID: v.App.GetUID(), Number: attempt.ID}
+	request := podtemplate.Attempt{NamespacedName: kube.KeyOf(v.App), UID: v.App.GetUID(), Number: attempt.ID}
 	var warnings finding.List
 	var refused []error
 	var absent *TemplateUnavailable

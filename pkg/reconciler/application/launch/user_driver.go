@@ -13,9 +13,9 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/diagnosis"
+	"github.com/firesteel-dev/firesteel/pkg/kube"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/view"
-	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
@@ -102,7 +102,7 @@ func (l *Launcher) userDriver(v *view.Application, attempt v1alpha1.Attempt) *co
 	for _, pod := range l.Drivers.OfUser(l.API.API, v.App) {
 		named := v.UserDriver.PodName == "" || v.UserDriver.PodName == pod.Name
 		other, recorded := l.ApplicationOf(pod.UID)
-		if named && !ofEarlierAttempt(v, pod, attempt) && (!recorded || other == base.KeyOf(v.App)) {
+		if named && !ofEarlierAttempt(v, pod, attempt) && (!recorded || other == kube.KeyOf(v.App)) {
 			return pod
 		}
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/config"
+	"github.com/firesteel-dev/firesteel/pkg/kube"
 	"github.com/firesteel-dev/firesteel/pkg/quota"
 )
 
@@ -170,7 +171,7 @@ func (s *Source) asking(state State) *application {
 		return nil
 	}
 	app := &application{
-		source: s, key: types.NamespacedName{Namespace: state.Object.GetNamespace(), Name: state.Object.GetName()}, claim: record.Quota,
+		source: s, key: kube.KeyOf(state.Object), claim: record.Quota,
 		launch: record.Launch, waits: state.Waits && record.Launch == nil,
 		reserved: state.Active && record.Launch != nil && record.Quota.Reserved != nil,
 	}
