@@ -5,6 +5,7 @@
 //	Secret with certificates -----> Reconcile ---------------> caBundle in the webhook configuration
 //
 //	server.go           the controller of a webhook; configurations.go has what differs between the two kinds
+//	certificate.go      the metric of how long the certificate is valid
 //	pods.go             Pods of plain spark-submit runs: pkg/podannotations decides
 //	validation.go       what users apply: pkg/check decides, by the settings, the labels of the namespace and the caches of quotas.go
 //	quotas.go           the ResourceQuotas, and the applications that are about to use them, which are read while the setting quota is on
