@@ -133,6 +133,28 @@ func TestChartIsAPrereleaseIfItsVersionIs(t *testing.T) {
 	}
 }
 
+func TestChartTellsArtifactHubWhatIsNew(t *testing.T) {
+	dir := releasetest.New(t, version, original).Folder
+	loaded, err := loader.Load(dir.Path("firesteel-1.2.3-rc.1.tgz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var changes []struct{ Kind, Description string }
+	if err := yaml.UnmarshalStrict([]byte(loaded.Metadata.Annotations["artifacthub.io/changes"]), &changes); err != nil {
+		t.Fatal(err)
+	}
+	_, news, _ := strings.Cut(string(read(t, dir, "CHANGELOG.md")), "\n## Unreleased\n")
+	news, _, _ = strings.Cut(news, "\n## ")
+	if want := strings.Count(news, "\n- "); len(changes) != want || want == 0 {
+		t.Errorf("there are %d changes, and the changelog has %d", len(changes), want)
+	}
+	for _, one := range changes {
+		if one.Kind == "" || one.Description == "" || strings.Contains(one.Description, "](") {
+			t.Errorf("a change is %+v", one)
+		}
+	}
+}
+
 // push needs these repositories, and not every registry creates them.
 func TestPageListsTheRepositoriesOfARelease(t *testing.T) {
 	artefacts, err := releasetest.New(t, version, original).Folder.Artefacts()
@@ -295,9 +317,19 @@ func checkChart(t *testing.T, target string, artefacts []folder.Artefact) {
 	if got != target {
 		t.Errorf("the chart has the registry %s, want %s", got, target)
 	}
+	var images []struct{ Name, Image string }
+	if err := yaml.UnmarshalStrict([]byte(chart.Metadata.Annotations["artifacthub.io/images"]), &images); err != nil {
+		t.Fatal(err)
+	}
+	if len(images) != len(artefacts)-1 {
+		t.Errorf("Artifact Hub is told of the images %v, and the release has %d artefacts with the chart", images, len(artefacts))
+	}
 	for _, artefact := range artefacts {
 		if artefact.Repository == folder.ChartRepository {
 			continue
+		}
+		if want := (struct{ Name, Image string }{artefact.Repository, target + "/" + artefact.Repository + "@" + artefact.Digest.String()}); !slices.Contains(images, want) {
+			t.Errorf("Artifact Hub is told of the images %v, want %v", images, want)
 		}
 		found := false
 		for _, section := range []any{

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -17,8 +18,8 @@ import (
 	"github.com/firesteel-dev/firesteel/hack/release/folder"
 )
 
-// prereleaseNote is the annotation that tells Artifact Hub whether a version is a prerelease.
-var prereleaseNote = regexp.MustCompile(`artifacthub\.io/prerelease: .*`)
+// prereleaseNote is the annotation that tells Artifact Hub whether a version is a prerelease. The others that depend on the release follow it.
+var prereleaseNote = regexp.MustCompile(`(?m)^  artifacthub\.io/prerelease: .*\n`)
 
 // writeChart writes the chart, with the version and the digests of all images in it.
 func (r *Release) writeChart() error {
@@ -30,11 +31,14 @@ func (r *Release) writeChart() error {
 	if err := chart.Set("Chart.yaml", map[string]string{"version": version, "appVersion": r.Version}); err != nil {
 		return err
 	}
-	prerelease := fmt.Appendf(nil, "artifacthub.io/prerelease: %q", strconv.FormatBool(semver.Prerelease(r.Version) != ""))
+	notes, err := r.chartNotes(version, chart["values.yaml"])
+	if err != nil {
+		return err
+	}
 	if !prereleaseNote.Match(chart["Chart.yaml"]) {
 		return errors.New("the chart has no annotation artifacthub.io/prerelease")
 	}
-	chart["Chart.yaml"] = prereleaseNote.ReplaceAll(chart["Chart.yaml"], prerelease)
+	chart["Chart.yaml"] = prereleaseNote.ReplaceAllLiteral(chart["Chart.yaml"], notes)
 	values, err := r.imageValues(chart["values.yaml"])
 	if err != nil {
 		return err
@@ -50,6 +54,28 @@ func (r *Release) writeChart() error {
 		chart["README.md"] = bytes.ReplaceAll(chart["README.md"], []byte("ko://"+image.pkg), []byte(image.repository))
 	}
 	return r.Folder.WriteChart(chart)
+}
+
+// chartNotes returns the annotations of the chart that depend on the release.
+func (r *Release) chartNotes(version string, values []byte) ([]byte, error) {
+	changelog, err := r.read("CHANGELOG.md")
+	if err != nil {
+		return nil, err
+	}
+	changes, err := changesOf(changelog, version)
+	if err != nil {
+		return nil, err
+	}
+	images, err := annotation("artifacthub.io/images", r.chartImages(values))
+	if err != nil {
+		return nil, err
+	}
+	news, err := annotation("artifacthub.io/changes", changes)
+	if err != nil {
+		return nil, err
+	}
+	prerelease := fmt.Appendf(nil, "  artifacthub.io/prerelease: %q\n", strconv.FormatBool(semver.Prerelease(r.Version) != ""))
+	return slices.Concat(prerelease, images, news), nil
 }
 
 func (r *Release) readChart() (folder.Chart, error) {

@@ -57,7 +57,7 @@ func (d Dir) Push(ctx context.Context, to Target, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	moved, err := chart.move(to.Registry)
+	moved, err := chart.move(to.Registry, artefacts)
 	if err != nil {
 		return err
 	}
@@ -259,11 +259,12 @@ func (d Dir) WriteChart(chart Chart) error {
 	return d.Add(name, image)
 }
 
-// move names the registry in the values of the chart, and reports whether it was another.
-func (c Chart) move(registry string) (bool, error) {
-	before := c[valuesFile]
+// move names the registry in the values of the chart, and in the annotation with its images. It reports whether it was another.
+func (c Chart) move(registry string, artefacts []Artefact) (bool, error) {
+	values, metadata := c[valuesFile], c[metadataFile]
+	c[metadataFile] = Rename(metadata, registry, artefacts)
 	err := c.SetRegistry(registry)
-	return !bytes.Equal(before, c[valuesFile]), err
+	return !bytes.Equal(values, c[valuesFile]) || !bytes.Equal(metadata, c[metadataFile]), err
 }
 
 // SetRegistry sets the value that names the registry of all images.
