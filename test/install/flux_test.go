@@ -3,33 +3,67 @@ package install
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/firesteel-dev/firesteel/test/harness/recorded"
+	helmv2 "github.com/fluxcd/helm-controller/api/v2"
+	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
+	"github.com/fluxcd/pkg/apis/kustomize"
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/ext"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
 )
 
-// healthCheck is an entry of healthCheckExprs of a Kustomization of Flux.
-type healthCheck struct{ APIVersion, Kind, InProgress, Failed, Current string }
-
-// healthChecks returns the health checks of the example by the kinds that they are for.
-func healthChecks(t *testing.T) map[schema.GroupKind]healthCheck {
+// fluxObjects decodes the objects of an example of Flux, by their kinds. A field that Flux does not know would have no effect.
+func fluxObjects(t *testing.T, file string) map[string]any {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(root, "examples/flux/kustomization.yaml"))
+	text, err := os.ReadFile(filepath.Join(root, file))
 	if err != nil {
 		t.Fatal(err)
 	}
-	var kustomization struct {
-		Spec struct{ HealthCheckExprs []healthCheck }
+	found := map[string]any{}
+	for document := range strings.SplitSeq(string(text), "\n---\n") {
+		var meta metav1.TypeMeta
+		if err := yaml.Unmarshal([]byte(document), &meta); err != nil {
+			t.Fatal(err)
+		}
+		var typed any
+		switch meta.GroupVersionKind() {
+		case sourcev1.GroupVersion.WithKind(sourcev1.OCIRepositoryKind):
+			typed = &sourcev1.OCIRepository{}
+		case helmv2.GroupVersion.WithKind(helmv2.HelmReleaseKind):
+			typed = &helmv2.HelmRelease{}
+		case kustomizev1.GroupVersion.WithKind(kustomizev1.KustomizationKind):
+			typed = &kustomizev1.Kustomization{}
+		default:
+			t.Fatalf("%s: Flux has no %s", file, meta.GroupVersionKind())
+		}
+		if err := yaml.UnmarshalStrict([]byte(document), typed); err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+		found[meta.Kind] = typed
 	}
-	if err := yaml.Unmarshal(text, &kustomization); err != nil {
-		t.Fatal(err)
+	return found
+}
+
+func TestFluxKnowsEveryFieldOfTheExamples(t *testing.T) {
+	all := fluxObjects(t, "examples/flux/helmrelease.yaml")
+	source, release := all["OCIRepository"].(*sourcev1.OCIRepository), all["HelmRelease"].(*helmv2.HelmRelease)
+	if ref := release.Spec.ChartRef; ref == nil || ref.Kind != sourcev1.OCIRepositoryKind || ref.Name != source.Name || release.Namespace != source.Namespace {
+		t.Errorf("the release has the chart %+v, and the source is %s/%s", ref, source.Namespace, source.Name)
 	}
-	checks := map[schema.GroupKind]healthCheck{}
-	for _, check := range kustomization.Spec.HealthCheckExprs {
+	fluxObjects(t, "examples/flux/kustomization.yaml")
+}
+
+// healthChecks returns the health checks of the example by the kinds that they are for.
+func healthChecks(t *testing.T) map[schema.GroupKind]kustomize.CustomHealthCheck {
+	t.Helper()
+	checks := map[schema.GroupKind]kustomize.CustomHealthCheck{}
+	for _, check := range fluxObjects(t, "examples/flux/kustomization.yaml")["Kustomization"].(*kustomizev1.Kustomization).Spec.HealthCheckExprs {
 		checks[schema.FromAPIVersionAndKind(check.APIVersion, check.Kind).GroupKind()] = check
 	}
 	return checks
@@ -64,7 +98,7 @@ func evaluate(t *testing.T, expression string, o *object) bool {
 }
 
 // fluxStatus returns the status of an object in Flux, by its rules: an edit that was not seen, then inProgress, failed and current.
-func fluxStatus(t *testing.T, check healthCheck, o *object) string {
+func fluxStatus(t *testing.T, check kustomize.CustomHealthCheck, o *object) string {
 	t.Helper()
 	status, ok := o.Object["status"].(map[string]any)
 	if !ok || len(status) == 0 {
