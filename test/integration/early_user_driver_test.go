@@ -125,7 +125,7 @@ func followEarly(s *env) {
 	s.untilEarly("by-user", v1alpha1.CompletedState)
 	untilGone(s, s.Kube.CoreV1().Services(s.ns), service.Name)
 	second.exit(1)
-	requests := s.requestsAtRest()[before:]
+	requests := s.requestsSince(before, "by-user")
 	s.wantPod(d)
 	s.wantPod(second)
 	completed := s.untilEarly("by-user", v1alpha1.CompletedState)
