@@ -60,7 +60,7 @@ image: ## Write release/ with images of the tag image-tag: make image-tag=T imag
 	$(RELEASE) -tag='$(image-tag)'
 
 .PHONY: push
-push: ## Copy the images of release/, which make image wrote, to KO_DOCKER_REPO, and write that name into its manifests.
+push: ## Copy images and chart of release/, which make release or make image wrote, to KO_DOCKER_REPO, and write that name into its manifests.
 	$(if $(KO_DOCKER_REPO),,$(error KO_DOCKER_REPO names no registry: make image-tag=T push KO_DOCKER_REPO=registry.example.com/firesteel))
 	@[ -x release/push ] || { echo "release/ is not there: make release, or make image-tag=T image" >&2; exit 1; }
 	$(if $(image-tag),grep -q '"controller:$(image-tag)"' release/oci/index.json || { echo "release/ has no images with the tag $(image-tag): make image-tag=$(image-tag) image" >&2; exit 1; })
@@ -248,7 +248,7 @@ namespace: ## Create the namespace NAMESPACE (default), unless it exists, with w
 
 .PHONY: demo
 demo: export APIS ?= spark.apache.org
-demo: ## Deploy Firesteel, run the applications of examples/ and show their events.
+demo: ## Boot a node unless it runs, deploy Firesteel, run the applications of examples/ and show their events.
 	@hack/demo.sh
 
 .PHONY: demo-eventing

@@ -117,6 +117,33 @@ func TestReleaseIsComplete(t *testing.T) {
 	}
 }
 
+// Who has the folder only has its README.md only.
+func TestFolderHasTheCommandsOfThePages(t *testing.T) {
+	page := string(read(t, releasetest.New(t, version, original).Folder, "README.md"))
+	for file, begin := range map[string]string{"uninstall.md": "kubectl delete --ignore-not-found ", "upgrade.md": "kubectl apply --server-side -f "} {
+		text, err := os.ReadFile("../../../docs/operators/" + file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := 0
+		for line := range strings.Lines(string(text)) {
+			if strings.HasPrefix(line, "## Roll back") {
+				break
+			}
+			if !strings.HasPrefix(line, "    "+begin) && !strings.HasPrefix(line, "    for kind in ") {
+				continue
+			}
+			found++
+			if !strings.Contains(page, line) {
+				t.Errorf("README.md does not have the line of %s: %s", file, line)
+			}
+		}
+		if found < 2 {
+			t.Errorf("%s has %d such lines", file, found)
+		}
+	}
+}
+
 func TestChartIsAPrereleaseIfItsVersionIs(t *testing.T) {
 	for version, want := range map[string]string{"v1.2.3-rc.1": "true", "v1.2.3": "false"} {
 		dir := releasetest.New(t, version, original).Folder
