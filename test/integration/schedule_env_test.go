@@ -18,6 +18,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
 	"github.com/firesteel-dev/firesteel/pkg/schedule"
 	"github.com/firesteel-dev/firesteel/pkg/schedule/variant"
+	"github.com/firesteel-dev/firesteel/pkg/schedules"
 )
 
 // scheduleEnv is a schedule of one of the kinds, with its runs.
@@ -72,7 +73,7 @@ func (t *scheduleEnv) patch(spec string) {
 // now is the schedule as it is.
 func (t *scheduleEnv) now() variant.Schedule {
 	t.Helper()
-	s, err := t.kind.Schedules(t.Spark, t.ns).Get(t.Context(), t.name)
+	s, err := schedules.Client(t.kind, t.Spark, t.ns).Get(t.Context(), t.name)
 	t.must(err)
 	return s
 }
@@ -173,7 +174,7 @@ func (t *scheduleEnv) wantStatus(status firesteelv1alpha1.ScheduleStatus) {
 	t.Helper()
 	patch, err := json.Marshal(map[string]any{"status": status})
 	t.must(err)
-	_, err = t.kind.Schedules(t.Spark, t.ns).Patch(t.Context(), t.name, patch, "status")
+	_, err = schedules.Client(t.kind, t.Spark, t.ns).Patch(t.Context(), t.name, patch, "status")
 	t.must(err)
 }
 
@@ -181,7 +182,7 @@ func (t *scheduleEnv) wantStatus(status firesteelv1alpha1.ScheduleStatus) {
 func (t *scheduleEnv) untilNoRun(name string) {
 	t.Helper()
 	err := wait.PollUntilContextTimeout(t.Context(), pollInterval, timeout, true, func(ctx context.Context) (bool, error) {
-		_, err := t.kind.Run(ctx, t.Spark, types.NamespacedName{Namespace: t.ns, Name: name})
+		_, err := schedules.Run(ctx, t.kind, t.Spark, types.NamespacedName{Namespace: t.ns, Name: name})
 		return apierrors.IsNotFound(err), nil
 	})
 	if err != nil {

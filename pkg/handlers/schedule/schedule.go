@@ -22,6 +22,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/kube"
 	"github.com/firesteel-dev/firesteel/pkg/schedule"
 	"github.com/firesteel-dev/firesteel/pkg/schedule/variant"
+	"github.com/firesteel-dev/firesteel/pkg/schedules"
 )
 
 // Name is the handler's name in config-handlers.
@@ -47,7 +48,7 @@ func NewHandler(
 		if err != nil {
 			return err
 		}
-		k := variant.Of(object)
+		k := schedules.Of(object)
 		if k == nil {
 			return nil
 		}
@@ -88,7 +89,7 @@ func (h *handler) handle(ctx context.Context, k *variant.Kind, object events.Obj
 //   - It belongs to another installation.
 func (h *handler) read(ctx context.Context, k *variant.Kind, object events.Object) (*task, error) {
 	now := h.clock.Now()
-	s, err := k.Schedules(h.client, object.Namespace).Get(ctx, object.Name)
+	s, err := schedules.Client(k, h.client, object.Namespace).Get(ctx, object.Name)
 	switch {
 	case apierrors.IsNotFound(err):
 		return nil, nil
@@ -149,7 +150,7 @@ func (h *handler) activeRuns(ctx context.Context, t *task) ([]metav1.Object, err
 // readRun reads a run. It returns nil if the run does not exist any more.
 func (h *handler) readRun(ctx context.Context, t *task, reference v1alpha1.RunReference) (metav1.Object, error) {
 	key := types.NamespacedName{Namespace: t.schedule.GetNamespace(), Name: reference.Name}
-	run, err := t.kind.Run(ctx, h.client, key)
+	run, err := schedules.Run(ctx, t.kind, h.client, key)
 	switch {
 	case apierrors.IsNotFound(err):
 		return nil, nil
@@ -194,7 +195,7 @@ func (h *handler) writeStatus(ctx context.Context, t *task) error {
 	t.schedule.GetScheduleStatus().Firesteel = t.record()
 	t.decision = schedule.Decide(t.schedule, t.policy, t.readAt)
 	schedule.Project(t.schedule, t.policy, t.decision, "", h.clock.Now())
-	stored, err := t.kind.Schedules(h.client, t.schedule.GetNamespace()).UpdateStatus(ctx, t.schedule)
+	stored, err := schedules.Client(t.kind, h.client, t.schedule.GetNamespace()).UpdateStatus(ctx, t.schedule)
 	if err != nil {
 		return fmt.Errorf("write status of schedule %s: %w", t.key(), err)
 	}

@@ -27,6 +27,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/schedule"
 	"github.com/firesteel-dev/firesteel/pkg/schedule/variant"
+	"github.com/firesteel-dev/firesteel/pkg/schedules"
 )
 
 // due is the instant at which the schedule of these tests is due. All earlier instants are settled.
@@ -142,7 +143,7 @@ func (s *server) record(t *testing.T) *v1alpha1.ScheduleRecord {
 	return now.Status.Firesteel
 }
 
-var pi = variant.Apache.Object(hourly().Obj())
+var pi = schedules.Object(variant.Apache, hourly().Obj())
 
 const (
 	started = "create sparkapplications, update scheduledsparkapplications"

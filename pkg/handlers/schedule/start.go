@@ -19,6 +19,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/redact"
 	"github.com/firesteel-dev/firesteel/pkg/schedule"
 	"github.com/firesteel-dev/firesteel/pkg/schedule/variant"
+	"github.com/firesteel-dev/firesteel/pkg/schedules"
 )
 
 // maxReadAge is how old the read of a schedule may be when its run is created. After a longer time, another process may have created
@@ -167,7 +168,7 @@ func (h *handler) recordOutcome(ctx context.Context, t *task, outcome v1alpha1.S
 		return err
 	}
 	return lookup.RetryOnConflict(func() error {
-		current, err := h.read(ctx, t.kind, t.kind.Object(t.schedule))
+		current, err := h.read(ctx, t.kind, schedules.Object(t.kind, t.schedule))
 		if current == nil || err != nil {
 			return err
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/diagnosis"
 	"github.com/firesteel-dev/firesteel/pkg/schedule/variant"
+	"github.com/firesteel-dev/firesteel/pkg/schedules"
 )
 
 // isBlocked reports whether nothing is done for a schedule now, and reports why if so.
@@ -48,7 +49,7 @@ func (r *Reconciler) reportUndecodable(ctx context.Context, s variant.Schedule) 
 		if err != nil {
 			return err
 		}
-		_, err = r.kind.Schedules(r.client, s.GetNamespace()).Patch(ctx, s.GetName(), patch, "status")
+		_, err = schedules.Client(r.kind, r.client, s.GetNamespace()).Patch(ctx, s.GetName(), patch, "status")
 		return err
 	})
 }

@@ -27,7 +27,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/events"
 	"github.com/firesteel-dev/firesteel/pkg/fairshare"
 	"github.com/firesteel-dev/firesteel/pkg/kube"
-	"github.com/firesteel-dev/firesteel/pkg/metrics/schedules"
+	schedulemetrics "github.com/firesteel-dev/firesteel/pkg/metrics/schedules"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/writecache"
 	"github.com/firesteel-dev/firesteel/pkg/schedule/variant"
@@ -112,7 +112,7 @@ func newController(
 		impl.Concurrency = workers
 		generated := impl.Reconciler.(base.Generated)
 		owned := base.NewOwned(generated, parts.schedules.GetStore())
-		metrics, err := schedules.New(otel.GetMeterProvider())
+		metrics, err := schedulemetrics.New(otel.GetMeterProvider())
 		base.Must(ctx, err)
 		*r = Reconciler{
 			kind: k, client: sparkclient.Get(ctx), runs: parts.runs.GetIndexer(), clock: clock.RealClock{},
@@ -121,7 +121,7 @@ func newController(
 			redactors: base.NewRedactors(), metrics: metrics,
 		}
 		impl.Reconciler = &base.Gate[variant.Schedule]{
-			Generated: generated, Kind: "schedule", Tracer: otel.Tracer(schedules.Scope), Retries: base.NewRetries(),
+			Generated: generated, Kind: "schedule", Tracer: otel.Tracer(schedulemetrics.Scope), Retries: base.NewRetries(),
 			Workers: fairshare.NewWorkers(workers, impl.EnqueueKey),
 			Lookup: func(key types.NamespacedName) (variant.Schedule, bool) {
 				s := base.Cached[variant.Schedule](parts.schedules.GetStore(), key)

@@ -15,13 +15,13 @@ import (
 	"knative.dev/pkg/logging"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
-	"github.com/firesteel-dev/firesteel/pkg/metrics/schedules"
+	schedulemetrics "github.com/firesteel-dev/firesteel/pkg/metrics/schedules"
 )
 
 func TestEachRunIsLoggedOnce(t *testing.T) {
 	core, logs := observer.New(zap.InfoLevel)
 	ctx := controller.WithEventRecorder(logging.WithLogger(t.Context(), zap.New(core).Sugar()), record.NewFakeRecorder(9))
-	metrics, err := schedules.New(noop.NewMeterProvider())
+	metrics, err := schedulemetrics.New(noop.NewMeterProvider())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,13 +21,14 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned"
 	"github.com/firesteel-dev/firesteel/pkg/events"
 	"github.com/firesteel-dev/firesteel/pkg/kube"
-	"github.com/firesteel-dev/firesteel/pkg/metrics/schedules"
+	schedulemetrics "github.com/firesteel-dev/firesteel/pkg/metrics/schedules"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/blocked"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/delivery"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/writecache"
 	"github.com/firesteel-dev/firesteel/pkg/schedule"
 	"github.com/firesteel-dev/firesteel/pkg/schedule/variant"
+	"github.com/firesteel-dev/firesteel/pkg/schedules"
 )
 
 const (
@@ -60,7 +61,7 @@ type Reconciler struct {
 	reports      blocked.Reports
 	pruned       blocked.Pruned
 	redactors    base.Redactors
-	metrics      *schedules.Metrics
+	metrics      *schedulemetrics.Metrics
 }
 
 // reconcile reconciles a schedule.
@@ -204,7 +205,7 @@ func (r *Reconciler) uncachedRuns(
 			continue
 		}
 		if last := record.Last; last == nil || last.UID != reference.UID || r.clock.Since(last.StartedAt.Time) >= handlerDelay {
-			run, err := r.kind.Run(ctx, r.client, types.NamespacedName{Namespace: s.GetNamespace(), Name: reference.Name})
+			run, err := schedules.Run(ctx, r.kind, r.client, types.NamespacedName{Namespace: s.GetNamespace(), Name: reference.Name})
 			if err != nil && !apierrors.IsNotFound(err) {
 				return nil, fmt.Errorf("get run %s: %w", reference.Name, err)
 			}
@@ -243,7 +244,7 @@ func contains(all, some []v1alpha1.RunReference) bool {
 // write writes the status with the resourceVersion that was read, and checks that the API server stored the record. first reports
 // whether the schedule had no record before.
 func (r *Reconciler) write(ctx context.Context, s variant.Schedule, first bool) (variant.Schedule, error) {
-	stored, err := r.kind.Schedules(r.client, s.GetNamespace()).UpdateStatus(ctx, s)
+	stored, err := schedules.Client(r.kind, r.client, s.GetNamespace()).UpdateStatus(ctx, s)
 	refused := blocked.IsRefused(err, first)
 	if err != nil && !refused {
 		return s, fmt.Errorf("write status: %w", err)
@@ -261,7 +262,7 @@ func (r *Reconciler) write(ctx context.Context, s variant.Schedule, first bool) 
 
 // publish asks the handler, or withdraws the request.
 func (r *Reconciler) publish(ctx context.Context, s variant.Schedule, instant time.Time, asks bool) error {
-	snapshot := events.Snapshot{Object: r.kind.Object(s), Span: trace.SpanContextFromContext(ctx)}
+	snapshot := events.Snapshot{Object: schedules.Object(r.kind, s), Span: trace.SpanContextFromContext(ctx)}
 	if !asks {
 		if r.published.has(s.GetUID()) {
 			r.relay.Publish(snapshot)

@@ -1,21 +1,17 @@
 // Package variant describes the two kinds of schedules: the Kubeflow operator's, and Firesteel's own for the Apache
 // operator's applications. It contains all differences between them, so that one reconciler and one handler serve
-// both.
+// both. It is pure: package schedules reads and writes the schedules of a kind.
 package variant
 
 import (
-	"context"
 	"reflect"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
-	"github.com/firesteel-dev/firesteel/pkg/events"
-	"github.com/firesteel-dev/firesteel/pkg/kube"
 	"github.com/firesteel-dev/firesteel/pkg/schedule"
 )
 
@@ -40,13 +36,11 @@ type Kind struct {
 	// Finalizer is on each new run, so that the run cannot disappear before its schedule has recorded it.
 	Finalizer string
 
-	schedules func(client kube.Clients, namespace string) kube.Client[Schedule]
 	// spec is the type of a run's spec, and specPath the path of its fields in a schedule, with a dot at the end.
 	spec     reflect.Type
 	specPath string
 	// annotationsOf is the path of the metadata that has a run's annotations, with a dot at the end; empty if that is the schedule's own.
 	annotationsOf string
-	run           func(ctx context.Context, client kube.Clients, key types.NamespacedName) (metav1.Object, error)
 	template      func(s Schedule) (template, error)
 }
 
@@ -58,16 +52,6 @@ const (
 
 // All are all kinds of schedules.
 var All = []*Kind{Kubeflow, Apache}
-
-// Of returns the kind that an event is about; nil if it is about neither.
-func Of(object events.Object) *Kind {
-	for _, k := range All {
-		if object.Group == k.GroupVersion.Group && object.Resource == resource {
-			return k
-		}
-	}
-	return nil
-}
 
 // KindOf returns the kind of a schedule.
 func KindOf(s Schedule) *Kind {
@@ -93,24 +77,6 @@ func (k *Kind) GroupResource() schema.GroupResource {
 // RunsResource returns the resource of the runs.
 func (k *Kind) RunsResource() schema.GroupVersionResource {
 	return k.Runs.GroupVersion().WithResource(runsResource)
-}
-
-// Object returns the fields that events have about a schedule.
-func (k *Kind) Object(s Schedule) events.Object {
-	return events.Object{
-		Group: k.GroupVersion.Group, Resource: resource, Kind: kindName,
-		Namespace: s.GetNamespace(), Name: s.GetName(), UID: s.GetUID(),
-	}
-}
-
-// Schedules reads and writes the schedules of a namespace.
-func (k *Kind) Schedules(client kube.Clients, namespace string) kube.Client[Schedule] {
-	return k.schedules(client, namespace)
-}
-
-// Run reads a run.
-func (k *Kind) Run(ctx context.Context, client kube.Clients, key types.NamespacedName) (metav1.Object, error) {
-	return k.run(ctx, client, key)
 }
 
 // Owner returns the reference to the schedule of this kind that owns an object, and whether there is one.

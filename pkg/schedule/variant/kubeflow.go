@@ -1,18 +1,13 @@
 package variant
 
 import (
-	"context"
 	"fmt"
 	"reflect"
 	"slices"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
-
 	sparkoperatorv1beta2 "github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow"
-	"github.com/firesteel-dev/firesteel/pkg/kube"
 )
 
 // Kubeflow is the Kubeflow operator's kind of schedule.
@@ -22,14 +17,8 @@ var Kubeflow = &Kind{
 	Runs:          sparkoperatorv1beta2.SchemeGroupVersion.WithKind("SparkApplication"),
 	Finalizer:     kubeflow.API.Finalizer,
 	LabelSchedule: "sparkoperator.k8s.io/scheduled-app-name",
-	schedules: func(client kube.Clients, namespace string) kube.Client[Schedule] {
-		return kube.ClientOf[Schedule](client.SparkoperatorV1beta2().ScheduledSparkApplications(namespace))
-	},
-	spec:     reflect.TypeFor[sparkoperatorv1beta2.SparkApplicationSpec](),
-	specPath: "spec.template.",
-	run: func(ctx context.Context, client kube.Clients, key types.NamespacedName) (metav1.Object, error) {
-		return client.SparkoperatorV1beta2().SparkApplications(key.Namespace).Get(ctx, key.Name, metav1.GetOptions{})
-	},
+	spec:          reflect.TypeFor[sparkoperatorv1beta2.SparkApplicationSpec](),
+	specPath:      "spec.template.",
 	template: func(s Schedule) (template, error) {
 		own, ok := s.(*sparkoperatorv1beta2.ScheduledSparkApplication)
 		if !ok {
