@@ -40,7 +40,6 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/metrics/apiserver"
 	kubernetesmetrics "github.com/firesteel-dev/firesteel/pkg/metrics/kubernetes"
 	"github.com/firesteel-dev/firesteel/pkg/operators"
-	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
 	"github.com/firesteel-dev/firesteel/pkg/podtemplate/fetch"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/launch"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
@@ -103,7 +102,7 @@ func main() {
 		installed.DiscoveryOnly()
 	}
 	injection.Default.RegisterClient(withClients(installed, listed, env.WatchCodec))
-	fetch := fetch.New().Fetch
+	fetchTemplate := fetch.New().Fetch
 	process := base.NewProcess(relayFactory{
 		binding: env.SinkBinding, sends: events.NewLimiter(), requests: events.NewLimiter(),
 	}.newRelay, base.StartedWith(scope, handlers), restart)
@@ -112,7 +111,7 @@ func main() {
 		process.Settle(ctx)
 		end(signalled.Err())
 	}()
-	constructors := controllers(process, masters.Read, fetch)
+	constructors := controllers(process, masters.Read, fetchTemplate)
 	constructors[0] = following(installed, constructors[0])
 	if listed != nil {
 		constructors[0] = reporting(listed, scope, constructors[0])
@@ -161,16 +160,16 @@ func tune(cluster *rest.Config) error {
 }
 
 // controllers returns the constructors of all controllers.
-func controllers(process *base.Process, read masterui.Read, fetch podtemplate.Fetch) []injection.ControllerConstructor {
+func controllers(process *base.Process, read masterui.Read, fetchTemplate fetch.Func) []injection.ControllerConstructor {
 	constructors := schedule.NewControllers(process)
 	if process.Started().NamespaceHandler {
 		constructors = append(constructors, namespace.NewController(process))
 	}
 	return append(constructors,
 		sparkcluster.NewController(process, read),
-		sparkapplication.NewController(process, fetch, schedule.KeepApacheRuns),
-		kubeflowapplication.NewController(process, fetch, schedule.KeepKubeflowRuns),
-		earlyapplication.NewController(process, fetch))
+		sparkapplication.NewController(process, fetchTemplate, schedule.KeepApacheRuns),
+		kubeflowapplication.NewController(process, fetchTemplate, schedule.KeepKubeflowRuns),
+		earlyapplication.NewController(process, fetchTemplate))
 }
 
 // withLogger gives a controller a logger that redacts secrets and writes nothing at info for each reconcile.

@@ -1,6 +1,4 @@
-// Package podtemplate reads the pod templates that applications name by a URL, from locations that the operator
-// allows.
-//
-// Allowed checks what may be read, and Decode reads a template. Keeper has each template read beside the reconciler, once for
-// an attempt. Package fetch reads the URLs.
+// Package podtemplate has the rules of the pod templates that applications name by a URL: Allowed checks which locations the admin allows,
+// and Decode decodes a template. It is pure: package fetch reads the URLs, and its Keeper has each template read beside the reconciler, once
+// for an attempt.
 package podtemplate

@@ -1,4 +1,4 @@
-package podtemplate
+package fetch
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/fairshare"
 	"github.com/firesteel-dev/firesteel/pkg/finding"
+	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
 )
 
 const (
@@ -28,8 +29,8 @@ const (
 	maxAttempts = 2048
 )
 
-// Fetch reads the template at a location. It returns a *finding.Finding if a retry cannot help.
-type Fetch func(ctx context.Context, location Location) ([]byte, error)
+// Func reads the template at a location. It returns a *finding.Finding if a retry cannot help.
+type Func func(ctx context.Context, location podtemplate.Location) ([]byte, error)
 
 // Attempt identifies an attempt of an application.
 type Attempt struct {
@@ -59,7 +60,7 @@ func (m *Missed) Unwrap() error { return m.err }
 // the same template.
 type Keeper struct {
 	ctx   context.Context
-	fetch Fetch
+	fetch Func
 	// arrived is called with each application whose template was read or failed.
 	arrived func(types.NamespacedName)
 	slots   *fairshare.Limiter
@@ -69,7 +70,7 @@ type Keeper struct {
 }
 
 // NewKeeper returns a keeper that reads until the context ends.
-func NewKeeper(ctx context.Context, fetch Fetch, arrived func(types.NamespacedName)) *Keeper {
+func NewKeeper(ctx context.Context, fetch Func, arrived func(types.NamespacedName)) *Keeper {
 	return &Keeper{
 		ctx: ctx, fetch: fetch, arrived: arrived, slots: fairshare.New(maxFetches, maxFetchesPerNamespace),
 		attempts: lru.NewWithEvictionFunc(maxAttempts, func(_ lru.Key, value any) { value.(*attemptTemplates).cancel() }),
@@ -94,7 +95,7 @@ type template struct {
 
 // Get returns the template for an attempt, and what was dropped of it. Until reading has succeeded or failed, it
 // returns a *Pending, and arrived is called later. After a failure it returns a *finding.Finding or a *Missed.
-func (k *Keeper) Get(attempt Attempt, location Location) (*corev1.PodTemplateSpec, finding.List, error) {
+func (k *Keeper) Get(attempt Attempt, location podtemplate.Location) (*corev1.PodTemplateSpec, finding.List, error) {
 	k.mutex.Lock()
 	defer k.mutex.Unlock()
 	stored := k.of(attempt)
@@ -128,7 +129,7 @@ func (k *Keeper) Forget(uid types.UID) {
 }
 
 // read requests a template until it succeeds, or all tries have failed.
-func (k *Keeper) read(ctx context.Context, application types.NamespacedName, location Location, asked *template) {
+func (k *Keeper) read(ctx context.Context, application types.NamespacedName, location podtemplate.Location, asked *template) {
 	delays := wait.Backoff{Duration: time.Second, Factor: 2, Cap: 30 * time.Second, Steps: tries}
 	for try := 1; ; try++ {
 		result := k.once(ctx, application.Namespace, location)
@@ -157,7 +158,7 @@ func (k *Keeper) read(ctx context.Context, application types.NamespacedName, loc
 	}
 }
 
-func (k *Keeper) once(ctx context.Context, namespace string, location Location) (result template) {
+func (k *Keeper) once(ctx context.Context, namespace string, location podtemplate.Location) (result template) {
 	release, err := k.slots.Acquire(ctx, namespace)
 	if err != nil {
 		return template{err: err}
@@ -169,7 +170,7 @@ func (k *Keeper) once(ctx context.Context, namespace string, location Location) 
 	if err != nil {
 		return template{err: err}
 	}
-	result.spec, result.dropped, result.err = Decode(text)
+	result.spec, result.dropped, result.err = podtemplate.Decode(text)
 	return result
 }
 

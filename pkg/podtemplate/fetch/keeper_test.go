@@ -1,4 +1,4 @@
-package podtemplate_test
+package fetch_test
 
 import (
 	"context"
@@ -13,11 +13,15 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/finding"
 	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
+	"github.com/firesteel-dev/firesteel/pkg/podtemplate/fetch"
 )
+
+// labelledPod is a template whose label the tests look for.
+const labelledPod = "apiVersion: v1\nkind: Pod\nmetadata: {labels: {team: a}}\nspec: {serviceAccountName: spark}\n"
 
 // templateServer serves the templates that a keeper of a test fetches.
 type templateServer struct {
-	*podtemplate.Keeper
+	*fetch.Keeper
 	// answer is what the next fetches bring.
 	answer  func(ctx context.Context) ([]byte, error)
 	fetched atomic.Int32
@@ -26,7 +30,7 @@ type templateServer struct {
 
 func newTemplateServer(t *testing.T, answer func(context.Context) ([]byte, error)) *templateServer {
 	s := &templateServer{answer: answer, told: make(chan types.NamespacedName, 100)}
-	s.Keeper = podtemplate.NewKeeper(t.Context(), func(ctx context.Context, _ podtemplate.Location) ([]byte, error) {
+	s.Keeper = fetch.NewKeeper(t.Context(), func(ctx context.Context, _ podtemplate.Location) ([]byte, error) {
 		s.fetched.Add(1)
 		return s.answer(ctx)
 	}, func(key types.NamespacedName) { s.told <- key })
@@ -41,8 +45,8 @@ func fails(err error) func(context.Context) ([]byte, error) {
 	return func(context.Context) ([]byte, error) { return nil, err }
 }
 
-func attempt(number int64) podtemplate.Attempt {
-	return podtemplate.Attempt{NamespacedName: types.NamespacedName{Namespace: "team-a", Name: "pi"}, UID: "uid-of-pi", Number: number}
+func attempt(number int64) fetch.Attempt {
+	return fetch.Attempt{NamespacedName: types.NamespacedName{Namespace: "team-a", Name: "pi"}, UID: "uid-of-pi", Number: number}
 }
 
 var here = podtemplate.Location{Scheme: "https", Host: "example.com", Path: "/pi.yaml"}
@@ -51,7 +55,7 @@ var here = podtemplate.Location{Scheme: "https", Host: "example.com", Path: "/pi
 func (s *templateServer) ask(t *testing.T, number int64) string {
 	t.Helper()
 	template, _, err := s.Get(attempt(number), here)
-	var pending *podtemplate.Pending
+	var pending *fetch.Pending
 	switch {
 	case err == nil && template.Labels["team"] == "a":
 		return "there"
@@ -61,7 +65,7 @@ func (s *templateServer) ask(t *testing.T, number int64) string {
 		return "pending"
 	case errors.As(err, new(*finding.Finding)):
 		return "refused"
-	case errors.As(err, new(*podtemplate.Missed)):
+	case errors.As(err, new(*fetch.Missed)):
 		return "missed: " + err.Error()
 	default:
 		t.Fatalf("template %+v, error %v", template, err)

@@ -1,5 +1,6 @@
 // Package fetch reads pod templates by https, and from buckets of S3 and of Google Cloud Storage with the credentials
-// that the operator runs with. Whatever the scheme, a template is had by one GET.
+// that the operator runs with. Whatever the scheme, a template is read by one GET. A Keeper reads them beside the reconciler, and stores each
+// for the attempt that asked for it.
 package fetch
 
 import (

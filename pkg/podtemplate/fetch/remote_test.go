@@ -23,13 +23,13 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
 )
 
-const template = "apiVersion: v1\nkind: Pod\n"
+const templateText = "apiVersion: v1\nkind: Pod\n"
 
 // outcome is what came of a fetch: there, refused or retried, with the error's text.
 func outcome(text []byte, err error) (what, said string) {
 	var refusal *finding.Finding
 	switch {
-	case err == nil && string(text) == template:
+	case err == nil && string(text) == templateText:
 		return "there", ""
 	case err == nil:
 		return "something else", string(text)
@@ -69,7 +69,7 @@ func TestFetchByHTTPS(t *testing.T) {
 	s, reader := server(t, func(w http.ResponseWriter, request *http.Request) {
 		switch request.URL.Path {
 		case "/templates/pi.yaml":
-			_, _ = w.Write([]byte(template))
+			_, _ = w.Write([]byte(templateText))
 		case "/templates/large":
 			_, _ = w.Write(make([]byte, maxSize+1))
 		case "/templates/compressed":
@@ -77,7 +77,7 @@ func TestFetchByHTTPS(t *testing.T) {
 			_, _ = w.Write([]byte("not what it says"))
 		case "/templates/partial":
 			w.Header().Set("Content-Length", "100")
-			_, _ = w.Write([]byte(template))
+			_, _ = w.Write([]byte(templateText))
 		case "/templates/moved":
 			http.Redirect(w, request, "/templates/pi.yaml", http.StatusFound)
 		case "/templates/away":
@@ -205,7 +205,7 @@ func bucket(t *testing.T, region, path string) *httptest.Server {
 		case request.Header.Get("Authorization") != authorization(request, region), !signed(request):
 			w.WriteHeader(http.StatusForbidden)
 		default:
-			_, _ = w.Write([]byte(template))
+			_, _ = w.Write([]byte(templateText))
 		}
 	}))
 	t.Cleanup(s.Close)
@@ -358,7 +358,7 @@ func TestFetchFromGoogleCloudStorage(t *testing.T) {
 		case request.Header.Get("Authorization") != "Bearer token-of-the-operator":
 			w.WriteHeader(http.StatusUnauthorized)
 		default:
-			_, _ = w.Write([]byte(template))
+			_, _ = w.Write([]byte(templateText))
 		}
 	}))
 	defer storage.Close()

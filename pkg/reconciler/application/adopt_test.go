@@ -24,7 +24,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
 	"github.com/firesteel-dev/firesteel/pkg/events"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
-	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
+	"github.com/firesteel-dev/firesteel/pkg/podtemplate/fetch"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/adoption"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/applicationtest"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/drivers"
@@ -209,7 +209,7 @@ func TestWithRecord(t *testing.T) {
 			app := test.app.Obj()
 			kube, spark := fake.NewClientset(), sparkfake.NewSimpleClientset(app.DeepCopy())
 			clock := clocktesting.NewFakePassiveClock(applicationtest.Start.Add(test.at))
-			r := &Reconciler{kube: kube, deleter: drivers.NewDeleter(kube, clock, nil), launcher: launch.New(launch.Config{Clock: clock, Templates: podtemplate.NewKeeper(t.Context(), nil, nil)}), api: applications.Apache(spark), clock: clock, recordGuard: newRecordGuard(apache.New(apache.Defaults{}).SameVisibleStatus), expectations: drivers.NewExpectations(clock), newApplications: newNewApplications(apache.API), relay: silent{}, drivers: driverstest.Cached(t), relabelledDrivers: driverstest.NoneRelabelled(t)}
+			r := &Reconciler{kube: kube, deleter: drivers.NewDeleter(kube, clock, nil), launcher: launch.New(launch.Config{Clock: clock, Templates: fetch.NewKeeper(t.Context(), nil, nil)}), api: applications.Apache(spark), clock: clock, recordGuard: newRecordGuard(apache.New(apache.Defaults{}).SameVisibleStatus), expectations: drivers.NewExpectations(clock), newApplications: newNewApplications(apache.API), relay: silent{}, drivers: driverstest.Cached(t), relabelledDrivers: driverstest.NoneRelabelled(t)}
 			if test.before != nil {
 				test.before(r)
 			}

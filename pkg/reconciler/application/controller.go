@@ -24,7 +24,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/kube"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	applicationmetrics "github.com/firesteel-dev/firesteel/pkg/metrics/applications"
-	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
+	"github.com/firesteel-dev/firesteel/pkg/podtemplate/fetch"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/drivers"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/executors"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/launch"
@@ -45,7 +45,7 @@ type Kind struct {
 	// Generate makes the controller that injection-gen generates for the type. That controller calls the reconciler.
 	Generate func(ctx context.Context, r *Reconciler, options controller.OptionsFn) *controller.Impl
 	// Fetch reads the pod templates that a property names by a URL.
-	Fetch podtemplate.Fetch
+	Fetch fetch.Func
 	// OnStatusWrite is called after each status write, with the application before and after it; may be nil.
 	OnStatusWrite func(before, after dialect.Application)
 	// OnSettings is called when the settings change; may be nil.
@@ -166,7 +166,7 @@ func newReconciler(
 		launcher: launch.New(launch.Config{
 			API: kind.API, Kube: kube, Dynamic: dynamicclient.Get(ctx), Drivers: cached, Deleter: deleter, Expectations: expectations,
 			ApplicationOf: apps.byDriverUID,
-			Templates:     podtemplate.NewKeeper(ctx, kind.Fetch, impl.EnqueueKey), Redactors: redactors, Clock: realClock,
+			Templates:     fetch.NewKeeper(ctx, kind.Fetch, impl.EnqueueKey), Redactors: redactors, Clock: realClock,
 			Quotas: tracker, EnqueueAfter: impl.EnqueueAfter,
 		}),
 		quotas:       source,

@@ -31,7 +31,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
 	"github.com/firesteel-dev/firesteel/pkg/events"
 	applicationmetrics "github.com/firesteel-dev/firesteel/pkg/metrics/applications"
-	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
+	"github.com/firesteel-dev/firesteel/pkg/podtemplate/fetch"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/applicationtest"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/drivers"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/drivers/driverstest"
@@ -78,7 +78,7 @@ func newLife(t *testing.T, app *sparkv1.SparkApplication) *life {
 	l.r = &Reconciler{
 		api: applications.Apache(l.spark), kube: l.kube, deleter: deleter, launcher: launch.New(launch.Config{
 			API: applications.Apache(l.spark), Kube: l.kube, Drivers: cached, Deleter: deleter, Expectations: expectations, Clock: l.clock,
-			Templates: podtemplate.NewKeeper(t.Context(), nil, func(types.NamespacedName) {}), Redactors: base.NewRedactors(),
+			Templates: fetch.NewKeeper(t.Context(), nil, func(types.NamespacedName) {}), Redactors: base.NewRedactors(),
 			EnqueueAfter: func(any, time.Duration) {},
 		}), drivers: cached, relay: noSink{}, clock: l.clock,
 		enqueueAfter: func(any, time.Duration) {}, deadlines: newDeadlines(func(types.NamespacedName) {}),

@@ -13,7 +13,7 @@ import (
 	sparkclient "github.com/firesteel-dev/firesteel/pkg/client/injection/client"
 	appinformer "github.com/firesteel-dev/firesteel/pkg/client/injection/informers/early/v1alpha1/sparkapplication"
 	appreconciler "github.com/firesteel-dev/firesteel/pkg/client/injection/reconciler/early/v1alpha1/sparkapplication"
-	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
+	"github.com/firesteel-dev/firesteel/pkg/podtemplate/fetch"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
 )
@@ -22,7 +22,7 @@ import (
 const scope = "github.com/firesteel-dev/firesteel/pkg/reconciler/earlyapplication"
 
 // NewController makes the constructor of the controller. fetch reads pod templates. The API has no schedules.
-func NewController(process *base.Process, fetch podtemplate.Fetch) func(context.Context, configmap.Watcher) *controller.Impl {
+func NewController(process *base.Process, fetchTemplate fetch.Func) func(context.Context, configmap.Watcher) *controller.Impl {
 	return func(ctx context.Context, cmw configmap.Watcher) *controller.Impl {
 		return application.NewController(ctx, cmw, process, application.Kind{
 			API:      applications.Early(sparkclient.Get(ctx)),
@@ -31,7 +31,7 @@ func NewController(process *base.Process, fetch podtemplate.Fetch) func(context.
 			Generate: func(ctx context.Context, r *application.Reconciler, options controller.OptionsFn) *controller.Impl {
 				return appreconciler.NewImpl(ctx, &Reconciler{r}, options)
 			},
-			Fetch: fetch,
+			Fetch: fetchTemplate,
 		})
 	}
 }

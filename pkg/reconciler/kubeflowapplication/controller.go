@@ -15,7 +15,7 @@ import (
 	sparkclient "github.com/firesteel-dev/firesteel/pkg/client/injection/client"
 	appinformer "github.com/firesteel-dev/firesteel/pkg/client/injection/informers/sparkoperator/v1beta2/sparkapplication"
 	appreconciler "github.com/firesteel-dev/firesteel/pkg/client/injection/reconciler/sparkoperator/v1beta2/sparkapplication"
-	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
+	"github.com/firesteel-dev/firesteel/pkg/podtemplate/fetch"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
 )
@@ -30,7 +30,7 @@ const (
 
 // NewController makes the constructor of the controller. fetch reads pod templates. keepFinalizer is nil if there are no schedules.
 func NewController(
-	process *base.Process, fetch podtemplate.Fetch, keepFinalizer application.KeepFinalizer,
+	process *base.Process, fetchTemplate fetch.Func, keepFinalizer application.KeepFinalizer,
 ) func(context.Context, configmap.Watcher) *controller.Impl {
 	return func(ctx context.Context, cmw configmap.Watcher) *controller.Impl {
 		informer := appinformer.Get(ctx).Informer()
@@ -46,7 +46,7 @@ func NewController(
 			},
 			OnStatusWrite: metrics.wrote,
 			OnSettings:    metrics.follow,
-			Fetch:         fetch,
+			Fetch:         fetchTemplate,
 			KeepFinalizer: keepFinalizer,
 		})
 		metrics.serve(prometheus.DefaultRegisterer, impl)

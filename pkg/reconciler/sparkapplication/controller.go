@@ -13,7 +13,7 @@ import (
 	sparkclient "github.com/firesteel-dev/firesteel/pkg/client/injection/client"
 	appinformer "github.com/firesteel-dev/firesteel/pkg/client/injection/informers/spark/v1/sparkapplication"
 	appreconciler "github.com/firesteel-dev/firesteel/pkg/client/injection/reconciler/spark/v1/sparkapplication"
-	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
+	"github.com/firesteel-dev/firesteel/pkg/podtemplate/fetch"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
 )
@@ -23,7 +23,7 @@ const scope = "github.com/firesteel-dev/firesteel/pkg/reconciler/sparkapplicatio
 
 // NewController makes the constructor of the controller. fetch reads pod templates. keepFinalizer is nil if there are no schedules.
 func NewController(
-	process *base.Process, fetch podtemplate.Fetch, keepFinalizer application.KeepFinalizer,
+	process *base.Process, fetchTemplate fetch.Func, keepFinalizer application.KeepFinalizer,
 ) func(context.Context, configmap.Watcher) *controller.Impl {
 	return func(ctx context.Context, cmw configmap.Watcher) *controller.Impl {
 		return application.NewController(ctx, cmw, process, application.Kind{
@@ -33,7 +33,7 @@ func NewController(
 			Generate: func(ctx context.Context, r *application.Reconciler, options controller.OptionsFn) *controller.Impl {
 				return appreconciler.NewImpl(ctx, &Reconciler{r}, options)
 			},
-			Fetch:         fetch,
+			Fetch:         fetchTemplate,
 			KeepFinalizer: keepFinalizer,
 		})
 	}

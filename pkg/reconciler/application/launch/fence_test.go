@@ -17,7 +17,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/applications"
 	sparkfake "github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned/fake"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
-	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
+	"github.com/firesteel-dev/firesteel/pkg/podtemplate/fetch"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/applicationtest"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/drivers"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
@@ -65,7 +65,7 @@ func TestFenceIsWrittenOnceWithTheFinalizer(t *testing.T) {
 	app.Finalizers, app.Annotations, app.ResourceVersion = []string{"example.com/theirs"}, map[string]string{"theirs": "stays"}, "17"
 	client := sparkfake.NewSimpleClientset(app.DeepCopy())
 	api := applications.Apache(client)
-	l := New(Config{API: api, Clock: applicationtest.ClockAt(applicationtest.Start), Templates: podtemplate.NewKeeper(t.Context(), nil, nil)})
+	l := New(Config{API: api, Clock: applicationtest.ClockAt(applicationtest.Start), Templates: fetch.NewKeeper(t.Context(), nil, nil)})
 	v, record := applicationtest.Viewed(app), &v1alpha1.Record{
 		Attempt: v1alpha1.Attempt{Since: metav1.NewMicroTime(applicationtest.Start)}, Launch: &v1alpha1.Launch{ID: idOfLaunch, DriverPod: "pi-0-driver"},
 	}
@@ -151,7 +151,7 @@ func TestFenceIsValidFromBeforeItIsWritten(t *testing.T) {
 			client, clock := fake.NewClientset(), applicationtest.ClockAt(applicationtest.Start.Add(test.age))
 			l := New(Config{
 				Kube: client, API: applications.Apache(nil), Clock: clock, Expectations: drivers.NewExpectations(clock),
-				Templates: podtemplate.NewKeeper(t.Context(), nil, nil),
+				Templates: fetch.NewKeeper(t.Context(), nil, nil),
 			})
 			prepared := &Prepared{
 				objects: &submission.Objects{Driver: applicationtest.DriverOf("this", "").Obj()}, launch: &v1alpha1.Launch{ID: "this"},
@@ -198,7 +198,7 @@ func TestNextAttemptWaitsForCreatesOfAnotherReplica(t *testing.T) {
 			client, clock := fake.NewClientset(), applicationtest.ClockAt(applicationtest.Start)
 			l := New(Config{
 				Kube: client, API: applications.Apache(nil), Clock: clock, Expectations: drivers.NewExpectations(clock),
-				Templates: podtemplate.NewKeeper(t.Context(), nil, nil),
+				Templates: fetch.NewKeeper(t.Context(), nil, nil),
 			})
 			for _, attempt := range test.own {
 				prepared := &Prepared{

@@ -26,7 +26,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
-	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
+	"github.com/firesteel-dev/firesteel/pkg/podtemplate/fetch"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/applicationtest"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/drivers"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/drivers/driverstest"
@@ -232,7 +232,7 @@ func TestLaunchAcceptsADriverThatAlreadyExists(t *testing.T) {
 			l := New(Config{
 				Kube: client, Deleter: drivers.NewDeleter(client, clock, nil), API: applications.Apache(nil), Clock: clock, Expectations: drivers.NewExpectations(clock),
 				Drivers: driverstest.Cached(t), EnqueueAfter: func(any, time.Duration) {},
-				Templates: podtemplate.NewKeeper(t.Context(), nil, nil),
+				Templates: fetch.NewKeeper(t.Context(), nil, nil),
 			})
 			var seen lifecycle.Observation
 			ctx := config.ToContext(t.Context(), config.Default())

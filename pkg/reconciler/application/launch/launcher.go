@@ -10,7 +10,7 @@ import (
 	"k8s.io/utils/lru"
 
 	"github.com/firesteel-dev/firesteel/pkg/applications"
-	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
+	"github.com/firesteel-dev/firesteel/pkg/podtemplate/fetch"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/drivers"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/quotas"
@@ -41,7 +41,7 @@ type Config struct {
 	Drivers      drivers.Cache
 	Deleter      drivers.Deleter
 	Expectations *drivers.Expectations
-	Templates    *podtemplate.Keeper
+	Templates    *fetch.Keeper
 	Redactors    base.Redactors
 	// Quotas are nil if nothing is compared with quotas.
 	Quotas *quotas.Tracker

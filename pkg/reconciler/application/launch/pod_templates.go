@@ -13,6 +13,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/kube"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
+	"github.com/firesteel-dev/firesteel/pkg/podtemplate/fetch"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/view"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
@@ -45,7 +46,7 @@ func (a *TemplateUnavailable) worst(b *TemplateUnavailable) *TemplateUnavailable
 // unavailableTemplate returns why a template is not available.
 func unavailableTemplate(remote dialect.RemoteTemplate, err error) *TemplateUnavailable {
 	const remedy = "make sure that the operator can reach it"
-	var pending *podtemplate.Pending
+	var pending *fetch.Pending
 	switch {
 	case !errors.As(err, &pending):
 		return &TemplateUnavailable{problem: remote.Refuse(fmt.Sprintf("could not be read (%v)", err), remedy)}
@@ -61,7 +62,7 @@ func unavailableTemplate(remote dialect.RemoteTemplate, err error) *TemplateUnav
 func (l *Launcher) addTemplates(
 	v *view.Application, attempt v1alpha1.Attempt, plan *submission.Plan,
 ) (finding.List, error) {
-	request := podtemplate.Attempt{NamespacedName: kube.KeyOf(v.App), UID: v.App.GetUID(), Number: attempt.ID}
+	request := fetch.Attempt{NamespacedName: kube.KeyOf(v.App), UID: v.App.GetUID(), Number: attempt.ID}
 	var warnings finding.List
 	var refused []error
 	var absent *TemplateUnavailable
@@ -92,7 +93,7 @@ func (l *Launcher) addTemplates(
 }
 
 func (l *Launcher) template(
-	request podtemplate.Attempt, allowed podtemplate.Allowed, url string,
+	request fetch.Attempt, allowed podtemplate.Allowed, url string,
 ) (*corev1.PodTemplateSpec, finding.List, error) {
 	location, refusal := allowed.Locate(url)
 	if refusal != nil {

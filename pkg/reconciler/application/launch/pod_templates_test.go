@@ -16,6 +16,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
 	"github.com/firesteel-dev/firesteel/pkg/finding"
 	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
+	"github.com/firesteel-dev/firesteel/pkg/podtemplate/fetch"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/applicationtest"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
@@ -71,7 +72,7 @@ func TestGiveTemplates(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				l := New(Config{API: applications.Apache(nil), Templates: podtemplate.NewKeeper(t.Context(), fetched, func(types.NamespacedName) {})})
+				l := New(Config{API: applications.Apache(nil), Templates: fetch.NewKeeper(t.Context(), fetched, func(types.NamespacedName) {})})
 				allowed, _ := podtemplate.ParseAllowed("https://example.com")
 				allowing := apache.New(apache.Defaults{Settings: dialect.Settings{PodTemplates: allowed}})
 				plan := func() *submission.Plan {
