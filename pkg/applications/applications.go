@@ -68,7 +68,7 @@ func Early(clients kube.Clients) *API {
 	}
 }
 
-// served lists the APIs. Handlers and the watches of Pods serve all of them by this list.
+// served lists the APIs. What is done for each API goes through this list, if no generated type of the API is needed.
 var served = []func(kube.Clients) *API{Apache, Kubeflow, Early}
 
 // All returns the APIs by their groups.
@@ -81,10 +81,17 @@ func All(clients kube.Clients) map[string]*API {
 	return apis
 }
 
+// APIs returns the names that the APIs use, in a fixed order.
+func APIs() (apis []*dialect.API) {
+	for _, api := range served {
+		apis = append(apis, api(nil).API)
+	}
+	return apis
+}
+
 // PodSelectors returns the label selectors of the Pods to watch, of all APIs.
 func PodSelectors() (drivers, executors []string) {
-	for _, api := range served {
-		api := api(nil)
+	for _, api := range APIs() {
 		drivers, executors = append(drivers, api.DriverSelector), append(executors, api.ExecutorSelector)
 	}
 	return drivers, executors

@@ -24,14 +24,22 @@ import (
 
 	manifests "github.com/firesteel-dev/firesteel/config"
 	"github.com/firesteel-dev/firesteel/internal/version"
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel"
+	"github.com/firesteel-dev/firesteel/pkg/applications"
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
 )
 
-// groups holds the API groups whose CRDs belong to an API.
-var groups = map[string][]string{
-	"spark.apache.org":     {"spark.apache.org", "firesteel.dev"},
-	"sparkoperator.k8s.io": {"sparkoperator.k8s.io"},
-	// Applied only if it is asked for: where its CRD is, kubectl's sparkapplications means its kind.
-	"spark-operator.k8s.io": {"spark-operator.k8s.io"},
+// groups holds the API groups whose CRDs belong to an API, by the group of its applications. The Apache API has Firesteel's schedules, too.
+var groups = groupsOf(applications.APIs())
+
+func groupsOf(apis []*dialect.API) map[string][]string {
+	groups := map[string][]string{}
+	for _, api := range apis {
+		groups[api.Group] = []string{api.Group}
+	}
+	groups[apache.API.Group] = append(groups[apache.API.Group], firesteel.GroupName)
+	return groups
 }
 
 // APIs returns the names of all APIs.

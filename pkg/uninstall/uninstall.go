@@ -26,12 +26,9 @@ import (
 	"k8s.io/client-go/util/retry"
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/applications"
 	"github.com/firesteel-dev/firesteel/pkg/cluster/status"
 	"github.com/firesteel-dev/firesteel/pkg/config"
-	"github.com/firesteel-dev/firesteel/pkg/dialect"
-	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
-	"github.com/firesteel-dev/firesteel/pkg/dialect/early"
-	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow"
 )
 
 const (
@@ -61,14 +58,11 @@ type Kind struct {
 }
 
 // Kinds returns all kinds whose objects have a finalizer. Schedules have none.
-func Kinds() []Kind {
-	ofAPI := func(api *dialect.API) Kind {
-		return Kind{api.GroupVersionKind.GroupVersion().WithResource(api.Resource), api.Finalizer}
+func Kinds() (kinds []Kind) {
+	for _, api := range applications.APIs() {
+		kinds = append(kinds, Kind{api.GroupVersionResource(), api.Finalizer})
 	}
-	return []Kind{
-		ofAPI(apache.API), ofAPI(kubeflow.API), ofAPI(early.API),
-		{sparkv1.SchemeGroupVersion.WithResource("sparkclusters"), status.Finalizer},
-	}
+	return append(kinds, Kind{sparkv1.SchemeGroupVersion.WithResource("sparkclusters"), status.Finalizer})
 }
 
 // Installation is an installation that is uninstalled.
