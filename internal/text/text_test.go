@@ -8,7 +8,7 @@ import (
 	"github.com/firesteel-dev/firesteel/internal/text"
 )
 
-func TestClip(t *testing.T) {
+func TestTextsAreClippedBetweenCharacters(t *testing.T) {
 	for name, row := range map[string]struct{ given, want string }{
 		"short":                 {"abc", "abc"},
 		"as long as it may be":  {"abcdefgh", "abcdefgh"},

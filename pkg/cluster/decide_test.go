@@ -78,7 +78,7 @@ func states(record *v1alpha1.Record) []State {
 
 func at(after time.Duration) time.Time { return start.Add(after) }
 
-func TestDecide(t *testing.T) {
+func TestAClusterIsCreatedRunsAndEndsAsObserved(t *testing.T) {
 	made := Observation{Ensured: true, Created: start}
 	withMaster := func(master *Master) Observation {
 		seen := made
@@ -505,7 +505,7 @@ func TestWarnsIfTheMasterDoesNotShowItsWorkers(t *testing.T) {
 	}
 }
 
-func TestNeeded(t *testing.T) {
+func TestReadyNeedsTheMinimumOrAllThatAreAskedFor(t *testing.T) {
 	for _, test := range []struct{ minimum, asked, want int32 }{
 		{minimum: 2, asked: 3, want: 2},
 		{minimum: 0, asked: 3, want: 1},

@@ -36,7 +36,7 @@ func named(name string, configMap *corev1.ConfigMap) *corev1.ConfigMap {
 	return configMap
 }
 
-func TestScope(t *testing.T) {
+func TestTheScopeServesNamespacesAndLabels(t *testing.T) {
 	for name, test := range map[string]struct {
 		given *corev1.ConfigMap
 		want  string // of team-a/red team-a/blue team-b/red team-b/blue
@@ -170,7 +170,7 @@ func TestScopeWithNamespaceSelector(t *testing.T) {
 	}
 }
 
-func TestDefaults(t *testing.T) {
+func TestSettingsOfConfigDefaultsAreRead(t *testing.T) {
 	hour, none := int64(3_600_000), int64(0)
 	for name, test := range map[string]struct {
 		given *corev1.ConfigMap
@@ -294,7 +294,7 @@ func TestPodSecurity(t *testing.T) {
 	}
 }
 
-func TestHandlers(t *testing.T) {
+func TestHandlersRunWhereConfigHandlersSays(t *testing.T) {
 	for name, test := range map[string]struct {
 		given     *corev1.ConfigMap
 		inProcess bool
@@ -313,7 +313,7 @@ func TestHandlers(t *testing.T) {
 	}
 }
 
-func TestEvents(t *testing.T) {
+func TestSettingsOfConfigEventsAreRead(t *testing.T) {
 	for name, test := range map[string]struct {
 		given    *corev1.ConfigMap
 		grace    time.Duration

@@ -15,7 +15,7 @@ import (
 	kubeflowmetrics "github.com/firesteel-dev/firesteel/pkg/metrics/kubeflow"
 )
 
-func TestKubeflow(t *testing.T) {
+func TestSettingsOfConfigKubeflowAreRead(t *testing.T) {
 	unchanged := config.Kubeflow{Defaults: settings.NewDefaults(), Metrics: kubeflowmetrics.DefaultSettings()}
 	changed := func(change func(*config.Kubeflow)) config.Kubeflow {
 		changed := unchanged

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-func TestClip(t *testing.T) {
+func TestTextsOfEventsAreClippedToBytes(t *testing.T) {
 	cases := map[string]struct {
 		text  string
 		limit int

@@ -286,7 +286,7 @@ func TestExpiresAt(t *testing.T) {
 	}
 }
 
-func TestFinished(t *testing.T) {
+func TestAnApplicationIsFinishedWhenNothingIsLeftToDo(t *testing.T) {
 	for name, tt := range map[string]struct {
 		record *v1alpha1.Record
 		policy Policy

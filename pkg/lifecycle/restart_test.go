@@ -233,7 +233,7 @@ func TestARestartRecordsThePreviousAttempt(t *testing.T) {
 	}
 }
 
-func TestJudge(t *testing.T) {
+func TestTheRestartPolicyJudgesEachEnd(t *testing.T) {
 	always := plain(restarts(RestartAlways))
 	end := func(state State) *v1alpha1.Record {
 		return submitted().Running().After(time.Hour).EndedRestartable(state).Obj()

@@ -32,15 +32,15 @@ import (
 	"github.com/firesteel-dev/firesteel/test/harness/pages"
 )
 
-//go:generate go test -run TestReference -update .
+//go:generate go test -run TestReferenceIsCurrent -update .
 
 const reference = "../../docs/operators/metrics.md"
 
 //go:embed testdata/metrics.md.tmpl
 var page string
 
-// TestReference keeps the documentation of the metrics what the code makes.
-func TestReference(t *testing.T) {
+// TestReferenceIsCurrent keeps the documentation of the metrics what the code makes.
+func TestReferenceIsCurrent(t *testing.T) {
 	provider := &noting{}
 	_, requests := apiserver.CountRequests(provider)
 	_, relay := events.NewRelay(events.RelayConfig{MeterProvider: provider})

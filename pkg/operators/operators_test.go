@@ -80,7 +80,7 @@ func scope(t *testing.T, data map[string]string) *config.Scope {
 	return scope
 }
 
-func TestFind(t *testing.T) {
+func TestOtherOperatorsAreFoundWhereTheyServeTheSameNamespaces(t *testing.T) {
 	const (
 		podWebhook = "mutate--v1-pod.sparkoperator.k8s.io"
 		kubeflow   = "spark-operator-controller-7d9f8b6c5-x2x4z_1b4e28ba"

@@ -29,7 +29,7 @@ spec:
 # The end.
 `
 
-func TestDecode(t *testing.T) {
+func TestTemplatesAreDecodedFromPodsAndPodTemplates(t *testing.T) {
 	for name, test := range map[string]struct {
 		text    string
 		dropped []string

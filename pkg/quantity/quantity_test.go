@@ -29,7 +29,7 @@ var endless = []string{
 	strings.Repeat("9", 1<<20), strings.Repeat("0", 1<<20) + "1", "1e" + strings.Repeat("9", 1<<20),
 }
 
-func TestParse(t *testing.T) {
+func TestQuantitiesAreParsedAsKubernetesDoesWithinBounds(t *testing.T) {
 	for _, text := range accepted {
 		got, err := quantity.Parse(text)
 		if want := resource.MustParse(strings.TrimSpace(text)); err != nil || got.Cmp(want) != 0 {

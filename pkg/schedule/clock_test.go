@@ -46,7 +46,7 @@ func instants(t *testing.T, c *schedule.Clock, zone, after, upTo string) []strin
 	return shown
 }
 
-func TestInstants(t *testing.T) {
+func TestCronExpressionsHaveTheirInstants(t *testing.T) {
 	for name, test := range map[string]struct {
 		schedule, zone string
 		after, upTo    string

@@ -11,7 +11,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/schedule"
 )
 
-func TestDecide(t *testing.T) {
+func TestRunsAreDueMissedAndScheduled(t *testing.T) {
 	const second = time.Second
 	never := time.Time{}
 	for name, test := range map[string]struct {

@@ -23,7 +23,7 @@ func earlier(hash string) *v1alpha1.Record {
 	return &v1alpha1.Record{Attempt: v1alpha1.Attempt{SpecHash: hash}, Launch: &v1alpha1.Launch{}}
 }
 
-func TestSince(t *testing.T) {
+func TestEditsAreDistinguishedFromNewVersionsAndDefaults(t *testing.T) {
 	observed := now
 	observed.Observed = 5
 	for name, test := range map[string]struct {
@@ -58,7 +58,7 @@ func TestSince(t *testing.T) {
 	}
 }
 
-func TestNote(t *testing.T) {
+func TestTheRecordGetsTheSpecOfTheAttempt(t *testing.T) {
 	record := earlier("json")
 	record.Launch.SpecHash = "json"
 	now.Note(record)
@@ -78,7 +78,7 @@ func TestNote(t *testing.T) {
 }
 
 // An upgrade writes no record just to note the same in another way.
-func TestUnnote(t *testing.T) {
+func TestTheNoteOfAnOlderVersionStaysIfItMeansTheSame(t *testing.T) {
 	for name, test := range map[string]struct {
 		older *v1alpha1.Record
 		same  bool

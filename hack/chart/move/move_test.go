@@ -75,7 +75,7 @@ func TestTableNamesValuesOfTheChart(t *testing.T) {
 	}
 }
 
-func TestConversion(t *testing.T) {
+func TestValuesOfOtherChartsAreConverted(t *testing.T) {
 	for name, test := range map[string]struct {
 		chart Chart
 		given string

@@ -122,7 +122,7 @@ workerSpec: {statefulSetMetadata: `+template+`, serviceMetadata: `+template+`}`)
 	}
 }
 
-func TestServices(t *testing.T) {
+func TestServicesSelectTheMasterAndTheWorkers(t *testing.T) {
 	objects := build(t, "")
 	want := corev1.ServiceSpec{
 		ClusterIP: "None", Selector: map[string]string{"spark-role": "master", "spark.operator/spark-cluster-name": "c"},
@@ -186,7 +186,7 @@ workerSpec: {statefulSetSpec: {replicas: 5, template: {metadata: {labels: {mine:
 	}
 }
 
-func TestContainers(t *testing.T) {
+func TestTheSparkContainerIsFoundOrAdded(t *testing.T) {
 	for name, test := range map[string]struct {
 		containers string
 		want       []string
@@ -210,7 +210,7 @@ func TestContainers(t *testing.T) {
 	}
 }
 
-func TestImages(t *testing.T) {
+func TestTheImageComesFromPropertiesSettingsOrTheVersion(t *testing.T) {
 	named := cluster(t, `{sparkConf: {spark.kubernetes.container.image: "r/spark:{{SPARK_VERSION}}-x"},
 		workerSpec: {statefulSetSpec: {template: {spec: {containers: [{name: worker, image: other}]}}}}}`)
 	for name, test := range map[string]struct {
@@ -237,7 +237,7 @@ func TestImages(t *testing.T) {
 	}
 }
 
-func TestDaemons(t *testing.T) {
+func TestMasterAndWorkersGetTheirEnvironmentAndCommands(t *testing.T) {
 	objects := build(t, `sparkConf: {spark.b: "2", spark.a: "1"}`)
 	master, worker := containerOf(objects.Master, "master"), containerOf(objects.Worker, "worker")
 	const conf = `-Dspark.a="1" -Dspark.b="2" -Dspark.kubernetes.namespace="spark" -Dspark.shuffle.service.enabled="true" ` +
@@ -421,7 +421,7 @@ workerSpec: {statefulSetSpec: {template: {spec: {terminationGracePeriodSeconds: 
 	}
 }
 
-func TestAutoscaler(t *testing.T) {
+func TestTheAutoscalerScalesTheWorkers(t *testing.T) {
 	scaler := build(t, workers(5, 0, 3)).Autoscaler.Spec
 	if scaler.ScaleTargetRef.Name != "c-worker" || scaler.ScaleTargetRef.Kind != "StatefulSet" || *scaler.MinReplicas != 1 || scaler.MaxReplicas != 3 {
 		t.Errorf("the autoscaler is %+v", scaler)

@@ -11,7 +11,7 @@ import (
 	. "github.com/firesteel-dev/firesteel/pkg/cluster/status"
 )
 
-func TestRollout(t *testing.T) {
+func TestARolloutIsOverWhenAllPodsAreOfTheNewSpec(t *testing.T) {
 	plain := appsv1.StatefulSetUpdateStrategy{Type: appsv1.RollingUpdateStatefulSetStrategyType}
 	onDelete := appsv1.StatefulSetUpdateStrategy{Type: appsv1.OnDeleteStatefulSetStrategyType}
 	partition := plain

@@ -75,7 +75,7 @@ func TestWorkersAreShownWhileObjectsExist(t *testing.T) {
 	}
 }
 
-func TestConditions(t *testing.T) {
+func TestConditionsFollowStatesAndFacts(t *testing.T) {
 	ready := cluster.Readiness{Ready: true, Reason: "RunningHealthy", Message: "Well."}
 	lacking := cluster.Readiness{Reason: "TooFewWorkers", Message: "Few."}
 	refused := &lifecycle.Cause{Reason: "Invalid", Message: "No."}

@@ -13,7 +13,7 @@ func master(container string) string {
 	return `masterSpec: {statefulSetSpec: {template: {spec: {containers: [{name: master, ` + container + `}]}}}}`
 }
 
-func TestWarnings(t *testing.T) {
+func TestWarningsNameFieldsThatAreNotDoneAsWritten(t *testing.T) {
 	for name, test := range map[string]struct {
 		spec   string
 		change func(*sparkv1.SparkCluster)

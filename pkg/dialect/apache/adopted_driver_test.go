@@ -129,7 +129,7 @@ func TestPickDriver(t *testing.T) {
 	}
 }
 
-func TestAdopt(t *testing.T) {
+func TestTheDriverOfAnotherOperatorGoesIntoTheRecord(t *testing.T) {
 	adopted := func(t *testing.T, app *application, driver *corev1.Pod) *v1alpha1.Record {
 		t.Helper()
 		record, err := apache.Adopt(app.Obj(), apache.Defaults{}, inherited(t, app.Obj()), driver)
@@ -207,7 +207,7 @@ func TestAdopt(t *testing.T) {
 	})
 }
 
-func TestOwns(t *testing.T) {
+func TestAnApplicationOwnsDriversByUIDAndOrphansWhileItIsDeleted(t *testing.T) {
 	own := func() *application { return leftIn(t, "failed") }
 	another := func(app *sparkv1.SparkApplication) { app.UID = "another" }
 	deleted := func(app *sparkv1.SparkApplication) { app.DeletionTimestamp = &metav1.Time{Time: start} }

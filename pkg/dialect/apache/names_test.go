@@ -12,7 +12,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
-func TestNames(t *testing.T) {
+func TestNamesOfObjectsAreThoseOfTheApacheOperator(t *testing.T) {
 	const of44 = "nightly-aggregation-of-clickstreams-for-emea"
 	for name, test := range map[string]struct {
 		app     *application

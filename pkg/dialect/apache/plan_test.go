@@ -195,7 +195,7 @@ func defaultsWith(key, value string) map[string]string {
 	return properties
 }
 
-func TestProperties(t *testing.T) {
+func TestSpecsBecomeSparkProperties(t *testing.T) {
 	const deleteExecutors = "spark.kubernetes.executor.deleteOnTermination"
 	long := strings.Repeat("a", 64)
 	const shortened = "aaaaaaaaa-5rs18jlfi7r50r3cptdk77bwbiowc5coszl6"

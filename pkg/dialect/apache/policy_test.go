@@ -45,7 +45,7 @@ func tolerating(change func(*sparkv1.ApplicationTolerations)) *sparkv1.SparkAppl
 	return pi().Tolerating(tolerations).Obj()
 }
 
-func TestPolicy(t *testing.T) {
+func TestTolerationsBecomeThePolicy(t *testing.T) {
 	for name, test := range map[string]struct {
 		app  *sparkv1.SparkApplication
 		want lifecycle.Policy

@@ -239,7 +239,7 @@ func executorLabels(plan submission.Plan) map[string]string {
 	return labels
 }
 
-func TestCores(t *testing.T) {
+func TestFractionsOfCoresAreRequestedAndRoundedUpForSpark(t *testing.T) {
 	for written, want := range map[string]struct{ request, cores string }{
 		`0.1`: {"0.1", "1"}, `"0.1"`: {"0.1", "1"}, `"100m"`: {"100m", "1"}, `1`: {"", "1"}, `"1"`: {"", "1"}, `"1500m"`: {"1500m", "2"},
 		`"2000m"`: {"", "2"}, `2.5`: {"2.5", "3"}, `null`: {"", ""},

@@ -54,7 +54,7 @@ func cluster(t *testing.T, answer int) *verify.Verifier {
 	return v
 }
 
-func TestHolds(t *testing.T) {
+func TestAnEventHoldsIfTheRecordOfItsObjectHasIt(t *testing.T) {
 	eventOf := func(o events.Object, change func(*v1alpha1.Transition)) cloudevents.Event {
 		transition := *failure.DeepCopy()
 		change(&transition)

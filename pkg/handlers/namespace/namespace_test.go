@@ -74,7 +74,7 @@ func creations(client *dynamicfake.FakeDynamicClient) string {
 
 const all = "serviceaccounts serviceaccounts resourcequotas rolebindings"
 
-func TestDecisions(t *testing.T) {
+func TestObjectsAreCreatedInNamespacesThatAskForThem(t *testing.T) {
 	binding := &rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: namespaces.Binding}}
 	for name, test := range map[string]struct {
 		objects []runtime.Object

@@ -108,7 +108,7 @@ func writes(t *testing.T, client *fake.Clientset) []patch {
 	return sent
 }
 
-func TestVerdict(t *testing.T) {
+func TestTheVerdictFollowsTheRestartPolicy(t *testing.T) {
 	due := metav1.NewMicroTime(start.Add(time.Minute + 30*time.Second))
 	for name, test := range map[string]struct {
 		app  *application
@@ -138,7 +138,7 @@ func TestVerdict(t *testing.T) {
 	}
 }
 
-func TestNothingIsDone(t *testing.T) {
+func TestEventsOfOtherOrOutdatedObjectsGiveNoVerdict(t *testing.T) {
 	reborn := pi
 	reborn.UID = "uid-of-another"
 	elsewhere := pi

@@ -152,7 +152,7 @@ const (
 	fenced = started + ", " + noted
 )
 
-func TestDecisions(t *testing.T) {
+func TestDueRunsAreStartedHeldOrMissed(t *testing.T) {
 	name := schedule.RunName("pi", due)
 	for what, test := range map[string]struct {
 		schedule *builder

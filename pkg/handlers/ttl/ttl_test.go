@@ -94,7 +94,7 @@ func precondition(resourceVersion string) metav1.Preconditions {
 	return metav1.Preconditions{UID: &uid, ResourceVersion: &resourceVersion}
 }
 
-func TestDeletion(t *testing.T) {
+func TestAnApplicationIsDeletedWhenItsTimeToLiveIsOver(t *testing.T) {
 	for name, test := range map[string]struct {
 		app     *application
 		now     time.Time

@@ -384,7 +384,7 @@ func (unavailable) Watch(context.Context, metav1.ListOptions) (watch.Interface, 
 	return nil, apierrors.NewServiceUnavailable("starting")
 }
 
-func TestPositions(t *testing.T) {
+func TestPositionsOfMergedListsAreParsedAndPrinted(t *testing.T) {
 	for text, want := range map[string]positions{
 		"namespaces:":              {},
 		"namespaces:a=1":           {"a": "1"},

@@ -42,7 +42,7 @@ func lives(c *cluster) {
 	}
 }
 
-func TestScrape(t *testing.T) {
+func TestMetricsHaveTheKubeflowOperatorsNamesAndLabels(t *testing.T) {
 	c := newClusterWith(t, kubeflowmetrics.DefaultSettings())
 	lives(c)
 	const want = `# TYPE spark_application_count counter

@@ -139,7 +139,7 @@ func deletionsOn(client *fake.Clientset) string {
 }
 
 // What is done for an application without a record, seen at an instant after the start.
-func TestWithRecord(t *testing.T) {
+func TestApplicationsWithoutARecordBeginOrAreAdoptedOrRestored(t *testing.T) {
 	known := func() *applicationtest.Application { return applicationtest.Pi().In(lifecycle.RunningHealthy, 4, 4) }
 	theirs := func() *applicationtest.Application {
 		return &applicationtest.Application{App: *applicationtest.With(applicationtest.Pi(), func(app *sparkv1.SparkApplication) {

@@ -30,7 +30,7 @@ func TestStripLeavesTombstonesAlone(t *testing.T) {
 	}
 }
 
-func TestUnfinished(t *testing.T) {
+func TestANewLeaderReconcilesUnfinishedApplications(t *testing.T) {
 	live := int64(60_000)
 	none := apache.Defaults{}
 	for name, test := range map[string]struct {

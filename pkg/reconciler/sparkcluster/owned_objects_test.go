@@ -144,7 +144,7 @@ func TestOwnWritesExpire(t *testing.T) {
 	w.wantBudget("never gone", "old")
 }
 
-func TestStrip(t *testing.T) {
+func TestCachedObjectsHoldOnlyWhatIsRead(t *testing.T) {
 	replicas := int32(2)
 	kept, err := strip(&appsv1.StatefulSet{
 		ObjectMeta: metav1.ObjectMeta{

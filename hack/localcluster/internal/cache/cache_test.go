@@ -62,7 +62,7 @@ func TestKeyDiffersForEachInput(t *testing.T) {
 	}
 }
 
-func TestDefault(t *testing.T) {
+func TestTheCacheIsBelowHomeUnlessTheEnvironmentNamesAnother(t *testing.T) {
 	t.Setenv("HOME", "/home/someone")
 	t.Setenv("FIRESTEEL_CACHE", "")
 	if dir, err := Default(); err != nil || dir != "/home/someone/.cache/firesteel" {

@@ -106,7 +106,7 @@ func TestStatusIfNoClusterRuns(t *testing.T) {
 	}
 }
 
-func TestEnvironment(t *testing.T) {
+func TestTheEnvironmentNamesTheCluster(t *testing.T) {
 	got := New("/cache", new(bytes.Buffer)).Environment()
 	want := []string{
 		"KUBECONFIG=/cache/cluster/kubeconfig",

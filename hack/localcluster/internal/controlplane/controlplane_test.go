@@ -17,7 +17,7 @@ func newControlPlane(t *testing.T) *ControlPlane {
 	}
 }
 
-func TestPrepare(t *testing.T) {
+func TestPrepareWritesCertificatesForEachAddress(t *testing.T) {
 	c := newControlPlane(t)
 	if err := c.Prepare(); err != nil {
 		t.Fatal(err)
@@ -64,7 +64,7 @@ func read(t *testing.T, file string) string {
 	return string(data)
 }
 
-func TestCorefile(t *testing.T) {
+func TestTheCorefileForwardsOnlyIfTheMachineIsOnline(t *testing.T) {
 	c := newControlPlane(t)
 	online, offline := c.corefile(true), c.corefile(false)
 	if !strings.Contains(online, "forward . /etc/resolv.conf") || strings.Contains(offline, "forward") {
@@ -92,7 +92,7 @@ func TestHasNameserver(t *testing.T) {
 	}
 }
 
-func TestArguments(t *testing.T) {
+func TestComponentsAreStartedWithTheAddressesOfTheCluster(t *testing.T) {
 	c := newControlPlane(t)
 	for want, args := range map[string][]string{
 		"--unsafe-no-fsync":                        c.etcdArgs(),

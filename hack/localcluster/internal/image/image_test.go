@@ -78,7 +78,7 @@ func testArchive(t *testing.T) io.Reader {
 	return &archive
 }
 
-func TestLayer(t *testing.T) {
+func TestALayerHasItsFilesAndItsDigest(t *testing.T) {
 	dir := writeTestLayer(t)
 	data, err := os.ReadFile(filepath.Join(dir, layerFile))
 	if err != nil {
@@ -123,7 +123,7 @@ func TestLayer(t *testing.T) {
 	}
 }
 
-func TestPush(t *testing.T) {
+func TestPushStoresAnImageUnderEachTag(t *testing.T) {
 	blobs := t.TempDir()
 	server := httptest.NewServer(registry.New(registry.WithBlobHandler(registry.NewDiskBlobHandler(blobs))))
 	defer server.Close()

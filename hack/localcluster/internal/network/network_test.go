@@ -60,7 +60,7 @@ func TestRemovalOfNothing(t *testing.T) {
 	}
 }
 
-func TestChains(t *testing.T) {
+func TestChainsOfKubernetesAndOfTheClusterAreFound(t *testing.T) {
 	want := []string{"filter KUBE-FORWARD", "filter KUBE-OTHER", "filter FIRESTEEL-FORWARD", "nat CNI-HOSTPORT-DNAT"}
 	if got := chains(saved); !slices.Equal(got, want) {
 		t.Errorf("got %q", got)

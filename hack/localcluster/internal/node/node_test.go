@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-func TestConfigurations(t *testing.T) {
+func TestTheConfigurationsOfTheNodeLeaveAllCPUToPods(t *testing.T) {
 	n := &Node{
 		Name: "localcluster", Address: "10.245.0.1", Dir: "/cache/node", Cgroup: "firesteel-1", PodCIDR: "10.244.0.0/16",
 		ClusterDNS: "10.96.0.10", Registry: "127.0.0.1:5005", PauseImage: "127.0.0.1:5005/pause:1", ClientCA: "/cache/ca.crt",

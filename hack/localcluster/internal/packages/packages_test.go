@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestMissing(t *testing.T) {
+func TestPackagesWhoseFilesAreAbsentAreMissing(t *testing.T) {
 	have := func(files ...string) func(string) bool {
 		return func(file string) bool { return slices.Contains(files, file) }
 	}

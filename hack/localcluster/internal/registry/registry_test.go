@@ -12,7 +12,7 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 )
 
-func TestServe(t *testing.T) {
+func TestTheRegistryServesUntilTheContextEnds(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -33,7 +33,7 @@ func TestServe(t *testing.T) {
 	}
 }
 
-func TestStat(t *testing.T) {
+func TestTheRegistryKnowsTheSizesOfItsBlobs(t *testing.T) {
 	dir := t.TempDir()
 	digest := v1.Hash{Algorithm: "sha256", Hex: "abc"}
 	if err := os.MkdirAll(filepath.Join(dir, "sha256"), 0o755); err != nil {

@@ -138,7 +138,7 @@ func TestStandInsAreNamed(t *testing.T) {
 	}
 }
 
-func TestCanonical(t *testing.T) {
+func TestNamesOfImagesAreCompleted(t *testing.T) {
 	for name, want := range map[string]string{
 		"spark:4.0.0":            "docker.io/library/spark:4.0.0",
 		"apache/spark:4.0.0":     "docker.io/apache/spark:4.0.0",
@@ -151,7 +151,7 @@ func TestCanonical(t *testing.T) {
 	}
 }
 
-func TestPlace(t *testing.T) {
+func TestFilesOfPySparkHaveTheirPlacesInTheImage(t *testing.T) {
 	for name, want := range map[string]string{
 		"pyspark-4.1.4/deps/jars/a.jar":       "jars/a.jar",
 		"pyspark-4.1.4/deps/bin/spark-submit": "bin/spark-submit",

@@ -114,7 +114,7 @@ func TestLongStepsAreReportedInOneLine(t *testing.T) {
 	}
 }
 
-func TestUntil(t *testing.T) {
+func TestUntilRepeatsAndNamesTheLastError(t *testing.T) {
 	tries := 0
 	err := Until(t.Context(), time.Minute, "third time", func(context.Context) error {
 		if tries++; tries < 3 {

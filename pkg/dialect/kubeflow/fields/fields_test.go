@@ -193,7 +193,7 @@ func propertiesOf(t *testing.T, app *v1beta2.SparkApplication) map[string]string
 	return planned(t, app, settings.NewDefaults()).Properties
 }
 
-func TestProperties(t *testing.T) {
+func TestFieldsBecomeSparkProperties(t *testing.T) {
 	for name, test := range map[string]struct {
 		app  *application
 		want map[string]string // empty for none
@@ -379,7 +379,7 @@ func TestConfigurationOfTheDriverIsMountedOnce(t *testing.T) {
 	}
 }
 
-func TestTemplates(t *testing.T) {
+func TestFieldsOfExecutorsBecomeATemplate(t *testing.T) {
 	const sidecarFirst = `template: {spec: {containers: [{name: logs, image: l}, {name: spark-kubernetes-executor, workingDir: /w}]}}`
 	for name, test := range map[string]struct {
 		app  *application

@@ -131,7 +131,7 @@ func TestRoutesInPlaceOfIngresses(t *testing.T) {
 	}
 }
 
-func TestIngresses(t *testing.T) {
+func TestIngressesAndTheirServicesFollowTheSpec(t *testing.T) {
 	for name, test := range map[string]struct {
 		app     *application
 		ingress settings.Ingress
@@ -297,7 +297,7 @@ func TestBatchSchedulerTaskGroupsOfYuniKorn(t *testing.T) {
 	}
 }
 
-func TestMonitoring(t *testing.T) {
+func TestMonitoringConfiguresTheJavaAgent(t *testing.T) {
 	const exposed = "exposeDriverMetrics: true, exposeExecutorMetrics: true"
 	for name, test := range map[string]struct {
 		app             *application

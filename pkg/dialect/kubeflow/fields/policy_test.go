@@ -20,7 +20,7 @@ func limit(most int64, backoff time.Duration) lifecycle.Limit {
 	return lifecycle.Limit{MaxAttempts: &most, Backoff: &backoff}
 }
 
-func TestPolicy(t *testing.T) {
+func TestSpecsBecomeThePolicy(t *testing.T) {
 	const never = -1 * time.Second
 	unlimited := func(backoff time.Duration) lifecycle.Limit { return lifecycle.Limit{Backoff: &backoff} }
 	// plain is the policy of an application that says nothing.
@@ -193,7 +193,7 @@ func TestSpecHash(t *testing.T) {
 	}
 }
 
-func TestRefused(t *testing.T) {
+func TestSpecsThatCannotRunAreRefusedWithTheirField(t *testing.T) {
 	for name, test := range map[string]struct {
 		app            *application
 		reason         string
@@ -234,7 +234,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-func TestAccepted(t *testing.T) {
+func TestSpecsThatCanRunAreNotRefused(t *testing.T) {
 	for name, app := range map[string]*application{
 		"the application's own namespace":     pi().Conf("spark.kubernetes.namespace", "team-a"),
 		"an image by a property":              pi().Conf("spark.kubernetes.container.image", "i"),

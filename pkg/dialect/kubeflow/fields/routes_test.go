@@ -17,15 +17,15 @@ import (
 	"github.com/firesteel-dev/firesteel/test/harness/pages"
 )
 
-//go:generate go test -run TestReference -update .
+//go:generate go test -run TestReferenceIsCurrent -update .
 
 const reference = "../../../../docs/users/kubeflow.md"
 
 //go:embed testdata/kubeflow.md.tmpl
 var page string
 
-// TestReference keeps the documentation of the fields what the table says.
-func TestReference(t *testing.T) {
+// TestReferenceIsCurrent keeps the documentation of the fields what the table says.
+func TestReferenceIsCurrent(t *testing.T) {
 	var want bytes.Buffer
 	tables := struct{ Routes, PodRoutes []fields.Route }{fields.Routes, fields.PodRoutes}
 	if err := template.Must(template.New("").Parse(page)).Execute(&want, tables); err != nil {

@@ -207,7 +207,7 @@ func wantSaid(t *testing.T, said []string, parts ...string) {
 	}
 }
 
-func TestRefusal(t *testing.T) {
+func TestRefusalsNameTheFieldOfTheUser(t *testing.T) {
 	defaults := settings.NewDefaults()
 	for name, test := range map[string]struct {
 		app  *application

@@ -19,7 +19,7 @@ func named(name string, change func(*v1beta2.SparkApplication)) *v1beta2.SparkAp
 	return app
 }
 
-func TestNames(t *testing.T) {
+func TestNamesOfObjectsAreThoseOfTheKubeflowOperator(t *testing.T) {
 	asIs := func(*v1beta2.SparkApplication) {}
 	long := strings.Repeat("a", 60)
 	for app, want := range map[*v1beta2.SparkApplication][3]string{

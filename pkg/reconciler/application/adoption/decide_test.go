@@ -14,7 +14,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/applicationtest"
 )
 
-func TestDecide(t *testing.T) {
+func TestApplicationsWithoutAUsableRecordAreAdoptedRestoredOrLeftAlone(t *testing.T) {
 	foreign := func(state string) func(*sparkv1.SparkApplication) {
 		return func(app *sparkv1.SparkApplication) {
 			app.Status.CurrentState = &sparkv1.ApplicationState{CurrentStateSummary: state, LastTransitionTime: "2026-03-01T12:00:00Z"}

@@ -51,7 +51,7 @@ func TestForgottenDriverHasNoExpectations(t *testing.T) {
 	}
 }
 
-func TestExpectations(t *testing.T) {
+func TestExpectationsHoldUntilTheCacheShowsThem(t *testing.T) {
 	clock := clocktesting.NewFakePassiveClock(applicationtest.Start)
 	s := NewExpectations(clock)
 	if _, gone := s.Deleted("driver"); gone || s.JustCreated("created") {

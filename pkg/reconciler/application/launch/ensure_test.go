@@ -66,7 +66,7 @@ func (s *service) UIDOfOwner(uid types.UID) *service {
 
 func (s *service) Obj() *corev1.Service { return s.service.DeepCopy() }
 
-func TestEnsure(t *testing.T) {
+func TestEnsureReusesObjectsOfTheLaunchAndDeletesThoseOfEarlierOnes(t *testing.T) {
 	for name, test := range map[string]struct {
 		existing *service
 		asks     string

@@ -35,7 +35,7 @@ import (
 )
 
 // A launch of which nothing is missing needs no completion, whatever another would look like.
-func TestLaunched(t *testing.T) {
+func TestALaunchIsCompleteIfItsDriverAndObjectsExist(t *testing.T) {
 	driver := func(id string) *corev1.Pod {
 		return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
 			Namespace: "team-a", Name: "pi-0-driver", UID: "uid-of-driver", Labels: map[string]string{dialect.LabelLaunch: id},

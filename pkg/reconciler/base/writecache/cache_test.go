@@ -17,7 +17,7 @@ func object(uid types.UID, version string) *corev1.ConfigMap {
 	return object
 }
 
-func TestNewest(t *testing.T) {
+func TestTheNewestIsTheOwnWriteUntilTheCacheHasCaughtUp(t *testing.T) {
 	for name, test := range map[string]struct {
 		own, cached *corev1.ConfigMap
 		want        string

@@ -91,7 +91,7 @@ func TestEachFaultIsInTheLog(t *testing.T) {
 	}
 }
 
-func TestTriggers(t *testing.T) {
+func TestTheSinkCallsTheHandlersThatEventsAsk(t *testing.T) {
 	for name, test := range map[string]struct {
 		attributes map[string]string
 		answer     int
