@@ -1,4 +1,4 @@
-// Package promtool tests the alerts with Prometheus' own tool. make test-alerts installs it.
+// Package promtool tests alerts and panels with Prometheus' own tool. make test-alerts installs it.
 package promtool
 
 import (
