@@ -10,10 +10,10 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/schedule"
 )
 
-// logDecision writes one debug line for a decision: the due run, the next run, whether the handler is asked, and the
-// requeue time.
-func logDecision(ctx context.Context, decision schedule.Decision, asks bool) {
-	var keys []any
+// logDecision writes one debug line for a decision, with the keys of the decisions about applications: the state, what the handler is asked
+// for, what holds a run, and the requeue time. It adds the due run and the next one.
+func logDecision(ctx context.Context, state v1alpha1.ScheduleState, decision schedule.Decision, asks bool) {
+	keys := []any{"state", state, "effect", effectOf(decision, asks)}
 	if !decision.Due.IsZero() {
 		keys = append(keys, "due", decision.Due)
 	}
@@ -27,6 +27,18 @@ func logDecision(ctx context.Context, decision schedule.Decision, asks bool) {
 		keys = append(keys, "awaits", schedule.Handler)
 	}
 	base.LogDecision(ctx, keys, decision.RequeueAt)
+}
+
+// effectOf returns what the handler is asked for; empty if nothing.
+func effectOf(decision schedule.Decision, asks bool) string {
+	switch {
+	case !asks:
+		return ""
+	case decision.Due.IsZero():
+		return "DeleteRuns"
+	default:
+		return "StartRun"
+	}
 }
 
 // logRun writes one info line for the run of an instant: started or, if its application was refused, not.

@@ -16,7 +16,34 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	schedulemetrics "github.com/firesteel-dev/firesteel/pkg/metrics/schedules"
+	"github.com/firesteel-dev/firesteel/pkg/schedule"
 )
+
+func TestADecisionIsLoggedWithTheKeysOfApplications(t *testing.T) {
+	core, logs := observer.New(zap.DebugLevel)
+	ctx := logging.WithLogger(t.Context(), zap.New(core).Sugar())
+	later := due.Add(time.Hour)
+	started := schedule.Decision{Record: &v1alpha1.ScheduleRecord{}, Due: due, Next: due, RequeueAt: later}
+	logDecision(ctx, v1alpha1.ScheduleStateScheduled, started, true)
+	surplus := schedule.Decision{Record: &v1alpha1.ScheduleRecord{Held: &v1alpha1.HeldRun{Policy: v1alpha1.ConcurrencyForbid}}, Next: later}
+	logDecision(ctx, v1alpha1.ScheduleStateScheduled, surplus, true)
+	logDecision(ctx, v1alpha1.ScheduleStateFailedValidation, schedule.Decision{Record: &v1alpha1.ScheduleRecord{}}, false)
+	var got []map[string]any
+	for _, entry := range logs.FilterMessage("decided").All() {
+		got = append(got, entry.ContextMap())
+	}
+	want := []map[string]any{
+		{"state": v1alpha1.ScheduleStateScheduled, "effect": "StartRun", "due": due, "next": due, "awaits": schedule.Handler, "until": later},
+		{
+			"state": v1alpha1.ScheduleStateScheduled, "effect": "DeleteRuns", "next": later, "held": v1alpha1.ConcurrencyForbid,
+			"awaits": schedule.Handler,
+		},
+		{"state": v1alpha1.ScheduleStateFailedValidation, "effect": ""},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("lines (-want +got):\n%s", diff)
+	}
+}
 
 func TestEachRunIsLoggedOnce(t *testing.T) {
 	core, logs := observer.New(zap.InfoLevel)

@@ -103,7 +103,7 @@ func (r *Reconciler) advance(ctx context.Context, s variant.Schedule) error {
 		overdueHandler = r.relay.Progress(s.GetUID()).OverdueHandler
 	}
 	schedule.Project(s, policy, decision, overdueHandler, now)
-	logDecision(ctx, decision, asks)
+	logDecision(ctx, s.GetScheduleStatus().ScheduleState, decision, asks)
 	if worthWriting(before, s.GetScheduleStatus()) {
 		wait := time.Duration(0)
 		if equality.Semantic.DeepEqual(before.Firesteel, s.GetScheduleStatus().Firesteel) {
