@@ -30,7 +30,7 @@ build: ## Build all packages.
 	go build ./...
 
 .PHONY: generate
-generate: ## Write all generated files: deep copies, clients, CRDs, pages, the contract of events, licences, dashboards, the chart.
+generate: ## Write all generated files: code, CRDs, pages, event contract, licences, dashboards, chart.
 	go run ./hack/codegen
 	go run ./hack/contract
 	go generate ./pkg/dialect/kubeflow/fields ./pkg/dialect/kubeflow/flags ./pkg/metrics
@@ -51,7 +51,7 @@ lint: ## Run golangci-lint.
 RELEASE := cd hack/release && go run . -version='$(VERSION)' -registry='$(KO_DOCKER_REPO)'
 
 .PHONY: release
-release: ## Write release/: manifests, chart, images for two platforms, SBOMs, checksums, provenance; VERSION, KO_DOCKER_REPO, COSIGN_KEY.
+release: ## Write the release/ folder for two platforms: VERSION, KO_DOCKER_REPO, COSIGN_KEY.
 	$(RELEASE)
 
 .PHONY: image
@@ -60,7 +60,7 @@ image: ## Write release/ with images of the tag image-tag: make image-tag=T imag
 	$(RELEASE) -tag='$(image-tag)'
 
 .PHONY: push
-push: ## Copy images and chart of release/, which make release or make image wrote, to KO_DOCKER_REPO, and write that name into its manifests.
+push: ## Copy images and chart of release/ to KO_DOCKER_REPO, and name that in its manifests.
 	$(if $(KO_DOCKER_REPO),,$(error KO_DOCKER_REPO names no registry: make image-tag=T push KO_DOCKER_REPO=registry.example.com/firesteel))
 	@[ -x release/push ] || { echo "release/ is not there: make release, or make image-tag=T image" >&2; exit 1; }
 	$(if $(image-tag),grep -q '"controller:$(image-tag)"' release/oci/index.json || { echo "release/ has no images with the tag $(image-tag): make image-tag=$(image-tag) image" >&2; exit 1; })
@@ -115,7 +115,7 @@ EARLIER ?= f5ec5a0efacfa9d2decceddb4cfc01022d104810
 
 .PHONY: chaos
 chaos: FAULTS ?= 10000
-chaos: ## Run the chaos test until FAULTS (10000) faults were injected; then a fifth with restores, and a fifth with two versions that take turns.
+chaos: ## Inject FAULTS (10000) faults; then a fifth with restores, and a fifth with two versions.
 	$(CHAOS) -chaos.faults=$(FAULTS) -chaos.length=90m -chaos.replica
 	$(CHAOS) -chaos.faults=$$(($(FAULTS) / 5)) -chaos.length=30m -chaos.restore
 	$(CHAOS) -chaos.faults=$$(($(FAULTS) / 5)) -chaos.length=30m -chaos.guard=3s -chaos.versions=$(EARLIER)
@@ -124,9 +124,9 @@ chaos: ## Run the chaos test until FAULTS (10000) faults were injected; then a f
 test-bench: ## Run each part of the benchmarks with twenty applications, to check that it works.
 	$(ASSETS) go test -count=1 -timeout=10m ./test/bench
 
-# It prints the seed that repeats the run.
+# It prints the seed of its random manifests. Set SEED to that seed to repeat the run.
 .PHONY: hostile
-hostile: ## Measure what COUNT (500) hostile manifests of each kind cost, and apply a tenth of them to a real API server. SEED sets the random seed.
+hostile: ## Measure COUNT (500) hostile manifests of each kind, and apply a tenth of them: SEED.
 	go test -count=1 -v -timeout=2h ./test/hostile -hostile.count=$(or $(COUNT),500) $(SEED:%=-hostile.seed=%)
 	$(CONTROL_PLANE) FIRESTEEL_HOSTILE=$$(( ($(or $(COUNT),500) + 9) / 10 )) FIRESTEEL_SEED=$(SEED) \
 		go test -count=1 -v -timeout=2h -run='^TestHostileObjectsAffectNoOtherApplication$$' ./test/integration
@@ -149,10 +149,10 @@ bench-compare: ## Compare reports of make bench: OLD with NEW (bench.json).
 		&& go tool -modfile=tools/go.mod benchstat -ignore=cpu old="$$dir/old" new="$$dir/new"
 
 # AKO and JOSDK are clones of apache/spark-kubernetes-operator and operator-framework/java-operator-sdk. Maven builds the
-# Apache operator from them, with the JDK 25 of JAVA_HOME. N=100 ROUNDS=1 is a try. go run ./test/bench/peers table FILE
+# Apache operator from them, with the JDK 25 of JAVA_HOME. OUT names the report (peers.json). N=100 ROUNDS=1 is a try. go run ./test/bench/peers table FILE
 # writes OUT into the pages.
 .PHONY: bench-peers
-bench-peers: ## Measure Firesteel and the Apache operator, which is built from the clones AKO and JOSDK, one after the other. OUT (peers.json) is the report's file.
+bench-peers: ## Measure Firesteel and the Apache operator, built from the clones AKO and JOSDK: OUT.
 	$(if $(and $(AKO),$(JOSDK)),,$(error AKO and JOSDK name no clones: make bench-peers AKO=spark-kubernetes-operator JOSDK=java-operator-sdk))
 	go build -o .bin/peers ./test/bench/peers
 	$(ASSETS) && export KUBEBUILDER_ASSETS && exec .bin/peers -ako='$(AKO)' -josdk='$(JOSDK)' -out='$(or $(OUT),peers.json)' \
@@ -172,7 +172,7 @@ chaos-schedules: ## Kill controller and handler around INSTANTS (1000) instants 
 	$(CONTROL_PLANE) FIRESTEEL_INSTANTS=$(or $(INSTANTS),1000) go test -count=1 -v -timeout=30m -run='^TestScheduleMissesAndDoublesNoRun$$' ./test/integration
 
 .PHONY: chaos-quota
-chaos-quota: ## Create APPLICATIONS (500) in a quota for ROOM (10), each of RUNS (30s), with two replicas, of which one is killed.
+chaos-quota: ## Run APPLICATIONS (500) of RUNS (30s) in a quota for ROOM (10), and kill a replica.
 	$(CONTROL_PLANE) FIRESTEEL_QUOTA=$(or $(APPLICATIONS),500)/$(or $(ROOM),10)/$(or $(RUNS),30s) go test -count=1 -v -timeout=90m -run='^TestQuotaIsSharedByManyApplications$$' ./test/integration
 
 .PHONY: parity
@@ -185,10 +185,11 @@ test-e2e: export EVENTING ?= yes
 test-e2e: ## Run the tests on a cluster, with real Spark.
 	hack/with-cluster.sh --as-found hack/e2e.sh ./test/e2e
 
+# It downloads two more versions of Spark.
 .PHONY: e2e
 e2e: export EVENTING ?= yes
 e2e: export SPARK_VERSIONS := 3.5.9,4.3.0
-e2e: ## Run the end-to-end tests, one for each feature and Spark version, and Argo CD's code; downloads two more versions.
+e2e: ## Run the end-to-end tests of all features and Spark versions, and Argo CD's code.
 	($(LOCALCLUSTER) prometheus)
 	cd test/argocd && go test -count=1 -tags=kubernetes_protomessage_one_more_release ./...
 	hack/with-cluster.sh --as-found hack/e2e.sh ./test/e2e/...
@@ -239,16 +240,16 @@ undeploy-webhook: ## Remove the webhook.
 
 .PHONY: uninstall
 uninstall: export CRDS := $(CRDS)
-uninstall: ## Remove Firesteel. Drivers go on; all applications stay, unless CRDS=yes, or names, deletes their CRDs.
+uninstall: ## Remove Firesteel. Drivers and applications stay; CRDS=yes, or names, deletes CRDs, too.
 	hack/with-cluster.sh hack/deploy.sh --uninstall
 
 .PHONY: namespace
-namespace: ## Create the namespace NAMESPACE (default), unless it exists, with what drivers need there: accounts, their rights, and what config-namespaces has.
+namespace: ## Create the namespace NAMESPACE (default), if absent, with what drivers need.
 	hack/with-cluster.sh hack/namespace.sh $(or $(NAMESPACE),default)
 
 .PHONY: demo
 demo: export APIS ?= spark.apache.org
-demo: ## Boot a node unless it runs, deploy Firesteel, run the applications of examples/ and show their events.
+demo: ## Boot a node, deploy Firesteel, run the applications of examples/ and show their events.
 	@hack/demo.sh
 
 .PHONY: demo-eventing
