@@ -30,7 +30,7 @@ spec:
     spark.kubernetes.driver.master: "local[1]"
     spark.kubernetes.authenticate.driver.serviceAccountName: "spark"
     spark.kubernetes.container.image: "apache/spark:4.0.0-java21-scala"
-    spark.kubernetes.driver.label.` + labelFate + `: "ends"
+    spark.kubernetes.driver.label.` + labelDriverPlan + `: "ends"
   runtimeVersions:
     sparkVersion: "4.0.0"
 ---

@@ -19,7 +19,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 )
 
-// bare is a client that makes the writes of a recorded life for each application of a workload, as fast as the API server
+// bare is a client that makes the recorded writes for each application of a workload, as fast as the API server
 // takes them, and decides nothing. Like a controller it is told by watches, and does first what it was told first.
 type bare struct {
 	*recording
@@ -39,7 +39,7 @@ type task struct {
 	step step
 }
 
-// replica is an application that lives a recorded life.
+// replica is an application that gets the recorded writes.
 type replica struct {
 	name string
 
@@ -48,7 +48,7 @@ type replica struct {
 }
 
 // newBare has a workload served by a number of workers, until the context ends.
-func (w *env) newBare(ctx context.Context, k kind, life *recording, workers int) (*workload, error) {
+func (w *env) newBare(ctx context.Context, k kind, recorded *recording, workers int) (*workload, error) {
 	config, err := w.controllerConfig(ctx)
 	if err != nil {
 		return nil, err
@@ -57,7 +57,7 @@ func (w *env) newBare(ctx context.Context, k kind, life *recording, workers int)
 	if err != nil {
 		return nil, err
 	}
-	b := &bare{recording: life, host: config.Host, client: client, copies: map[string]*replica{}}
+	b := &bare{recording: recorded, host: config.Host, client: client, copies: map[string]*replica{}}
 	b.ready = sync.NewCond(&b.mutex)
 	if b.workload, err = w.newWorkload(ctx, k, ends, b); err != nil {
 		return nil, err
@@ -179,7 +179,7 @@ func uidOf(pod []byte) (string, error) {
 func (b *bare) send(ctx context.Context, its *replica, write request) ([]byte, error) {
 	others := []string{
 		b.namespace, b.workload.namespace, b.name, its.name, b.uid, its.uid, b.driverUID, its.driverUID,
-		string(held), string(b.workload.fate),
+		string(held), string(b.workload.plan),
 	}
 	if b.hash != "" {
 		others = append(others, b.hash, hashOf(its.name))

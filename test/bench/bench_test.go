@@ -9,7 +9,7 @@ import (
 	"github.com/firesteel-dev/firesteel/test/bench/report"
 )
 
-// smokeCount and smokeBatches are as many applications, and parts to measure lives in, as are enough to see each part work.
+// smokeCount applications in smokeBatches batches are enough to see that each part works.
 const (
 	smokeCount   = 20
 	smokeBatches = 2

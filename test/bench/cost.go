@@ -14,14 +14,14 @@ import (
 
 const (
 	partCost = "cost"
-	// cpuGoal is what one life may cost the controller, in milliseconds.
+	// cpuGoal is the CPU time that one application may cost the controller, in milliseconds.
 	cpuGoal = 5
-	// livesAtOnce is the number of applications that live at a time where the cost of a life is measured: so few that no
-	// life waits for another, and so that the controller does all that it ever does for one.
-	livesAtOnce = 8
+	// applicationsAtOnce is the number of applications that live at a time while the cost is measured: so few that none
+	// waits for another, and so that the controller does all that it ever does for one.
+	applicationsAtOnce = 8
 )
 
-// spent is what a life cost, at the mean.
+// spent is what an application cost on average.
 type spent struct {
 	// cpu is the time that each process was busy, by its program's name.
 	cpu       map[string]time.Duration
@@ -33,7 +33,7 @@ type spent struct {
 	requests, own map[string]float64
 }
 
-// measureCost is the part that says what the controller uses for one life.
+// measureCost is the part that measures what the controller uses for one application.
 func (b *bench) measureCost(ctx context.Context) error {
 	for _, c := range []struct {
 		kind
@@ -93,13 +93,13 @@ func (b *bench) costOf(ctx context.Context, k kind, s setup, of string) ([]spent
 
 // spend runs batches of applications, and returns the cost of one application in each.
 func (b *bench) spend(ctx context.Context, c *controller, k kind) (all []spent, err error) {
-	lives, err := b.newLives(ctx, c, k)
+	run, err := b.newCostRun(ctx, c, k)
 	if err != nil {
 		return nil, err
 	}
-	defer lives.workload.close()
+	defer run.workload.close()
 	for range b.batches {
-		its, err := lives.batch(ctx)
+		its, err := run.batch(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -109,8 +109,8 @@ func (b *bench) spend(ctx context.Context, c *controller, k kind) (all []spent, 
 	return all, nil
 }
 
-// lives are applications of a controller that live by batches, a few at a time.
-type lives struct {
+// costRun runs applications of a controller in batches, a few at a time, and takes what they cost.
+type costRun struct {
 	*env
 	controller *controller
 	workload   *workload
@@ -118,21 +118,21 @@ type lives struct {
 	each, begun int
 }
 
-func (b *bench) newLives(ctx context.Context, c *controller, k kind) (*lives, error) {
+func (b *bench) newCostRun(ctx context.Context, c *controller, k kind) (*costRun, error) {
 	workload, err := b.newWorkload(ctx, k, ends, nil)
-	each := max(b.count/5/b.batches, livesAtOnce) // fewer use less than the clock of processes can tell
-	return &lives{env: b.env, controller: c, workload: workload, each: each}, err
+	each := max(b.count/5/b.batches, applicationsAtOnce) // fewer use less than the clock of processes can tell
+	return &costRun{env: b.env, controller: c, workload: workload, each: each}, err
 }
 
 // batch runs a batch until nothing is left of it, and returns the cost of one application.
-func (l *lives) batch(ctx context.Context) (spent, error) {
+func (l *costRun) batch(ctx context.Context) (spent, error) {
 	before, err := l.account(ctx, l.controller, true)
 	if err != nil {
 		return spent{}, err
 	}
 	names := namesFrom(l.begun, l.each)
 	l.begun += l.each
-	if err := each(ctx, names, livesAtOnce, l.workload.runToEnd); err != nil {
+	if err := each(ctx, names, applicationsAtOnce, l.workload.runToEnd); err != nil {
 		return spent{}, err
 	}
 	if err := l.untilEmpty(ctx, l.workload.namespace); err != nil {
@@ -206,13 +206,13 @@ func (w *env) countRequests(ctx context.Context, c *controller, a *spent) error 
 	return err
 }
 
-// verbs are the API server's words in the words of roles. Lists and watches are of informers, and are no life's.
+// verbs are the API server's words in the words of roles. Lists and watches belong to informers, and to no application.
 var verbs = map[string]string{
 	"POST": "create", "PUT": "update", "PATCH": "patch", "APPLY": "patch", "DELETE": "delete", "GET": "get",
 	"DELETECOLLECTION": "deletecollection", "LIST": "list", "WATCH": "watch",
 }
 
-// since is what was spent since then for each of a number of lives.
+// since returns what was spent since then for each of a number of applications.
 func (s spent) since(before spent, count int) spent {
 	each := func(now, then map[string]float64) map[string]float64 {
 		its := map[string]float64{}
@@ -232,7 +232,7 @@ func (s spent) since(before spent, count int) spent {
 	}
 }
 
-// dropRare drops the requests that come less than once in ten lives: they are none of theirs, and neither are the lists and
+// dropRare drops the requests that come less than once in ten applications: they belong to none of them, and neither are the lists and
 // watches of informers.
 func dropRare(batches []spent) {
 	for _, of := range []func(spent) map[string]float64{

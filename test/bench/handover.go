@@ -90,7 +90,7 @@ func (b *bench) handOver(ctx context.Context, end func(*controller) error) (long
 		return 0, fmt.Errorf("%w\n%s", err, replicas[1].Tail(20))
 	}
 	for _, name := range names {
-		longest = max(longest, workload.life(name).at[launched].Sub(created[name]))
+		longest = max(longest, workload.progressOf(name).at[launched].Sub(created[name]))
 	}
 	if err := workload.remove(ctx, names); err != nil {
 		return 0, err

@@ -18,14 +18,14 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
-// fate is what becomes of a driver; testdata/stages.yaml explains it.
-type fate string
+// driverPlan is what a driver does; testdata/stages.yaml explains it.
+type driverPlan string
 
 const (
-	ends      fate = "ends"
-	runs      fate = "runs"
-	held      fate = "held"
-	labelFate      = "bench/fate"
+	ends            driverPlan = "ends"
+	runs            driverPlan = "runs"
+	held            driverPlan = "held"
+	labelDriverPlan            = "bench/driver"
 )
 
 const (
@@ -40,7 +40,7 @@ const (
 // kind is a kind of applications, and how it is used.
 type kind struct {
 	name   string
-	create func(ctx context.Context, clients versioned.Interface, namespace, name string, its fate) (dialect.Application, error)
+	create func(ctx context.Context, clients versioned.Interface, namespace, name string, plan driverPlan) (dialect.Application, error)
 	remove func(ctx context.Context, clients versioned.Interface, namespace, name string) error
 	// informer follows those of the namespace that a factory is for.
 	informer func(externalversions.SharedInformerFactory) cache.SharedIndexInformer
@@ -52,8 +52,8 @@ type kind struct {
 
 var apacheKind = kind{
 	name: "Apache",
-	create: func(ctx context.Context, clients versioned.Interface, namespace, name string, its fate) (dialect.Application, error) {
-		return clients.SparkV1().SparkApplications(namespace).Create(ctx, apacheApplication(name, its), metav1.CreateOptions{})
+	create: func(ctx context.Context, clients versioned.Interface, namespace, name string, plan driverPlan) (dialect.Application, error) {
+		return clients.SparkV1().SparkApplications(namespace).Create(ctx, apacheApplication(name, plan), metav1.CreateOptions{})
 	},
 	remove: func(ctx context.Context, clients versioned.Interface, namespace, name string) error {
 		return clients.SparkV1().SparkApplications(namespace).Delete(ctx, name, metav1.DeleteOptions{})
@@ -61,13 +61,13 @@ var apacheKind = kind{
 	informer: func(factory externalversions.SharedInformerFactory) cache.SharedIndexInformer {
 		return factory.Spark().V1().SparkApplications().Informer()
 	},
-	// What is left to do then is to remove the finalizer, which is the last write of a life.
+	// What is left to do then is to remove the finalizer, which is the last write for an application.
 	finished: func(app dialect.Application) bool {
 		return state(app) == lifecycle.ResourceReleased && len(app.GetFinalizers()) == 0
 	},
 }
 
-func apacheApplication(name string, its fate) *sparkv1.SparkApplication {
+func apacheApplication(name string, plan driverPlan) *sparkv1.SparkApplication {
 	return &sparkv1.SparkApplication{
 		TypeMeta:   metav1.TypeMeta{APIVersion: sparkv1.SchemeGroupVersion.String(), Kind: "SparkApplication"},
 		ObjectMeta: metav1.ObjectMeta{Name: name},
@@ -75,9 +75,9 @@ func apacheApplication(name string, its fate) *sparkv1.SparkApplication {
 			MainClass: mainClass, Jars: mainJar,
 			RuntimeVersions: sparkv1.RuntimeVersions{SparkVersion: version},
 			SparkConf: map[string]string{
-				"spark.kubernetes.container.image":           image,
-				"spark.executor.instances":                   fmt.Sprint(executorsEach),
-				"spark.kubernetes.driver.label." + labelFate: string(its),
+				"spark.kubernetes.container.image":                 image,
+				"spark.executor.instances":                         fmt.Sprint(executorsEach),
+				"spark.kubernetes.driver.label." + labelDriverPlan: string(plan),
 			},
 		},
 	}
@@ -85,7 +85,7 @@ func apacheApplication(name string, its fate) *sparkv1.SparkApplication {
 
 var kubeflowKind = kind{
 	name: "Kubeflow", keepsPods: true,
-	create: func(ctx context.Context, clients versioned.Interface, namespace, name string, its fate) (dialect.Application, error) {
+	create: func(ctx context.Context, clients versioned.Interface, namespace, name string, plan driverPlan) (dialect.Application, error) {
 		app := &v1beta2.SparkApplication{
 			ObjectMeta: metav1.ObjectMeta{Name: name},
 			Spec: v1beta2.SparkApplicationSpec{
@@ -93,7 +93,7 @@ var kubeflowKind = kind{
 				MainClass: mainClass, MainApplicationFile: mainJar,
 			},
 		}
-		app.Spec.Driver.Labels = map[string]string{labelFate: string(its)}
+		app.Spec.Driver.Labels = map[string]string{labelDriverPlan: string(plan)}
 		instances := int32(executorsEach)
 		app.Spec.Executor.Instances = &instances
 		return clients.SparkoperatorV1beta2().SparkApplications(namespace).Create(ctx, app, metav1.CreateOptions{})

@@ -18,7 +18,7 @@ const (
 	eventGoal                 = 50
 )
 
-// latencies are of a number of lives, one after the other.
+// latencies are of a number of applications, one after the other.
 type latencies struct {
 	// launch is from the call that creates an application to the news of its driver Pod, status from the call that changes
 	// a driver's phase to the news of the status that tells of it, and event to the arrival of its event.
@@ -49,8 +49,8 @@ func (b *bench) measureLatency(ctx context.Context) error {
 	return nil
 }
 
-// lives is the number of lives that are timed.
-func (b *bench) lives() int { return max(b.count*3/10, 1) }
+// timedApplications is the number of applications that are timed, one after the other.
+func (b *bench) timedApplications() int { return max(b.count*3/10, 1) }
 
 // rawLatencies are what the API server alone needs for the same writes.
 func (b *bench) rawLatencies(ctx context.Context, k kind) (latencies, error) {
@@ -60,11 +60,11 @@ func (b *bench) rawLatencies(ctx context.Context, k kind) (latencies, error) {
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	workload, err := b.newBare(ctx, k, y.life, 1)
+	workload, err := b.newBare(ctx, k, y.recorded, 1)
 	if err != nil {
 		return latencies{}, err
 	}
-	return b.latencies(ctx, workload, b.lives()/3+1)
+	return b.latencies(ctx, workload, b.timedApplications()/3+1)
 }
 
 func (b *bench) latenciesOf(ctx context.Context, k kind) (latencies, error) {
@@ -77,17 +77,17 @@ func (b *bench) latenciesOf(ctx context.Context, k kind) (latencies, error) {
 	if err != nil {
 		return latencies{}, err
 	}
-	its, err := b.latencies(ctx, workload, b.lives())
+	its, err := b.latencies(ctx, workload, b.timedApplications())
 	if err != nil {
 		return its, fmt.Errorf("%w\n%s", err, c.Tail(20))
 	}
 	return its, nil
 }
 
-// latencies measures lives of a workload, whose drivers are held and make no executors.
+// latencies measures applications of a workload, one after the other, whose drivers are held and make no executors.
 func (b *bench) latencies(ctx context.Context, workload *workload, count int) (all latencies, err error) {
 	defer workload.close()
-	workload.fate, workload.executors = held, 0
+	workload.plan, workload.executors = held, 0
 	for _, name := range namesFrom(0, count) {
 		if err := b.latenciesOfOne(ctx, workload, name, &all); err != nil {
 			return all, err

@@ -17,7 +17,7 @@ const (
 	// veryMany is the largest number of live applications, and veryManyGoal the memory that may be resident then, in MiB.
 	veryMany     = 10_000
 	veryManyGoal = 250
-	// growthGoal bounds the cost of a life among many others by that among few.
+	// growthGoal bounds the cost of an application among many others by that among few.
 	growthGoal = 1.2
 	few        = 10
 	// atOnce is the most applications that are started at once.
@@ -27,7 +27,7 @@ const (
 // measureLevels is both parts that need applications that are there already: how much memory they take, and what they make
 // of the cost of others.
 func (b *bench) measureLevels(ctx context.Context, memory, growth bool) error {
-	its, err := b.newPopulace(ctx)
+	its, err := b.newExecutorWorkload(ctx)
 	if err != nil {
 		return err
 	}
@@ -80,7 +80,7 @@ func (b *bench) measureLevels(ctx context.Context, memory, growth bool) error {
 	return err
 }
 
-// measureGrowth returns what a life costs a controller that has many applications already, against one that has a few on a
+// measureGrowth returns what an application costs a controller that has many applications already, against one that has a few on a
 // control plane of its own. Their batches take turns, so that nothing else tells one from the other: within minutes the
 // speed of a machine may change by more than what is asked for.
 func (b *bench) measureGrowth(ctx context.Context, many *executorWorkload, of string) error {
@@ -90,7 +90,7 @@ func (b *bench) measureGrowth(ctx context.Context, many *executorWorkload, of st
 		return err
 	}
 	defer aside.close()
-	fewer, err := aside.newPopulace(ctx)
+	fewer, err := aside.newExecutorWorkload(ctx)
 	if err != nil {
 		return err
 	}
@@ -99,20 +99,20 @@ func (b *bench) measureGrowth(ctx context.Context, many *executorWorkload, of st
 		return err
 	}
 	var spentOf [2][]spent
-	var livesOf [2]*lives
+	var runsOf [2]*costRun
 	for i, p := range []*executorWorkload{fewer, many} {
-		if livesOf[i], err = p.newLives(ctx, p.controller, apacheKind); err != nil {
+		if runsOf[i], err = p.newCostRun(ctx, p.controller, apacheKind); err != nil {
 			return err
 		}
-		defer livesOf[i].workload.close()
+		defer runsOf[i].workload.close()
 		b.profile(ctx, p.controller, fmt.Sprintf("%s-%d-of-%d", partGrowth, p.there, many.there))
 	}
 	turns := []int{0, 1}
 	for n := range 1 + b.batches {
 		for _, i := range turns {
-			its, err := livesOf[i].batch(ctx)
+			its, err := runsOf[i].batch(ctx)
 			if err != nil {
-				return fmt.Errorf("%w\n%s", err, livesOf[i].controller.Tail(20))
+				return fmt.Errorf("%w\n%s", err, runsOf[i].controller.Tail(20))
 			}
 			if n > 0 { // the first is to have both do once what is done but once
 				spentOf[i] = append(spentOf[i], its)
@@ -145,7 +145,7 @@ func (b *bench) addGrowth(of string, its, amongFew []spent) {
 
 const collectionsUnit = "collections/1000 applications"
 
-// collections returns how often garbage is collected in a thousand lives. It is of all batches: one may have none.
+// collections returns how often garbage is collected per thousand applications. It is of all batches: one may have none.
 func collections(batches []spent) (all float64) {
 	for _, its := range batches {
 		all += its.collections
@@ -217,8 +217,8 @@ type executorWorkload struct {
 	stop context.CancelFunc
 }
 
-// newPopulace creates applications without a controller.
-func (b *bench) newPopulace(ctx context.Context) (*executorWorkload, error) {
+// newExecutorWorkload creates applications without a controller.
+func (b *bench) newExecutorWorkload(ctx context.Context) (*executorWorkload, error) {
 	c, err := b.startController(ctx, setup{})
 	if err != nil {
 		return nil, err

@@ -27,7 +27,7 @@ type bench struct {
 	// count is the number of applications that make a workload; large says that a very large one is measured too.
 	count int
 	large bool
-	// batches is how many parts the lives are measured in. Each is a sample of what one life costs. All are of one process, so
+	// batches is the number of batches in which applications are measured. Each is a sample of what one application costs. All are of one process, so
 	// reports of several are needed to tell chance from change where the machine matters.
 	batches int
 	// profiles is the folder for profiles of the controller; empty for none.

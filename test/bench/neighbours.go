@@ -77,12 +77,12 @@ func (b *bench) besideTrigger(ctx context.Context, answer time.Duration) (alone,
 	return alone, beside, err
 }
 
-// eventDelays are those of the events of lives that follow one another.
+// eventDelays are those of the events of applications that follow one another.
 func (b *bench) eventDelays(ctx context.Context) ([]time.Duration, error) {
 	workload, err := b.newWorkload(ctx, apacheKind, held, nil)
 	if err != nil {
 		return nil, err
 	}
-	its, err := b.latencies(ctx, workload, b.lives()/3+1)
+	its, err := b.latencies(ctx, workload, b.timedApplications()/3+1)
 	return its.event, err
 }

@@ -23,9 +23,9 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 )
 
-// recording are the writes of one application's life, as Firesteel made them.
+// recording holds the writes for one application, as Firesteel made them.
 type recording struct {
-	// These are what differs between lives. Each is as long as any other's.
+	// These differ between applications. Those of another application have the same length.
 	namespace, name, uid, driverUID string
 	// hash makes the name of the driver's ConfigMap unique; empty if the application's name does.
 	hash string
@@ -41,7 +41,7 @@ func (r *recording) writes() (all int) {
 	return all
 }
 
-// step is a part of a life: what follows from its creation, from the start of its driver, from the end of that, and from
+// step is a part of a recording: what follows from its creation, from the start of its driver, from the end of that, and from
 // its deletion.
 type step int
 
@@ -73,8 +73,8 @@ func (r request) kind() string {
 	return r.method + " " + resource
 }
 
-// recorder stands between a controller and the API server, and keeps its writes. Those of Kubernetes Events are none of the
-// life's: they come beside it, and are the first to be dropped where there is much to do.
+// recorder stands between a controller and the API server, and keeps its writes, but those of Kubernetes Events: they come
+// beside it, and are the first to be dropped if there is much to do.
 type recorder struct {
 	server *httptest.Server
 	mutex  sync.Mutex
@@ -138,13 +138,13 @@ func (r *recorder) about(namespace, name string) []request {
 }
 
 // runTime is how long a driver runs, and what is written meanwhile follows from its start. It ends before the news of its
-// executors are gathered: among many others a life seldom has a write of its own for them.
+// executors are gathered: among many others an application seldom has a write of its own for them.
 const runTime = 500 * time.Millisecond
 
 // quietTime is how long nothing is written where nothing is left to do: executors' news are gathered for a second.
 const quietTime = 1500 * time.Millisecond
 
-// record has a controller take an application through its life.
+// record has a controller run an application, and records its writes.
 func (w *env) record(ctx context.Context, k kind) (*recording, error) {
 	config, err := w.controllerConfig(ctx)
 	if err != nil {
@@ -166,14 +166,14 @@ func (w *env) record(ctx context.Context, k kind) (*recording, error) {
 	}
 	defer workload.close()
 	// A controller's first application has one write more: it shows that the API server stores records.
-	var life *recording
+	var recorded *recording
 	for _, name := range namesFrom(999_998, 2) {
-		life = &recording{namespace: workload.namespace, name: name}
-		if err := life.take(ctx, workload, tape); err != nil {
-			return nil, fmt.Errorf("record the life of an application: %w\n%s", err, c.Tail(20))
+		recorded = &recording{namespace: workload.namespace, name: name}
+		if err := recorded.take(ctx, workload, tape); err != nil {
+			return nil, fmt.Errorf("record the writes for an application: %w\n%s", err, c.Tail(20))
 		}
 	}
-	return life, nil
+	return recorded, nil
 }
 
 func (r *recording) take(ctx context.Context, workload *workload, tape *recorder) error {
@@ -239,11 +239,11 @@ func (r *recording) take(ctx context.Context, workload *workload, tape *recorder
 // hashed is the name of the driver's ConfigMap where the application's is no part of it.
 var hashed = regexp.MustCompile(`spark-drv-([0-9a-f]{16})-conf-map`)
 
-// quiet reports whether no more is written about the application of a life.
-func (r *recorder) quiet(life *recording) func() bool {
+// quiet reports whether no more is written about the application of a recording.
+func (r *recorder) quiet(recorded *recording) func() bool {
 	count, since := 0, time.Now()
 	return func() bool {
-		if now := len(r.about(life.namespace, life.name)); now != count {
+		if now := len(r.about(recorded.namespace, recorded.name)); now != count {
 			count, since = now, time.Now()
 		}
 		return time.Since(since) > quietTime

@@ -51,7 +51,7 @@ func (b *bench) measureReplicas(ctx context.Context) error {
 	return nil
 }
 
-func (b *bench) runReplicas(ctx context.Context, count int) (pace, []time.Duration, error) {
+func (b *bench) runReplicas(ctx context.Context, count int) (stageTimes, []time.Duration, error) {
 	replicas, err := b.startReplicas(ctx, count)
 	defer func() {
 		for _, c := range replicas {
@@ -59,19 +59,19 @@ func (b *bench) runReplicas(ctx context.Context, count int) (pace, []time.Durati
 		}
 	}()
 	if err != nil {
-		return pace{}, nil, err
+		return stageTimes{}, nil, err
 	}
 	if err := b.untilWorking(ctx); err != nil {
-		return pace{}, nil, err
+		return stageTimes{}, nil, err
 	}
 	workload, err := b.newWorkload(ctx, apacheKind, ends, nil)
 	if err != nil {
-		return pace{}, nil, err
+		return stageTimes{}, nil, err
 	}
 	cpu := make([]time.Duration, count)
 	for i, c := range replicas {
 		if cpu[i], err = c.CPU(); err != nil {
-			return pace{}, nil, err
+			return stageTimes{}, nil, err
 		}
 	}
 	p, err := workload.run(ctx, b.shared())

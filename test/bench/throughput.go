@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// The stages of a workload's life, as they are reported.
+// The stages of a workload, as they are reported.
 var stageNames = [reported]string{launched: "drivers exist", finished: "released", gone: "deleted"}
 
 const (
@@ -19,18 +19,18 @@ const (
 	rate   = "applications/s"
 )
 
-// pace is how long a workload took for each stage: the first two from the first creation, the last from the first deletion.
-type pace [reported]time.Duration
+// stageTimes is how long a workload took for each stage: the first two from the first creation, the last from the first deletion.
+type stageTimes [reported]time.Duration
 
 // rates are numbers of applications in a second.
-func (p pace) rates(count int) (rates [reported]float64) {
+func (p stageTimes) rates(count int) (rates [reported]float64) {
 	for i, took := range p {
 		rates[i] = float64(count) / took.Seconds()
 	}
 	return rates
 }
 
-func (p pace) String() string {
+func (p stageTimes) String() string {
 	text := ""
 	for i, took := range p {
 		text += fmt.Sprintf(", %s in %.1f s", stageNames[i], took.Seconds())
@@ -40,7 +40,7 @@ func (p pace) String() string {
 
 // run has a workload live: all are created at once, and when all are finished, and the Pods are gone that go then, all are
 // deleted.
-func (c *workload) run(ctx context.Context, count int) (p pace, err error) {
+func (c *workload) run(ctx context.Context, count int) (p stageTimes, err error) {
 	defer c.close()
 	names := namesFrom(0, count)
 	begin := time.Now()
@@ -79,24 +79,24 @@ const fewestTried = 50
 
 // yardstick is what the API server alone can do with the writes of one kind.
 type yardstick struct {
-	life    *recording
-	workers int
-	// most is the pace of a number of applications with that many workers.
-	most  pace
+	recorded *recording
+	workers  int
+	// most is the times of a number of applications with that many workers.
+	most  stageTimes
 	count int
 }
 
-// yardstick records a life, and finds out how many workers give the most.
+// yardstick records the writes for an application, and finds out how many workers make them fastest.
 func (b *bench) yardstick(ctx context.Context, k kind) (*yardstick, error) {
 	if known := b.yardsticks[k.name]; known != nil {
 		return known, nil
 	}
-	b.logf("recording the life of an application (%s)", k.name)
-	life, err := b.record(ctx, k)
+	b.logf("recording the writes for an application (%s)", k.name)
+	recorded, err := b.record(ctx, k)
 	if err != nil {
 		return nil, err
 	}
-	y := &yardstick{life: life, count: b.count}
+	y := &yardstick{recorded: recorded, count: b.count}
 	tries := workerCounts[1:2]
 	if b.count/4 >= fewestTried {
 		tries, y.count = workerCounts, b.count/4
@@ -105,7 +105,7 @@ func (b *bench) yardstick(ctx context.Context, k kind) (*yardstick, error) {
 		tries = []int{other.workers} // the writes are alike
 	}
 	for _, workers := range tries {
-		p, err := b.runBare(ctx, k, life, workers, y.count)
+		p, err := b.runBare(ctx, k, recorded, workers, y.count)
 		if err != nil {
 			return nil, err
 		}
@@ -117,12 +117,12 @@ func (b *bench) yardstick(ctx context.Context, k kind) (*yardstick, error) {
 	return y, nil
 }
 
-func (b *bench) runBare(ctx context.Context, k kind, life *recording, workers, count int) (pace, error) {
+func (b *bench) runBare(ctx context.Context, k kind, recorded *recording, workers, count int) (stageTimes, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	workload, err := b.newBare(ctx, k, life, workers)
+	workload, err := b.newBare(ctx, k, recorded, workers)
 	if err != nil {
-		return pace{}, err
+		return stageTimes{}, err
 	}
 	p, err := workload.run(ctx, count)
 	if err != nil {
@@ -139,7 +139,7 @@ func (b *bench) measureYardstick(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		for s, writes := range y.life.steps {
+		for s, writes := range y.recorded.steps {
 			bytes := 0
 			for _, write := range writes {
 				bytes += len(write.body)
@@ -166,7 +166,7 @@ func (b *bench) measureThroughput(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		alone, err := b.runBare(ctx, c.kind, y.life, y.workers, b.count)
+		alone, err := b.runBare(ctx, c.kind, y.recorded, y.workers, b.count)
 		if err != nil {
 			return err
 		}
@@ -179,8 +179,8 @@ func (b *bench) measureThroughput(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			b.Add(partThroughput, of, "writes", "writes/application", written).Against(float64(y.life.writes()))
-			after, err := b.runBare(ctx, c.kind, y.life, y.workers, b.count)
+			b.Add(partThroughput, of, "writes", "writes/application", written).Against(float64(y.recorded.writes()))
+			after, err := b.runBare(ctx, c.kind, y.recorded, y.workers, b.count)
 			if err != nil {
 				return err
 			}
@@ -195,7 +195,7 @@ func (b *bench) measureThroughput(ctx context.Context) error {
 }
 
 // runFiresteel has a workload live with Firesteel, and says what that cost, and how much Firesteel wrote for each.
-func (b *bench) runFiresteel(ctx context.Context, k kind, s setup, of string) (p pace, written float64, err error) {
+func (b *bench) runFiresteel(ctx context.Context, k kind, s setup, of string) (p stageTimes, written float64, err error) {
 	c, err := b.startController(ctx, s)
 	if err != nil {
 		return p, 0, err
@@ -223,7 +223,7 @@ func (b *bench) runFiresteel(ctx context.Context, k kind, s setup, of string) (p
 	return p, writes(each.own), nil
 }
 
-// writes are those of the requests that a recorded life has, which no Kubernetes Events are.
+// writes is the number of the recorded requests, without those for Kubernetes Events.
 func writes(requests map[string]float64) (all float64) {
 	for name, count := range requests {
 		verb, resource, _ := strings.Cut(name, " ")

@@ -34,8 +34,8 @@ const (
 	stages   = running + 1
 )
 
-// life is one application's.
-type life struct {
+// progress is how far one application has come.
+type progress struct {
 	name string
 	// came are closed when it comes to a stage, and at says when that was seen.
 	came [stages]chan struct{}
@@ -60,28 +60,28 @@ type workload struct {
 	*env
 	kind      kind
 	namespace string
-	fate      fate
+	plan      driverPlan
 	operator  operator
 	// executors is the number that each driver makes.
 	executors int
 
-	stop   context.CancelFunc
-	trades errgroup.Group
-	mutex  sync.Mutex
-	lives  map[string]*life
-	failed error
-	broken chan struct{}
+	stop     context.CancelFunc
+	trades   errgroup.Group
+	mutex    sync.Mutex
+	progress map[string]*progress
+	failed   error
+	broken   chan struct{}
 }
 
 // newWorkload creates a workload without a controller. The operator is nil if Firesteel runs.
-func (w *env) newWorkload(ctx context.Context, k kind, f fate, operator operator) (*workload, error) {
+func (w *env) newWorkload(ctx context.Context, k kind, plan driverPlan, operator operator) (*workload, error) {
 	namespace, err := w.namespace(ctx)
 	if err != nil {
 		return nil, err
 	}
 	c := &workload{
-		env: w, kind: k, namespace: namespace, fate: f, operator: operator, executors: executorsEach,
-		lives: map[string]*life{}, broken: make(chan struct{}),
+		env: w, kind: k, namespace: namespace, plan: plan, operator: operator, executors: executorsEach,
+		progress: map[string]*progress{}, broken: make(chan struct{}),
 	}
 	c.trades.SetLimit(clients)
 	ctx, c.stop = context.WithCancel(ctx)
@@ -98,8 +98,8 @@ func (c *workload) close() { c.stop() }
 // pods follows those that options select.
 func (w *env) pods(namespace string, options metav1.ListOptions) cache.SharedIndexInformer {
 	return informers.NewSharedInformerFactoryWithOptions(w.Kube, 0, informers.WithNamespace(namespace),
-		informers.WithTweakListOptions(func(its *metav1.ListOptions) {
-			its.LabelSelector, its.FieldSelector = options.LabelSelector, options.FieldSelector
+		informers.WithTweakListOptions(func(list *metav1.ListOptions) {
+			list.LabelSelector, list.FieldSelector = options.LabelSelector, options.FieldSelector
 		})).Core().V1().Pods().Informer()
 }
 
@@ -129,28 +129,28 @@ func (c *workload) fail(err error) {
 	}
 }
 
-// life is that of an application, which may not have been seen yet.
-func (c *workload) life(name string) *life {
+// progressOf returns that of an application, which may not have been seen yet.
+func (c *workload) progressOf(name string) *progress {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
-	its := c.lives[name]
-	if its == nil {
-		its = &life{name: name, awaits: map[lifecycle.State]chan time.Time{}}
-		for i := range its.came {
-			its.came[i] = make(chan struct{})
+	seen := c.progress[name]
+	if seen == nil {
+		seen = &progress{name: name, awaits: map[lifecycle.State]chan time.Time{}}
+		for i := range seen.came {
+			seen.came[i] = make(chan struct{})
 		}
-		c.lives[name] = its
+		c.progress[name] = seen
 	}
-	return its
+	return seen
 }
 
-// reach notes that a life has come to a stage.
-func (c *workload) reach(its *life, s stage) {
+// reach notes that an application has come to a stage.
+func (c *workload) reach(seen *progress, s stage) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
-	if its.at[s].IsZero() {
-		its.at[s] = time.Now()
-		close(its.came[s])
+	if seen.at[s].IsZero() {
+		seen.at[s] = time.Now()
+		close(seen.came[s])
 	}
 }
 
@@ -159,23 +159,23 @@ func (c *workload) seeDriver(ctx context.Context, object any) {
 	if !ok {
 		return
 	}
-	its := c.life(applicationName(pod))
-	c.reach(its, launched)
+	seen := c.progressOf(applicationName(pod))
+	c.reach(seen, launched)
 	if pod.DeletionTimestamp != nil {
 		return
 	}
 	succeeded := pod.Status.Phase == corev1.PodSucceeded
-	if !its.started && (succeeded || pod.Status.Phase == corev1.PodRunning) {
-		its.started = true
+	if !seen.started && (succeeded || pod.Status.Phase == corev1.PodRunning) {
+		seen.started = true
 		if c.operator != nil {
-			c.operator.driverRuns(its.name)
+			c.operator.driverRuns(seen.name)
 		}
 		go c.trades.Go(func() error { return c.trade(ctx, pod) })
 	}
-	if !its.ended && succeeded {
-		its.ended = true
+	if !seen.ended && succeeded {
+		seen.ended = true
 		if c.operator != nil {
-			c.operator.driverEnded(its.name)
+			c.operator.driverEnded(seen.name)
 		}
 	}
 }
@@ -205,60 +205,60 @@ func (c *workload) seeApplication(object any) {
 	if !ok {
 		return
 	}
-	its := c.life(app.GetName())
+	seen := c.progressOf(app.GetName())
 	switch {
 	case app.GetDeletionTimestamp() != nil:
-		if c.operator != nil && !its.deleting {
-			its.deleting = true
+		if c.operator != nil && !seen.deleting {
+			seen.deleting = true
 			c.operator.deleted(app)
 		}
 	case c.kind.finished(app):
-		c.reach(its, launched) // its driver may have come and gone unseen
-		c.reach(its, finished)
+		c.reach(seen, launched) // its driver may have come and gone unseen
+		c.reach(seen, finished)
 	case state(app) == lifecycle.RunningHealthy:
-		c.reach(its, running)
+		c.reach(seen, running)
 	}
-	c.show(its, app)
+	c.show(seen, app)
 }
 
 func (c *workload) missApplication(object any) {
 	if key, err := cache.DeletionHandlingObjectToName(object); err == nil {
-		c.reach(c.life(key.Name), gone)
+		c.reach(c.progressOf(key.Name), gone)
 	}
 }
 
 // show notifies those who wait for the application's state.
-func (c *workload) show(its *life, app dialect.Application) {
+func (c *workload) show(seen *progress, app dialect.Application) {
 	if app.GetRecord() == nil {
 		return
 	}
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
 	for _, t := range app.GetRecord().Transitions {
-		if news := its.awaits[lifecycle.State(t.State)]; news != nil {
+		if news := seen.awaits[lifecycle.State(t.State)]; news != nil {
 			news <- time.Now()
-			delete(its.awaits, lifecycle.State(t.State))
+			delete(seen.awaits, lifecycle.State(t.State))
 		}
 	}
 }
 
 // await returns a channel to which the instant is sent at which an application is first seen to have come to a state.
 func (c *workload) await(name string, state lifecycle.State) <-chan time.Time {
-	its := c.life(name)
+	seen := c.progressOf(name)
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
 	news := make(chan time.Time, 1)
-	its.awaits[state] = news
+	seen.awaits[state] = news
 	return news
 }
 
 // until waits for an application to come to a stage.
 func (c *workload) until(ctx context.Context, name string, s stage) error {
-	its := c.life(name)
+	seen := c.progressOf(name)
 	timer := time.NewTimer(patience)
 	defer timer.Stop()
 	select {
-	case <-its.came[s]:
+	case <-seen.came[s]:
 		return nil
 	case <-c.broken:
 		return c.failed
@@ -275,7 +275,7 @@ func (c *workload) untilAll(ctx context.Context, names []string, s stage) (last 
 		if err := c.until(ctx, name, s); err != nil {
 			return last, err
 		}
-		if at := c.life(name).at[s]; at.After(last) {
+		if at := c.progressOf(name).at[s]; at.After(last) {
 			last = at
 		}
 	}
@@ -285,7 +285,7 @@ func (c *workload) untilAll(ctx context.Context, names []string, s stage) (last 
 // create creates applications, as fast as it can.
 func (c *workload) create(ctx context.Context, names []string) error {
 	return each(ctx, names, clients, func(ctx context.Context, name string) error {
-		app, err := c.kind.create(ctx, c.Spark, c.namespace, name, c.fate)
+		app, err := c.kind.create(ctx, c.Spark, c.namespace, name, c.plan)
 		if err == nil && c.operator != nil {
 			c.operator.created(app)
 		}

@@ -88,8 +88,8 @@ func TestEachStateOfTheLifecycleIsShownAsOneOfFive(t *testing.T) {
 	}
 }
 
-// world is an application that lives by what lifecycle decides.
-type world struct {
+// simulation is an application that follows the decisions of lifecycle, while its driver and its spec change at random.
+type simulation struct {
 	t      *testing.T
 	rng    *rand.Rand
 	s      early.Settings
@@ -100,107 +100,107 @@ type world struct {
 	shown  []string
 }
 
-// step lets one thing happen, and then the lifecycle decides until it rests.
-func (w *world) step() {
-	w.happens()
+// step makes one random change, and then reconciles until nothing is left to do.
+func (sim *simulation) step() {
+	sim.change()
 	for range 20 {
-		policy := early.Policy(w.app, w.s)
-		record, decision := lifecycle.Decide(w.record, policy, w.seen, w.now)
+		policy := early.Policy(sim.app, sim.s)
+		record, decision := lifecycle.Decide(sim.record, policy, sim.seen, sim.now)
 		if decision.Effect == lifecycle.Launch && record.Launch == nil {
 			record.Launch = &firesteelv1alpha1.Launch{ID: fmt.Sprint("launch-", record.Attempt.ID), DriverPod: "pi-driver", ApplicationID: "spark-1"}
-			early.SpecOf(w.app).Note(record)
+			early.SpecOf(sim.app).Note(record)
 		}
-		before := w.record
-		w.record, w.seen = record, decision.Seen
-		w.project(before, policy)
+		before := sim.record
+		sim.record, sim.seen = record, decision.Seen
+		sim.project(before, policy)
 		switch decision.Effect {
 		case lifecycle.NoEffect:
 			return
 		case lifecycle.Persist:
 		case lifecycle.Launch:
-			w.launch()
+			sim.launch()
 		default:
-			w.seen.ReleaseAccepted, w.seen.DriverGone, w.seen.Driver = true, true, nil
+			sim.seen.ReleaseAccepted, sim.seen.DriverGone, sim.seen.Driver = true, true, nil
 		}
 	}
-	w.t.Fatalf("the application never rests: %s", strings.Join(w.shown, " "))
+	sim.t.Fatalf("the application never rests: %s", strings.Join(sim.shown, " "))
 }
 
-func (w *world) launch() {
-	w.seen = lifecycle.Observation{Deleted: w.seen.Deleted, Launched: types.UID(fmt.Sprint("driver-", w.record.Attempt.ID))}
-	if w.rng.Intn(6) == 0 {
-		w.seen.Launched, w.seen.LaunchRefused = "", &lifecycle.Cause{Class: lifecycle.ClassScheduling, Reason: "Forbidden", Message: "no"}
+func (sim *simulation) launch() {
+	sim.seen = lifecycle.Observation{Deleted: sim.seen.Deleted, Launched: types.UID(fmt.Sprint("driver-", sim.record.Attempt.ID))}
+	if sim.rng.Intn(6) == 0 {
+		sim.seen.Launched, sim.seen.LaunchRefused = "", &lifecycle.Cause{Class: lifecycle.ClassScheduling, Reason: "Forbidden", Message: "no"}
 	}
 }
 
-// happens changes the driver, the spec or nothing.
-func (w *world) happens() {
-	w.now = w.now.Add(time.Duration(w.rng.Intn(100)) * time.Second)
+// change changes the driver, the spec or nothing.
+func (sim *simulation) change() {
+	sim.now = sim.now.Add(time.Duration(sim.rng.Intn(100)) * time.Second)
 	driver := &lifecycle.Driver{Name: "pi-driver"}
-	if w.record != nil && w.record.Launch != nil {
-		driver.UID = w.record.Launch.DriverUID
+	if sim.record != nil && sim.record.Launch != nil {
+		driver.UID = sim.record.Launch.DriverUID
 	}
-	switch w.rng.Intn(9) {
+	switch sim.rng.Intn(9) {
 	case 0:
-		w.app.Spec.Arguments, w.app.Generation = []string{fmt.Sprint(w.rng.Int())}, w.app.Generation+1
+		sim.app.Spec.Arguments, sim.app.Generation = []string{fmt.Sprint(sim.rng.Int())}, sim.app.Generation+1
 	case 1:
-		w.seen.DriverGone, w.seen.Driver = true, nil
+		sim.seen.DriverGone, sim.seen.Driver = true, nil
 	case 2:
 		driver.End = &lifecycle.End{State: lifecycle.Succeeded}
-		w.seen.Driver = driver
+		sim.seen.Driver = driver
 	case 3:
 		code := int32(1)
 		driver.End = &lifecycle.End{State: lifecycle.Failed, Cause: lifecycle.Cause{Class: lifecycle.ClassApplication, Reason: "Error", ExitCode: &code}}
-		w.seen.Driver = driver
+		sim.seen.Driver = driver
 	case 4, 5:
 		driver.Started = true
-		w.seen.Driver = driver
+		sim.seen.Driver = driver
 	case 6:
 		driver.Started, driver.Ready = true, true
-		w.seen.Driver = driver
+		sim.seen.Driver = driver
 	case 7:
 		driver.Unknown = true
-		w.seen.Driver = driver
+		sim.seen.Driver = driver
 	}
 }
 
 // project writes the status, and checks it.
-func (w *world) project(before *firesteelv1alpha1.Record, policy lifecycle.Policy) {
-	earlier := w.app.Status.AppState.State
-	early.Project(w.app, w.record, dialect.Facts{Now: w.now, Policy: policy}, w.s)
-	shown := w.app.Status.AppState
-	w.shown = append(w.shown, fmt.Sprintf("%s/%s", lifecycle.CurrentState(w.record), shown.State))
+func (sim *simulation) project(before *firesteelv1alpha1.Record, policy lifecycle.Policy) {
+	earlier := sim.app.Status.AppState.State
+	early.Project(sim.app, sim.record, dialect.Facts{Now: sim.now, Policy: policy}, sim.s)
+	shown := sim.app.Status.AppState
+	sim.shown = append(sim.shown, fmt.Sprintf("%s/%s", lifecycle.CurrentState(sim.record), shown.State))
 	rank, known := order[shown.State]
 	if !known {
-		w.t.Fatalf("%q is not a state that clients know: %s", shown.State, strings.Join(w.shown, " "))
+		sim.t.Fatalf("%q is not a state that clients know: %s", shown.State, strings.Join(sim.shown, " "))
 	}
-	edited := slices.ContainsFunc(w.record.Transitions, func(t firesteelv1alpha1.Transition) bool {
+	edited := slices.ContainsFunc(sim.record.Transitions, func(t firesteelv1alpha1.Transition) bool {
 		return t.State == string(lifecycle.Invalidating) && (before == nil || t.Sequence > before.Sequence)
 	})
-	sameRun := before != nil && before.Attempt.ID == w.record.Attempt.ID && !edited
+	sameRun := before != nil && before.Attempt.ID == sim.record.Attempt.ID && !edited
 	if sameRun && rank < order[earlier] {
-		w.t.Fatalf("%s follows %s within a run: %s", shown.State, earlier, strings.Join(w.shown, " "))
+		sim.t.Fatalf("%s follows %s within a run: %s", shown.State, earlier, strings.Join(sim.shown, " "))
 	}
 	if (shown.ErrorMessage != "") != (shown.State == v1alpha1.FailedState) {
-		w.t.Fatalf("in the state %s the message is %q", shown.State, shown.ErrorMessage)
+		sim.t.Fatalf("in the state %s the message is %q", shown.State, shown.ErrorMessage)
 	}
-	text, err := json.Marshal(w.app.Status)
+	text, err := json.Marshal(sim.app.Status)
 	if err != nil || !strings.Contains(string(text), `"errorMessage":"`) {
-		w.t.Fatalf("clients of the early operator miss errorMessage: %s, %v", text, err)
+		sim.t.Fatalf("clients of the early operator miss errorMessage: %s, %v", text, err)
 	}
-	if ended := rank == 3; ended == w.app.Status.CompletionTime.IsZero() {
-		w.t.Fatalf("in the state %s completionTime is %s", shown.State, w.app.Status.CompletionTime)
+	if ended := rank == 3; ended == sim.app.Status.CompletionTime.IsZero() {
+		sim.t.Fatalf("in the state %s completionTime is %s", shown.State, sim.app.Status.CompletionTime)
 	}
 }
 
 func TestStatesNeverGoBackWithinARun(t *testing.T) {
 	ends := map[v1alpha1.ApplicationStateType]int{}
 	for seed := range int64(300) {
-		w := &world{t: t, rng: rand.New(rand.NewSource(seed)), s: early.NewSettings(), app: application(t, `{}`), now: submitTime.Time}
+		sim := &simulation{t: t, rng: rand.New(rand.NewSource(seed)), s: early.NewSettings(), app: application(t, `{}`), now: submitTime.Time}
 		for range 12 {
-			w.step()
+			sim.step()
 		}
-		ends[w.app.Status.AppState.State]++
+		ends[sim.app.Status.AppState.State]++
 	}
 	if ends[v1alpha1.CompletedState] == 0 || ends[v1alpha1.FailedState] == 0 {
 		t.Errorf("the simulations end as %v", ends)

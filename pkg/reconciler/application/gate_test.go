@@ -38,7 +38,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/delivery"
 )
 
-// listener is a Teller that notes what it is told to forget, and that handlers moved.
+// listener is a Publisher that records which objects it has to forget, and how often the settings of handlers changed.
 type listener struct {
 	delivery.Publisher
 	forgot []types.UID
@@ -49,14 +49,14 @@ func (l *listener) Forget(uid types.UID)               { l.forgot = append(l.for
 func (l *listener) HandlerSettingsChanged()            { l.moved++ }
 func (l *listener) Progress(types.UID) events.Progress { return events.Progress{} }
 
-// behind stands for the generated reconciler.
-type behind struct {
+// generatedReconciler is the reconciler behind the gate.
+type generatedReconciler struct {
 	reconciler.LeaderAwareFuncs
 	keys []string
 	act  func(ctx context.Context) error
 }
 
-func (b *behind) Reconcile(ctx context.Context, key string) error {
+func (b *generatedReconciler) Reconcile(ctx context.Context, key string) error {
 	b.keys = append(b.keys, key)
 	if b.act == nil {
 		return nil
@@ -69,7 +69,7 @@ type env struct {
 	*base.Gate[dialect.Application]
 	store  *config.Store
 	cache  cache.Indexer
-	behind *behind
+	behind *generatedReconciler
 	relay  *listener
 	spans  *tracetest.InMemoryExporter
 	states *applicationmetrics.StateCounter
@@ -87,7 +87,7 @@ func newGateEnv(t *testing.T, apps ...*applicationtest.Application) *env {
 	t.Helper()
 	e := &env{
 		cache:  cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}),
-		behind: &behind{}, relay: &listener{}, spans: tracetest.NewInMemoryExporter(),
+		behind: &generatedReconciler{}, relay: &listener{}, spans: tracetest.NewInMemoryExporter(),
 	}
 	e.store = config.NewStore(logtesting.TestLogger(t), func(*config.Config, *config.Config) {}, nil)
 	for _, app := range apps {

@@ -51,7 +51,7 @@ func TestOrphanDrivers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := drivers.IsOrphan(test.driver.Obj(), test.launch); got != test.want {
-				t.Errorf("stray: %t, want %t", got, test.want)
+				t.Errorf("orphan: %t, want %t", got, test.want)
 			}
 		})
 	}
@@ -64,39 +64,39 @@ func TestDeleteOrphanDrivers(t *testing.T) {
 		now     time.Duration // since the start
 		// restarted are the uids of drivers of attempts that others followed.
 		restarted []types.UID
-		// Deleted are the uids of those that are deleted; strays says that there are any.
+		// Deleted are the uids of those that are deleted; orphans is whether there are any.
 		deleted  []types.UID
-		strays   bool
+		orphans  bool
 		conflict bool
 		// again is when the application is looked at again.
 		again time.Duration
 	}{
 		"there are none": {live: applicationtest.Pi(), drivers: []*applicationtest.Driver{applicationtest.DriverOf("this", "ours")}},
 		"one is deleted, and no other": {
-			live: applicationtest.Pi(), drivers: []*applicationtest.Driver{applicationtest.DriverOf("this", "ours"), applicationtest.DriverOf("earlier", "stray")},
-			strays: true, deleted: []types.UID{"stray"},
+			live: applicationtest.Pi(), drivers: []*applicationtest.Driver{applicationtest.DriverOf("this", "ours"), applicationtest.DriverOf("earlier", "orphan")},
+			orphans: true, deleted: []types.UID{"orphan"},
 		},
 		"the driver of the attempt before is none, though it is not known to be going": {
 			live: applicationtest.Pi(), drivers: []*applicationtest.Driver{applicationtest.DriverOf("this", "ours"), applicationtest.DriverOf("earlier", "before").Ended()}, restarted: []types.UID{"before"},
 		},
 		"one that is going is waited for until it is forced": {
-			live: applicationtest.Pi(), drivers: []*applicationtest.Driver{applicationtest.DriverOf("earlier", "stray").Going()}, strays: true, again: 5 * time.Minute,
+			live: applicationtest.Pi(), drivers: []*applicationtest.Driver{applicationtest.DriverOf("earlier", "orphan").Going()}, orphans: true, again: 5 * time.Minute,
 		},
 		"one that does not go is forced": {
-			live: applicationtest.Pi(), drivers: []*applicationtest.Driver{applicationtest.DriverOf("earlier", "stray").Going()}, now: 5 * time.Minute,
-			strays: true, deleted: []types.UID{"stray"},
+			live: applicationtest.Pi(), drivers: []*applicationtest.Driver{applicationtest.DriverOf("earlier", "orphan").Going()}, now: 5 * time.Minute,
+			orphans: true, deleted: []types.UID{"orphan"},
 		},
 		"one whose deletion was interrupted is deleted again": {
-			live: applicationtest.Pi(), drivers: []*applicationtest.Driver{applicationtest.DriverOf("earlier", "stray").Unremoved()}, now: 5 * time.Second,
-			strays: true, deleted: []types.UID{"stray"},
+			live: applicationtest.Pi(), drivers: []*applicationtest.Driver{applicationtest.DriverOf("earlier", "orphan").Unremoved()}, now: 5 * time.Second,
+			orphans: true, deleted: []types.UID{"orphan"},
 		},
 		"one that may be removed any moment is waited for": {
-			live: applicationtest.Pi(), drivers: []*applicationtest.Driver{applicationtest.DriverOf("earlier", "stray").Unremoved()}, strays: true, again: 5 * time.Second,
+			live: applicationtest.Pi(), drivers: []*applicationtest.Driver{applicationtest.DriverOf("earlier", "orphan").Unremoved()}, orphans: true, again: 5 * time.Second,
 		},
 		"none is deleted where the record may be old": {
-			live: applicationtest.Pi().Version("18"), drivers: []*applicationtest.Driver{applicationtest.DriverOf("later", "new")}, strays: true, conflict: true,
+			live: applicationtest.Pi().Version("18"), drivers: []*applicationtest.Driver{applicationtest.DriverOf("later", "new")}, orphans: true, conflict: true,
 		},
-		"those of an application that is gone go by themselves": {drivers: []*applicationtest.Driver{applicationtest.DriverOf("earlier", "stray")}, strays: true},
+		"those of an application that is gone go by themselves": {drivers: []*applicationtest.Driver{applicationtest.DriverOf("earlier", "orphan")}, orphans: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			kube := fake.NewClientset()
@@ -128,8 +128,8 @@ func TestDeleteOrphanDrivers(t *testing.T) {
 			record := &v1alpha1.Record{Launch: &v1alpha1.Launch{ID: "this", DriverUID: "ours"}}
 			var seen lifecycle.Observation
 			err := r.deleteOrphans(ctx, applicationtest.Viewed(applicationtest.Pi().Obj()), record, &seen)
-			if strays := seen.HasOrphan; strays != test.strays || strays != (seen.OrphanDriver != nil) || apierrors.IsConflict(err) != test.conflict || (err != nil) != test.conflict {
-				t.Errorf("strays: %t, error %v", seen.HasOrphan, err)
+			if orphans := seen.HasOrphan; orphans != test.orphans || orphans != (seen.OrphanDriver != nil) || apierrors.IsConflict(err) != test.conflict || (err != nil) != test.conflict {
+				t.Errorf("orphans: %t, error %v", seen.HasOrphan, err)
 			}
 			if again != test.again {
 				t.Errorf("looked at again after %s, want %s", again, test.again)

@@ -33,7 +33,7 @@ spec:
     spark.driver.memoryOverhead: 0m
     spark.kubernetes.authenticate.driver.serviceAccountName: ` + driverAccount + `
     spark.kubernetes.container.image: "apache/spark:{{SPARK_VERSION}}-scala"
-    spark.kubernetes.driver.label.bench/fate: ends
+    spark.kubernetes.driver.label.bench/driver: ends
     spark.kubernetes.driver.master: "local[1]"
     spark.kubernetes.driver.pod.excludedFeatureSteps: org.apache.spark.deploy.k8s.features.KerberosConfDriverFeatureStep
     spark.kubernetes.driver.request.cores: 100m

@@ -74,7 +74,7 @@ func next(t *testing.T, app *v1beta2.SparkApplication, pod *corev1.Pod) (lifecyc
 }
 
 func TestAdoptContinuesEachState(t *testing.T) {
-	type fate struct {
+	type outcome struct {
 		state  lifecycle.State
 		effect lifecycle.Effect
 		awaits lifecycle.Awaited
@@ -83,63 +83,63 @@ func TestAdoptContinuesEachState(t *testing.T) {
 		gone     = lifecycle.Failed
 		retained = lifecycle.TerminatedWithoutReleaseResources
 	)
-	for name, tt := range map[string]struct{ alone, withDriver, withLost fate }{
+	for name, tt := range map[string]struct{ alone, withDriver, withLost outcome }{
 		"new": {
-			alone: fate{state: lifecycle.Submitted, effect: lifecycle.Launch}, // and its driver is none of another submission
+			alone: outcome{state: lifecycle.Submitted, effect: lifecycle.Launch}, // and its driver is none of another submission
 		},
-		"submitted":         {fate{state: retained}, fate{state: lifecycle.DriverRequested}, fate{state: lifecycle.DriverRequested}},
-		"pending":           {fate{state: retained}, fate{state: lifecycle.DriverRequested}, fate{state: lifecycle.DriverRequested}},
-		"running":           {fate{state: retained}, fate{state: lifecycle.RunningHealthy}, fate{state: lifecycle.RunningHealthy}},
-		"running-again":     {fate{gone, "", "restart"}, fate{state: lifecycle.RunningHealthy}, fate{state: lifecycle.RunningHealthy}},
-		"unknown":           {fate{state: retained}, fate{state: lifecycle.DriverRequested}, fate{state: lifecycle.DriverRequested}},
-		"succeeding":        {fate{state: retained}, fate{state: retained}, fate{state: retained}},
-		"succeeding-always": {fate{lifecycle.Succeeded, "", "restart"}, fate{lifecycle.Succeeded, "", "restart"}, fate{lifecycle.Succeeded, "", "restart"}},
-		"completed":         {fate{state: retained}, fate{state: retained}, fate{state: retained}},
-		"completed-ttl":     {fate{state: retained}, fate{state: retained}, fate{state: retained}},
-		"failing":           {fate{lifecycle.Failed, "", "restart"}, fate{lifecycle.Failed, "", "restart"}, fate{lifecycle.Failed, "", "restart"}},
-		"failing-last":      {fate{state: retained}, fate{state: retained}, fate{state: retained}},
-		"failed":            {fate{state: retained}, fate{state: retained}, fate{state: retained}},
-		"failed-ttl":        {fate{state: retained}, fate{state: retained}, fate{state: retained}},
-		"failed-submission": {fate{state: retained}, fate{state: retained}, fate{state: retained}},
+		"submitted":         {outcome{state: retained}, outcome{state: lifecycle.DriverRequested}, outcome{state: lifecycle.DriverRequested}},
+		"pending":           {outcome{state: retained}, outcome{state: lifecycle.DriverRequested}, outcome{state: lifecycle.DriverRequested}},
+		"running":           {outcome{state: retained}, outcome{state: lifecycle.RunningHealthy}, outcome{state: lifecycle.RunningHealthy}},
+		"running-again":     {outcome{gone, "", "restart"}, outcome{state: lifecycle.RunningHealthy}, outcome{state: lifecycle.RunningHealthy}},
+		"unknown":           {outcome{state: retained}, outcome{state: lifecycle.DriverRequested}, outcome{state: lifecycle.DriverRequested}},
+		"succeeding":        {outcome{state: retained}, outcome{state: retained}, outcome{state: retained}},
+		"succeeding-always": {outcome{lifecycle.Succeeded, "", "restart"}, outcome{lifecycle.Succeeded, "", "restart"}, outcome{lifecycle.Succeeded, "", "restart"}},
+		"completed":         {outcome{state: retained}, outcome{state: retained}, outcome{state: retained}},
+		"completed-ttl":     {outcome{state: retained}, outcome{state: retained}, outcome{state: retained}},
+		"failing":           {outcome{lifecycle.Failed, "", "restart"}, outcome{lifecycle.Failed, "", "restart"}, outcome{lifecycle.Failed, "", "restart"}},
+		"failing-last":      {outcome{state: retained}, outcome{state: retained}, outcome{state: retained}},
+		"failed":            {outcome{state: retained}, outcome{state: retained}, outcome{state: retained}},
+		"failed-ttl":        {outcome{state: retained}, outcome{state: retained}, outcome{state: retained}},
+		"failed-submission": {outcome{state: retained}, outcome{state: retained}, outcome{state: retained}},
 		"submission-failed": {
-			fate{lifecycle.SchedulingFailure, "", "restart"}, fate{state: lifecycle.DriverRequested}, fate{state: lifecycle.DriverRequested},
+			outcome{lifecycle.SchedulingFailure, "", "restart"}, outcome{state: lifecycle.DriverRequested}, outcome{state: lifecycle.DriverRequested},
 		},
 		"submission-failed-again": {
-			fate{lifecycle.SchedulingFailure, "", "restart"}, fate{state: lifecycle.DriverRequested}, fate{state: lifecycle.DriverRequested},
+			outcome{lifecycle.SchedulingFailure, "", "restart"}, outcome{state: lifecycle.DriverRequested}, outcome{state: lifecycle.DriverRequested},
 		},
 		"pending-rerun": {
-			fate{lifecycle.ScheduledToRestart, lifecycle.Launch, ""}, fate{lifecycle.ScheduledToRestart, lifecycle.Launch, ""},
-			fate{state: lifecycle.DriverRequested},
+			outcome{lifecycle.ScheduledToRestart, lifecycle.Launch, ""}, outcome{lifecycle.ScheduledToRestart, lifecycle.Launch, ""},
+			outcome{state: lifecycle.DriverRequested},
 		},
 		"pending-rerun-edited": {
-			fate{lifecycle.ScheduledToRestart, lifecycle.Launch, ""}, fate{lifecycle.ScheduledToRestart, lifecycle.Launch, ""},
-			fate{state: lifecycle.DriverRequested},
+			outcome{lifecycle.ScheduledToRestart, lifecycle.Launch, ""}, outcome{lifecycle.ScheduledToRestart, lifecycle.Launch, ""},
+			outcome{state: lifecycle.DriverRequested},
 		},
 		"invalidating": {
-			fate{lifecycle.ScheduledToRestart, lifecycle.Launch, ""}, fate{lifecycle.Invalidating, lifecycle.Release, ""},
-			fate{lifecycle.Invalidating, lifecycle.Release, ""},
+			outcome{lifecycle.ScheduledToRestart, lifecycle.Launch, ""}, outcome{lifecycle.Invalidating, lifecycle.Release, ""},
+			outcome{lifecycle.Invalidating, lifecycle.Release, ""},
 		},
 		"invalidating-completed": {
-			fate{lifecycle.ScheduledToRestart, lifecycle.Launch, ""}, fate{lifecycle.Invalidating, lifecycle.Release, ""},
-			fate{lifecycle.Invalidating, lifecycle.Release, ""},
+			outcome{lifecycle.ScheduledToRestart, lifecycle.Launch, ""}, outcome{lifecycle.Invalidating, lifecycle.Release, ""},
+			outcome{lifecycle.Invalidating, lifecycle.Release, ""},
 		},
 		"suspending": {
-			fate{state: lifecycle.Suspended}, fate{lifecycle.Suspending, lifecycle.Release, ""},
-			fate{lifecycle.Suspending, lifecycle.Release, ""},
+			outcome{state: lifecycle.Suspended}, outcome{lifecycle.Suspending, lifecycle.Release, ""},
+			outcome{lifecycle.Suspending, lifecycle.Release, ""},
 		},
-		"suspending-new": {alone: fate{state: lifecycle.Suspended}},
-		"suspended":      {fate{state: lifecycle.Suspended}, fate{state: lifecycle.Suspended}, fate{state: lifecycle.Suspended}},
-		"suspended-new":  {alone: fate{state: lifecycle.Suspended}},
+		"suspending-new": {alone: outcome{state: lifecycle.Suspended}},
+		"suspended":      {outcome{state: lifecycle.Suspended}, outcome{state: lifecycle.Suspended}, outcome{state: lifecycle.Suspended}},
+		"suspended-new":  {alone: outcome{state: lifecycle.Suspended}},
 		"resuming": {
-			fate{lifecycle.Resuming, lifecycle.Launch, ""}, fate{lifecycle.Resuming, lifecycle.Launch, ""},
-			fate{state: lifecycle.DriverRequested},
+			outcome{lifecycle.Resuming, lifecycle.Launch, ""}, outcome{lifecycle.Resuming, lifecycle.Launch, ""},
+			outcome{state: lifecycle.DriverRequested},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			app := leftIn(t, name)
-			for pod, want := range map[*corev1.Pod]fate{nil: tt.alone, ownDriver(app): tt.withDriver, lostDriver(app): tt.withLost} {
+			for pod, want := range map[*corev1.Pod]outcome{nil: tt.alone, ownDriver(app): tt.withDriver, lostDriver(app): tt.withLost} {
 				state, decision := next(t, app, pod)
-				if got := (fate{state, decision.Effect, decision.Awaits}); want != (fate{}) && got != want {
+				if got := (outcome{state, decision.Effect, decision.Awaits}); want != (outcome{}) && got != want {
 					t.Errorf("with driver %v: %+v, want %+v", pod != nil && pod.UID != "", got, want)
 				}
 			}

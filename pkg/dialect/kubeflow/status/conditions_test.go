@@ -15,27 +15,27 @@ import (
 // kubectl wait --for=condition=Succeeded works as for every kind.
 func TestConditionSucceededInEachState(t *testing.T) {
 	for name, tt := range map[string]struct {
-		live func(*life)
+		run  func(*scenario)
 		want metav1.ConditionStatus
 	}{
-		"new":                        {func(l *life) { l.Go() }, metav1.ConditionUnknown},
-		"running":                    {func(l *life) { l.Go().DriverRuns() }, metav1.ConditionUnknown},
-		"completed":                  {func(l *life) { l.Go().DriverRuns().DriverSucceeds() }, metav1.ConditionTrue},
-		"failed":                     {func(l *life) { l.Go().DriverRuns().DriverFails() }, metav1.ConditionFalse},
-		"failed to be submitted":     {func(l *life) { l.Refused(1).Go() }, metav1.ConditionFalse},
-		"to be retried":              {func(l *life) { l.Retrying(1, 0).Go().DriverRuns().DriverFails() }, metav1.ConditionUnknown},
-		"suspended":                  {func(l *life) { l.Go().DriverRuns().Suspended(true).Go() }, metav1.ConditionUnknown},
-		"edited after its end":       {func(l *life) { l.Go().DriverRuns().DriverSucceeds().Edited().decide() }, metav1.ConditionUnknown},
-		"run again after its end":    {func(l *life) { l.Go().DriverRuns().DriverSucceeds().Edited().Go() }, metav1.ConditionUnknown},
-		"deleted before its end":     {func(l *life) { l.Go().DriverRuns().Deleted() }, metav1.ConditionFalse},
-		"deleted after it completed": {func(l *life) { l.Go().DriverRuns().DriverSucceeds().Deleted() }, metav1.ConditionTrue},
+		"new":                        {func(s *scenario) { s.Go() }, metav1.ConditionUnknown},
+		"running":                    {func(s *scenario) { s.Go().DriverRuns() }, metav1.ConditionUnknown},
+		"completed":                  {func(s *scenario) { s.Go().DriverRuns().DriverSucceeds() }, metav1.ConditionTrue},
+		"failed":                     {func(s *scenario) { s.Go().DriverRuns().DriverFails() }, metav1.ConditionFalse},
+		"failed to be submitted":     {func(s *scenario) { s.Refused(1).Go() }, metav1.ConditionFalse},
+		"to be retried":              {func(s *scenario) { s.Retrying(1, 0).Go().DriverRuns().DriverFails() }, metav1.ConditionUnknown},
+		"suspended":                  {func(s *scenario) { s.Go().DriverRuns().Suspended(true).Go() }, metav1.ConditionUnknown},
+		"edited after its end":       {func(s *scenario) { s.Go().DriverRuns().DriverSucceeds().Edited().decide() }, metav1.ConditionUnknown},
+		"run again after its end":    {func(s *scenario) { s.Go().DriverRuns().DriverSucceeds().Edited().Go() }, metav1.ConditionUnknown},
+		"deleted before its end":     {func(s *scenario) { s.Go().DriverRuns().Deleted() }, metav1.ConditionFalse},
+		"deleted after it completed": {func(s *scenario) { s.Go().DriverRuns().DriverSucceeds().Deleted() }, metav1.ConditionTrue},
 	} {
 		t.Run(name, func(t *testing.T) {
-			l := newborn(t)
-			tt.live(l)
+			s := newScenario(t)
+			tt.run(s)
 			app := &v1beta2.SparkApplication{}
 			app.Generation = 3
-			status.SetConditions(app, l.record, dialect.Facts{Now: l.now, Policy: l.policy})
+			status.SetConditions(app, s.record, dialect.Facts{Now: s.now, Policy: s.policy})
 			got := meta.FindStatusCondition(app.Status.Conditions, dialect.ConditionSucceeded)
 			if got == nil || got.Status != tt.want || got.ObservedGeneration != 3 || app.Status.ObservedGeneration != 3 {
 				t.Errorf("condition %+v, want %s", got, tt.want)
@@ -45,6 +45,6 @@ func TestConditionSucceededInEachState(t *testing.T) {
 }
 
 // decide takes one decision, and no effect.
-func (l *life) decide() {
-	l.record, _ = lifecycle.Decide(l.record, l.policy, l.seen, l.now)
+func (s *scenario) decide() {
+	s.record, _ = lifecycle.Decide(s.record, s.policy, s.seen, s.now)
 }

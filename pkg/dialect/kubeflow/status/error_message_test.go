@@ -17,23 +17,23 @@ func endOfFailure() v1alpha1.AttemptEnd {
 // What the Kubeflow operator's tests and clients look for, letter by letter.
 func TestErrorMessagesAreUpstreams(t *testing.T) {
 	for name, tt := range map[string]struct {
-		live func(*life)
+		run  func(*scenario)
 		want string
 	}{
 		"a driver that exits with 1": {
-			func(l *life) { l.Go().DriverRuns().DriverFails() }, "driver container failed with ExitCode: 1, Reason: Error",
+			func(s *scenario) { s.Go().DriverRuns().DriverFails() }, "driver container failed with ExitCode: 1, Reason: Error",
 		},
 		"a driver that runs out of memory beside a sidecar": {
-			func(l *life) {
-				l.Go().Driver(corev1.PodStatus{Phase: corev1.PodRunning, ContainerStatuses: exited(137, "OOMKilled")})
+			func(s *scenario) {
+				s.Go().Driver(corev1.PodStatus{Phase: corev1.PodRunning, ContainerStatuses: exited(137, "OOMKilled")})
 			}, "driver container failed with ExitCode: 137, Reason: OOMKilled",
 		},
 		"a Pod that failed before its containers began": {
-			func(l *life) { l.Go().Driver(corev1.PodStatus{Phase: corev1.PodFailed, Reason: "Evicted"}) }, "driver container status missing",
+			func(s *scenario) { s.Go().Driver(corev1.PodStatus{Phase: corev1.PodFailed, Reason: "Evicted"}) }, "driver container status missing",
 		},
 		"a Pod whose init container failed": {
-			func(l *life) {
-				l.Go().Driver(corev1.PodStatus{
+			func(s *scenario) {
+				s.Go().Driver(corev1.PodStatus{
 					Phase: corev1.PodFailed, ContainerStatuses: container(corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{}}),
 					InitContainerStatuses: []corev1.ContainerStatus{{Name: "fetch", State: corev1.ContainerState{
 						Terminated: &corev1.ContainerStateTerminated{ExitCode: 2, Reason: "Error"},
@@ -42,27 +42,27 @@ func TestErrorMessagesAreUpstreams(t *testing.T) {
 			}, "driver container status missing",
 		},
 		"a Pod whose status is too long to keep": {
-			func(l *life) {
-				l.Go().Driver(corev1.PodStatus{Phase: corev1.PodFailed, ContainerStatuses: exited(3, "Error"), Message: strings.Repeat("x", 20000)})
+			func(s *scenario) {
+				s.Go().Driver(corev1.PodStatus{Phase: corev1.PodFailed, ContainerStatuses: exited(3, "Error"), Message: strings.Repeat("x", 20000)})
 			}, "driver container failed with ExitCode: 3, Reason: Error",
 		},
-		"a driver that vanishes": {func(l *life) { l.Go().DriverRuns().DriverVanishes() }, "driver pod not found"},
+		"a driver that vanishes": {func(s *scenario) { s.Go().DriverRuns().DriverVanishes() }, "driver pod not found"},
 		"a submission that fails": {
-			func(l *life) { l.Refused(1).Go() }, "failed to submit spark application: failed to run spark-submit: no such service account",
+			func(s *scenario) { s.Refused(1).Go() }, "failed to submit spark application: failed to run spark-submit: no such service account",
 		},
 		"a spec that can never run": {
-			func(l *life) { l.policy.Refused = &lifecycle.Cause{Message: "its name is no label"}; l.Go() },
+			func(s *scenario) { s.policy.Refused = &lifecycle.Cause{Message: "its name is no label"}; s.Go() },
 			"failed to submit spark application: failed to run spark-submit: its name is no label",
 		},
 		"a failure that is retried": {
-			func(l *life) { l.Retrying(1, 0).Go().DriverRuns().DriverFails() }, "",
+			func(s *scenario) { s.Retrying(1, 0).Go().DriverRuns().DriverFails() }, "",
 		},
-		"a run that succeeds": {func(l *life) { l.Go().DriverRuns().DriverSucceeds() }, ""},
+		"a run that succeeds": {func(s *scenario) { s.Go().DriverRuns().DriverSucceeds() }, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			l := newborn(t)
-			tt.live(l)
-			if got := l.Status().AppState.ErrorMessage; got != tt.want {
+			s := newScenario(t)
+			tt.run(s)
+			if got := s.Status().AppState.ErrorMessage; got != tt.want {
 				t.Errorf("message %q, want %q", got, tt.want)
 			}
 		})
@@ -71,10 +71,10 @@ func TestErrorMessagesAreUpstreams(t *testing.T) {
 
 // While a retry waits, the status tells of the run before.
 func TestTheMessageStaysUntilTheRetryIsDue(t *testing.T) {
-	l := newborn(t)
-	l.Retrying(1, 0).Go().DriverRuns().DriverFails()
+	s := newScenario(t)
+	s.Retrying(1, 0).Go().DriverRuns().DriverFails()
 	waited := false
-	for _, status := range l.statuses {
+	for _, status := range s.statuses {
 		if status.Firesteel.Launch == nil && status.AppState.State == "FAILING" {
 			waited = true
 			if status.AppState.ErrorMessage != "driver container failed with ExitCode: 1, Reason: Error" ||

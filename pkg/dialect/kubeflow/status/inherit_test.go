@@ -288,7 +288,7 @@ func failuresFrom(t *testing.T, app *v1beta2.SparkApplication, submissions bool)
 	if runs {
 		driver = ownDriver(app)
 	}
-	l := newborn(t)
+	l := newScenario(t)
 	l.policy, l.record, l.now = policyOf(app), adopted(t, app, driver), second(300).Time
 	l.statuses = append(l.statuses, app.Status)
 	before := lifecycle.Executions(l.record)

@@ -14,10 +14,10 @@ import (
 )
 
 // reasonsOf returns the reasons of an application's Kubernetes Events, in order, and the largest number of one attempt.
-func reasonsOf(l *life) (reasons []string, most int) {
+func reasonsOf(s *scenario) (reasons []string, most int) {
 	before, spent := &v1beta2.SparkApplication{}, map[int64]int{}
 	before.Name = "pi"
-	for _, written := range l.statuses {
+	for _, written := range s.statuses {
 		now := before.DeepCopy()
 		now.Status = written
 		for _, said := range status.KubernetesEvents(before, now) {
@@ -33,50 +33,50 @@ func reasonsOf(l *life) (reasons []string, most int) {
 
 func TestEventsHaveUpstreamsReasons(t *testing.T) {
 	for name, tt := range map[string]struct {
-		live func(*life)
+		run  func(*scenario)
 		want string
 	}{
 		"a run that succeeds": {
-			func(l *life) { l.Go().DriverRuns().DriverSucceeds() },
+			func(s *scenario) { s.Go().DriverRuns().DriverSucceeds() },
 			"SparkApplicationSubmitted SparkApplicationCompleted",
 		},
 		"a run that fails": {
-			func(l *life) { l.Go().DriverRuns().DriverFails() },
+			func(s *scenario) { s.Go().DriverRuns().DriverFails() },
 			"SparkApplicationSubmitted SparkDriverFailed SparkApplicationFailed",
 		},
 		"a retry": {
-			func(l *life) { l.Retrying(3, 0).Go().DriverRuns().DriverFails().DriverRuns() },
+			func(s *scenario) { s.Retrying(3, 0).Go().DriverRuns().DriverFails().DriverRuns() },
 			"SparkApplicationSubmitted SparkDriverFailed SparkApplicationPendingRerun SparkApplicationSubmitted",
 		},
 		"submissions that fail": {
-			func(l *life) { l.Retrying(0, 1).Refused(2).Go() },
+			func(s *scenario) { s.Retrying(0, 1).Refused(2).Go() },
 			"SparkApplicationSubmissionFailed SparkApplicationSubmissionFailed SparkApplicationFailed",
 		},
 		"a suspension": {
-			func(l *life) {
-				l.Go().DriverRuns().Suspended(true).Go().Suspended(false).Go().DriverRuns().DriverSucceeds()
+			func(s *scenario) {
+				s.Go().DriverRuns().Suspended(true).Go().Suspended(false).Go().DriverRuns().DriverSucceeds()
 			},
 			"SparkApplicationSubmitted SparkApplicationSuspending SparkApplicationSuspended " +
 				"SparkApplicationResuming SparkApplicationSubmitted SparkApplicationCompleted",
 		},
 		"an edit": {
-			func(l *life) { l.Go().DriverRuns().Edited().Go().DriverRuns().DriverSucceeds() },
+			func(s *scenario) { s.Go().DriverRuns().Edited().Go().DriverRuns().DriverSucceeds() },
 			"SparkApplicationSubmitted SparkApplicationSpecUpdateProcessed " +
 				"SparkApplicationPendingRerun SparkApplicationSubmitted SparkApplicationCompleted",
 		},
 		"a driver that vanishes": {
-			func(l *life) { l.Go().DriverRuns().DriverVanishes() },
+			func(s *scenario) { s.Go().DriverRuns().DriverVanishes() },
 			"SparkApplicationSubmitted SparkDriverNotFound SparkApplicationFailed",
 		},
 		"a driver of which nothing is known": {
-			func(l *life) { l.Go().DriverRuns().DriverUnknown().DriverRuns().DriverUnknown().DriverVanishes() },
+			func(s *scenario) { s.Go().DriverRuns().DriverUnknown().DriverRuns().DriverUnknown().DriverVanishes() },
 			"SparkApplicationSubmitted SparkDriverUnknown SparkDriverUnknown SparkApplicationFailed",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			l := newborn(t)
-			tt.live(l)
-			reasons, most := reasonsOf(l)
+			s := newScenario(t)
+			tt.run(s)
+			reasons, most := reasonsOf(s)
 			if diff := cmp.Diff(strings.Fields(tt.want), reasons); diff != "" {
 				t.Errorf("reasons (-want +got):\n%s", diff)
 			}
@@ -87,16 +87,16 @@ func TestEventsHaveUpstreamsReasons(t *testing.T) {
 	}
 }
 
-// Executors that fail are told of once an attempt.
+// Failed executors have one Event in each attempt.
 func TestExecutorFailureIsReportedOnce(t *testing.T) {
 	app := &v1beta2.SparkApplication{}
 	app.Name = "pi"
-	story := submitted().Running()
+	record := submitted().Running()
 	seen := map[string]dialect.Executor{"pi-exec-1": runs, "pi-exec-2": broken}
 	var reasons, messages []string
 	show := func() {
 		before := app.DeepCopy()
-		status.Project(&app.Status, story.Obj(), status.Executors{Seen: seen})
+		status.Project(&app.Status, record.Obj(), status.Executors{Seen: seen})
 		for _, said := range status.KubernetesEvents(before, app) {
 			reasons, messages = append(reasons, said.Reason), append(messages, said.Message)
 		}
@@ -106,8 +106,8 @@ func TestExecutorFailureIsReportedOnce(t *testing.T) {
 		seen[fmt.Sprintf("pi-exec-%d", i+3)] = broken
 		show()
 	}
-	story.Ended("Failed", endOfFailure())
-	story.Over()
+	record.Ended("Failed", endOfFailure())
+	record.Over()
 	show()
 	want := []string{"SparkApplicationSubmitted", "SparkExecutorFailed", "SparkDriverFailed", "SparkApplicationFailed"}
 	if !slices.Equal(reasons, want) {
@@ -120,17 +120,17 @@ func TestExecutorFailureIsReportedOnce(t *testing.T) {
 
 func TestExecutorDeletedWithItsDriverIsNotReported(t *testing.T) {
 	app := &v1beta2.SparkApplication{}
-	story := submitted().Running()
-	status.Project(&app.Status, story.Obj(), status.Executors{Seen: map[string]dialect.Executor{"pi-exec-1": runs}})
+	record := submitted().Running()
+	status.Project(&app.Status, record.Obj(), status.Executors{Seen: map[string]dialect.Executor{"pi-exec-1": runs}})
 	before := app.DeepCopy()
-	story.Ended("Failed", endOfFailure())
-	status.Project(&app.Status, story.Over().Obj(), status.Executors{})
+	record.Ended("Failed", endOfFailure())
+	status.Project(&app.Status, record.Over().Obj(), status.Executors{})
 	if app.Status.ExecutorState["pi-exec-1"] != v1beta2.ExecutorFailedState {
 		t.Errorf("executors %v", app.Status.ExecutorState)
 	}
 	for _, said := range status.KubernetesEvents(before, app) {
 		if said.Reason == "SparkExecutorFailed" {
-			t.Errorf("told %+v", said)
+			t.Errorf("published %+v", said)
 		}
 	}
 }

@@ -11,12 +11,12 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/outbox"
 )
 
-// beginning is when every story of these tests begins.
+// beginning is when every scenario of these tests begins.
 var beginning = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 func after(since time.Duration) metav1.MicroTime { return metav1.NewMicroTime(beginning.Add(since)) }
 
-// second is a second of a story, as a status has it.
+// second is a second of a scenario, in the form of a status.
 func second(n int) metav1.Time { return metav1.NewTime(beginning.Add(time.Duration(n) * time.Second)) }
 
 // recordBuilder builds a record step by step, as the lifecycle would have written it, one second a step.
