@@ -165,9 +165,12 @@ func TestExamplesOfTheFolderAreApplied(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.kubectl("create", "namespace", "team-a")
-	applied := 0
+	applied, options := 0, ""
 	for line := range strings.Lines(string(page)) {
 		command, isCommand := strings.CutPrefix(line, "    ")
+		if isCommand && strings.HasPrefix(command, "kubectl delete ") && options == "" {
+			options = command
+		}
 		if !isCommand || !strings.Contains(command, "kubectl apply ") {
 			continue // others need a node, Helm or a registry
 		}
@@ -181,8 +184,13 @@ func TestExamplesOfTheFolderAreApplied(t *testing.T) {
 	s.kubectl("get", "sparkapplications.sparkoperator.k8s.io", "spark-pi")
 	s.kubectl("-n", "team-a", "get", "serviceaccount", "spark")
 	s.kubectl("get", "validatingadmissionpolicy", "spark-rules.firesteel.dev")
-	if applied < 6 {
+	if applied < 8 {
 		t.Errorf("the page has %d commands that apply something", applied)
+	}
+	s.bash(string(release), options) // of which some were never applied
+	left := s.kubectl("get", "validatingadmissionpolicy,clusterrole", "-l", "app.kubernetes.io/part-of=firesteel", "-o", "name")
+	if strings.Contains(left, "spark-rules") || strings.Contains(left, "driver-logs") || !strings.Contains(left, "spark-driver") {
+		t.Errorf("without options there are %s", left)
 	}
 }
 
