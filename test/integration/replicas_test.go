@@ -211,7 +211,8 @@ func TestReplicaServesProbesMetricsAndTraces(t *testing.T) {
 	s.untilAnswered(r.metrics, http.StatusOK)
 	_, metrics := s.fetch(r.metrics)
 	for _, name := range documented(t) {
-		if !strings.Contains(metrics, "\n"+name) && !slices.Contains(unmeasured, name) {
+		ofWebhook := strings.HasPrefix(name, "firesteel_webhook_") // another binary exports it
+		if !strings.Contains(metrics, "\n"+name) && !slices.Contains(unmeasured, name) && !ofWebhook {
 			t.Errorf("%s is documented and not there", name)
 		}
 	}
