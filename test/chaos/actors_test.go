@@ -20,7 +20,7 @@ import (
 	"github.com/firesteel-dev/firesteel/test/harness/witness"
 )
 
-// actor does something bad, again and again.
+// actor injects one kind of fault, again and again.
 type actor struct {
 	name string
 	// every is how long it mostly waits in between.
@@ -29,7 +29,7 @@ type actor struct {
 	act func(ctx context.Context, d *rng.Rand) bool
 }
 
-// perform has an actor act until the context ends.
+// perform runs an actor until the context ends.
 func (w *env) perform(ctx context.Context, a actor) error {
 	d := rng.New(w.seed, a.name)
 	for {
@@ -100,7 +100,7 @@ func (w *env) deletePod(ctx context.Context, pod *corev1.Pod, grace *int64) erro
 	})
 }
 
-// anyPod is one of the Pods of some sort; nil if there is none.
+// anyPod returns one of the Pods that match; nil if there is none.
 func (w *env) anyPod(ctx context.Context, d *rng.Rand, namespace string, sort func(*corev1.Pod) bool) *corev1.Pod {
 	list, err := w.Kube.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{ResourceVersion: "0"})
 	if err != nil {
@@ -113,7 +113,7 @@ func (w *env) anyPod(ctx context.Context, d *rng.Rand, namespace string, sort fu
 	return &pods[d.Below(len(pods))]
 }
 
-// replace deletes an application and makes another of its name, as soon as that is free.
+// replace deletes an application, and creates another with its name as soon as the name is free.
 func (p *workload) replace(ctx context.Context, d *rng.Rand) bool {
 	app := p.any(d)
 	if app == nil || !p.remove(ctx, app) {
@@ -129,7 +129,7 @@ func (p *workload) replace(ctx context.Context, d *rng.Rand) bool {
 	return false
 }
 
-// pause has an actor wait for a moment, in which the API server may be restored.
+// pause lets an actor wait for a moment, in which the API server may be restored.
 func (w *env) pause(ctx context.Context) {
 	w.acting.RUnlock()
 	defer w.acting.RLock()
@@ -153,13 +153,13 @@ func (p *workload) toggleQuota(ctx context.Context, d *rng.Rand) bool {
 	return err == nil
 }
 
-// moveHandlers has each handler run elsewhere, or where it runs.
+// moveHandlers chooses at random where each handler runs.
 func (w *env) moveHandlers(ctx context.Context, d *rng.Rand) bool {
 	places := []string{"in-process", "external"}
 	return w.Configure(ctx, "config-handlers", map[string]string{"restart": places[d.Below(2)], "ttl": places[d.Below(2)]}) == nil
 }
 
-// memory is of the last events that reached the sink.
+// memory holds the last events that reached the sink.
 type memory struct {
 	mutex  sync.Mutex
 	events []eventlog.Entry
@@ -179,7 +179,7 @@ func (m *memory) remember(entry eventlog.Entry) {
 	m.next = (m.next + 1) % remembered
 }
 
-// any is one of them.
+// any returns one of them.
 func (m *memory) any(d *rng.Rand) (eventlog.Entry, bool) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()

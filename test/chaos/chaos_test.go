@@ -72,7 +72,7 @@ type run struct {
 	began     time.Time
 	calm      []*workload
 	wild      []*workload
-	everybody []*workload
+	workloads []*workload
 	// listening ends when no more events are expected.
 	listening errgroup.Group
 	stop      context.CancelFunc
@@ -90,7 +90,7 @@ func (r *run) logf(format string, arguments ...any) {
 	r.Logf("%5.1fs  %s", time.Since(r.began).Seconds(), fmt.Sprintf(format, arguments...))
 }
 
-// begin starts everything, in calm.
+// begin starts everything, without faults.
 func (r *run) begin(dir string, seed uint64) {
 	ctx := r.Context()
 	rates := gateway.Rates{Write: 0.08, Read: 0.05, TooOld: 0.5, WatchLife: 4 * time.Second, Stale: 0.03, Delay: 1500 * time.Millisecond}
@@ -102,8 +102,8 @@ func (r *run) begin(dir string, seed uint64) {
 	}
 	r.calm = append(r.calm, newWorkload(r.env, deadTenant, 4, 0), newWorkload(r.env, slowTenant, 4, 0))
 	r.wild = []*workload{newWorkload(r.env, "wild", 10, 15), newWorkload(r.env, "tight", 6, 10)}
-	r.everybody = append(append(r.everybody, r.calm...), r.wild...)
-	for _, p := range r.everybody {
+	r.workloads = append(append(r.workloads, r.calm...), r.wild...)
+	for _, p := range r.workloads {
 		r.must(r.AddNamespace(ctx, p.namespace))
 	}
 	r.must(r.Configure(ctx, "config-leader-election", map[string]string{
@@ -125,7 +125,7 @@ func (r *run) end() {
 	}
 }
 
-// injectFaults makes everything fail until there were enough faults or an invariant is violated.
+// injectFaults injects faults until there were enough, or an invariant is violated.
 func (r *run) injectFaults() {
 	r.logf("faults begin")
 	ctx, cancel := context.WithCancel(r.Context())
@@ -134,7 +134,7 @@ func (r *run) injectFaults() {
 	r.stormy.Store(true)
 	r.replaceSink()
 	group, ctx := errgroup.WithContext(ctx)
-	for _, p := range r.everybody {
+	for _, p := range r.workloads {
 		group.Go(func() error { return p.runApplications(ctx) })
 	}
 	for _, a := range r.actors(r.wild, r.wild[1]) {
@@ -204,7 +204,7 @@ func (r *run) report(ctx context.Context) error {
 	}
 }
 
-// violations are those until now.
+// violations returns those until now.
 func (r *run) violations() []string {
 	return append(texts(r.history.Violations()), r.supervisor.Violations()...)
 }
@@ -217,7 +217,7 @@ func texts(violations []error) []string {
 	return texts
 }
 
-// settle lets all come to rest.
+// settle waits until nothing changes any more.
 func (r *run) settle() {
 	ctx := r.Context()
 	for _, p := range r.wild {
@@ -226,11 +226,11 @@ func (r *run) settle() {
 	r.doToAll("resumed", (*workload).resume, func(dialect.Application) bool { return true })
 	calmed := time.Now()
 	r.until("what starts over to do so", func() ([]string, error) {
-		return r.ofEverybody(func(p *workload) ([]string, error) { return p.stuck(ctx, calmed) })
+		return r.inAllNamespaces(func(p *workload) ([]string, error) { return p.stuck(ctx, calmed) })
 	})
 	r.doToAll("deleted", (*workload).remove, func(app dialect.Application) bool { return app.GetLabels()[labelKind] == startsOver })
 	r.until("all applications to come to rest", func() ([]string, error) {
-		restless, err := r.ofEverybody(func(p *workload) ([]string, error) { return p.restless(ctx) })
+		restless, err := r.inAllNamespaces(func(p *workload) ([]string, error) { return p.restless(ctx) })
 		return append(restless, texts(r.history.Undelivered())...), err
 	})
 	r.logf("all applications are at rest")
@@ -242,10 +242,10 @@ func (r *run) settle() {
 	r.logf("nothing is left")
 }
 
-// ofEverybody is what is found in all namespaces.
-func (r *run) ofEverybody(find func(*workload) ([]string, error)) ([]string, error) {
+// inAllNamespaces returns what is found in all namespaces.
+func (r *run) inAllNamespaces(find func(*workload) ([]string, error)) ([]string, error) {
 	var all []string
-	for _, p := range r.everybody {
+	for _, p := range r.workloads {
 		found, err := find(p)
 		if err != nil {
 			return nil, err
@@ -255,13 +255,13 @@ func (r *run) ofEverybody(find func(*workload) ([]string, error)) ([]string, err
 	return all, nil
 }
 
-// doToAll does something to all applications of some sort that are there, until each was done or is gone.
+// doToAll does something to all existing applications that match, until it was done to each, or the application is gone.
 func (r *run) doToAll(
 	done string, do func(*workload, context.Context, dialect.Application) bool, sort func(dialect.Application) bool,
 ) {
 	did := map[types.UID]bool{}
 	r.until("all applications to be "+done, func() (left []string, err error) {
-		for _, p := range r.everybody {
+		for _, p := range r.workloads {
 			for _, app := range p.present() {
 				switch {
 				case did[app.GetUID()], !sort(app):
@@ -276,7 +276,7 @@ func (r *run) doToAll(
 	})
 }
 
-// until waits until there are no more obstacles.
+// until waits until no obstacle is left.
 func (r *run) until(what string, obstacles func() ([]string, error)) {
 	r.Helper()
 	deadline := time.Now().Add(patience)
@@ -318,7 +318,7 @@ func applicationKinds() (kinds []schema.GroupVersionResource) {
 // leftovers returns what exists of the applications.
 func (r *run) leftovers(ctx context.Context) ([]string, error) {
 	var left []string
-	for _, p := range r.everybody {
+	for _, p := range r.workloads {
 		for _, kind := range made {
 			list, err := r.Dynamic.Resource(kind).Namespace(p.namespace).List(ctx, metav1.ListOptions{})
 			if err != nil {

@@ -48,7 +48,7 @@ func (t *counters) String() string {
 	return text.String() + fmt.Sprintf("  %6d  in all", t.total)
 }
 
-// missing are those of some faults that were not injected.
+// missing returns which of the wanted faults were not injected.
 func (t *counters) missing(faults []string) []string {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()

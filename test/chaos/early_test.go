@@ -21,7 +21,7 @@ var earlyKinds = []kind{
 	{"early-streams", 1, nil, nil, nil},
 }
 
-// drawn are the kinds of a run. An earlier version that takes turns does not serve the early operator's API.
+// drawn are the kinds that a run may choose. An earlier version that takes turns does not serve the early operator's API.
 func drawn() []kind {
 	if *versionsFlag != "" {
 		return kinds
@@ -29,7 +29,7 @@ func drawn() []kind {
 	return append(kinds[:len(kinds):len(kinds)], earlyKinds...)
 }
 
-// newEarly draws an application of that API. Its name is none of the Kubeflow kinds, whose drivers are named in the same way.
+// newEarly creates a random application of that API. Its name differs from those of the Kubeflow kinds, since their drivers are named in the same way.
 func newEarly(d *rng.Rand, namespace, name string, k kind) *earlyv1alpha1.SparkApplication {
 	image := "spark:" + []string{"3.5.7", "4.1.1", "4.3.0"}[d.Below(3)]
 	return &earlyv1alpha1.SparkApplication{

@@ -197,7 +197,7 @@ const (
 	slowTenant = "calm-slow"
 )
 
-// sinkRate is the share of events that the sink does something wrong with.
+// sinkRate is the share of events that the sink handles wrongly.
 const sinkRate = 0.15
 
 func (w *env) newSink(port int) process.Spec {
@@ -220,7 +220,7 @@ func (w *env) newController(name, program, kubeconfig, sink string, alone bool) 
 	}}
 }
 
-// ignore is the error, unless it is of that sort.
+// ignore returns the error, unless it matches.
 func ignore(err error, sort func(error) bool) error {
 	if err != nil && sort(err) {
 		return nil

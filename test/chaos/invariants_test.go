@@ -10,7 +10,7 @@ import (
 	"github.com/firesteel-dev/firesteel/test/invariants"
 )
 
-// wanted are the faults without any of which a run proves too little.
+// wanted are the faults that a run must inject to prove enough.
 func wanted() []string {
 	wanted := slices.Clone(wantedAlways)
 	if *versionsFlag == "" {
@@ -22,7 +22,7 @@ func wanted() []string {
 	return wanted
 }
 
-// wantedOfPods are those that the earlier of two versions need not stand.
+// wantedOfPods are those that the earlier of two versions need not survive.
 var wantedOfPods = []string{
 	"labels taken", "labels put back", "node lost", "node came back", "node deleted", "node out of service",
 }
@@ -113,7 +113,7 @@ func (r *run) asItShould(app *invariants.Application) error {
 	return nil
 }
 
-// outcomeOf is that of the last attempt; it was deleted where it had not ended.
+// outcomeOf returns the outcome of the last attempt: Deleted if it had not ended.
 func outcomeOf(transitions []v1alpha1.Transition) string {
 	last := transitions[len(transitions)-1].Attempt
 	for _, t := range slices.Backward(transitions) {

@@ -25,8 +25,8 @@ var guards = []guard{
 // overlaps reports whether several controllers act at once.
 func (g guard) overlaps() bool { return g.alone && g.count > 1 }
 
-// changeGuards has the controller run now this way, now that, and each way do some work. New processes come before old
-// ones go. Two versions of the controller take turns, and those that run at once differ.
+// changeGuards changes how the controller runs, and lets it do some work in each way. New processes start before old
+// ones end. Two versions of the controller run in turns, and those that run at the same time differ.
 func (r *run) changeGuards(ctx context.Context) error {
 	d := rng.New(r.seed, "guards")
 	for i := d.Below(len(guards)); ; i++ {
@@ -55,7 +55,7 @@ func (r *run) changeGuards(ctx context.Context) error {
 	}
 }
 
-// killers kill programs at random instants. After some kills they wait until an application came to its end: work is
+// killers kill programs at random instants. After some kills they wait until an application has ended, so that work is
 // done in between.
 func (r *run) killers(ctx context.Context) error {
 	d := rng.New(r.seed, "killers")
@@ -81,10 +81,10 @@ func (r *run) killers(ctx context.Context) error {
 	return nil
 }
 
-// killsAtOnce is how many kills there are without a look at the work.
+// killsAtOnce is the number of kills before they wait for an application to end.
 const killsAtOnce = 3
 
-// mortal are those who are killed, as often as they are named.
+// mortal names the programs that are killed. A program that is named twice is killed twice as often.
 var mortal = []string{"controller", "sink", "controller", "handler-restart", "controller", "handler-ttl", "sink", "controller", "kwok"}
 
 func (r *run) killOne(d *rng.Rand, prefix string) {
@@ -93,7 +93,7 @@ func (r *run) killOne(d *rng.Rand, prefix string) {
 	}
 }
 
-// untilEnded waits until a number of applications came to their ends.
+// untilEnded waits until a number of applications have ended.
 func (r *run) untilEnded(ctx context.Context, count int) error {
 	deadline := time.After(patience)
 	ticker := time.NewTicker(poll)
@@ -110,7 +110,7 @@ func (r *run) untilEnded(ctx context.Context, count int) error {
 	return nil
 }
 
-// siege kills the API server that Firesteel uses, where it has one of its own, each time that it was up for a while.
+// siege kills the API server that Firesteel uses, if it has one of its own, whenever that has run for a while.
 func (r *run) siege(ctx context.Context) error {
 	d := rng.New(r.seed, "siege")
 	for {
@@ -123,7 +123,7 @@ func (r *run) siege(ctx context.Context) error {
 	}
 }
 
-// outages have the API server out of reach for everybody, now and then.
+// outages make the API server unreachable for all clients, now and then.
 func (r *run) outages(ctx context.Context) error {
 	d := rng.New(r.seed, "outages")
 	for {

@@ -99,7 +99,7 @@ type application struct {
 	timeouts    *sparkv1.ApplicationTimeoutConfig
 }
 
-// newApplication draws an application of a kind.
+// newApplication creates a random application of a kind.
 func newApplication(d *rng.Rand, namespace, name string, k kind) dialect.Application {
 	switch {
 	case k.kubeflow != nil:
@@ -156,7 +156,7 @@ func (a *application) initContainer() *application {
 	return a
 }
 
-// nowhere asks for a node that there is not.
+// nowhere asks for a node that does not exist.
 func (a *application) nowhere() *application {
 	return a.conf("spark.kubernetes.driver.node.selector.chaos/place", "nowhere")
 }

@@ -61,7 +61,7 @@ func (a *kubeflowApplication) end(how string) *kubeflowApplication {
 	return a
 }
 
-// retry has failures followed by another run.
+// retry lets another run follow failures.
 func (a *kubeflowApplication) retry(times int32) *kubeflowApplication {
 	second := int64(1)
 	a.app.Spec.RestartPolicy = v1beta2.RestartPolicy{
@@ -84,7 +84,7 @@ func suspended(app dialect.Application) bool {
 	}
 }
 
-// arguments is the field that has the driver's.
+// arguments is the field with the driver's arguments.
 func arguments(app dialect.Application) string {
 	if _, ok := app.(*sparkv1.SparkApplication); ok {
 		return "driverArgs"

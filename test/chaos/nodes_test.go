@@ -43,7 +43,7 @@ func (w *env) addNodes(ctx context.Context) error {
 // lossEndings are the ways in which the loss of a node ends.
 var lossEndings = []string{"node came back", "node deleted", "node out of service"}
 
-// loseNodes has one node of the wild applications after the other be lost for a while, until the context ends.
+// loseNodes lets the nodes of the wild applications be lost for a while, one after the other, until the context ends.
 func (w *env) loseNodes(ctx context.Context) error {
 	d := rng.New(w.seed, "nodes")
 	var deck []string
@@ -63,7 +63,7 @@ func (w *env) loseNodes(ctx context.Context) error {
 	}
 }
 
-// loseNode has a node be lost. What was begun is ended also when the context ends.
+// loseNode loses a node. It finishes also if the context ends.
 func (w *env) loseNode(ctx context.Context, d *rng.Rand, node, ending string) error {
 	w.acting.RLock()
 	defer w.acting.RUnlock()

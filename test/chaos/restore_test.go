@@ -45,16 +45,16 @@ func waitFor(ctx context.Context, length time.Duration) bool {
 	}
 }
 
-// inQuiet does something while no actor acts.
+// inQuiet does something while no actor injects faults.
 func (w *env) inQuiet(do func() error) error {
 	w.acting.Lock()
 	defer w.acting.Unlock()
 	return do()
 }
 
-// restore restores the API server. With raise, resource versions go on from where they were, and Firesteel's processes go
-// on too. Else resource versions are used again, which no client stands that goes on: Firesteel's are killed, as the
-// control plane's are.
+// restore restores the API server. With raise, resource versions continue to rise, and Firesteel's processes run on.
+// Otherwise resource versions are used again, which no running client survives: Firesteel's processes are killed, like those of the
+// control plane.
 func (r *run) restore(ctx context.Context, backup string, raise bool) error {
 	defer r.gateway.Block()()
 	<-time.After(r.delay) // until the requests that come late have come
@@ -106,16 +106,16 @@ func (r *run) seeRestored(ctx context.Context, revision string) error {
 		return err
 	}
 	r.history.Restored(revision, apps)
-	for _, p := range r.everybody {
+	for _, p := range r.workloads {
 		p.know(apps)
 	}
 	return r.witness(r.Context())
 }
 
-// applications are all that there are.
+// applications returns all applications.
 func (r *run) applications(ctx context.Context) ([]dialect.Application, error) {
 	var all []dialect.Application
-	for _, p := range r.everybody {
+	for _, p := range r.workloads {
 		apps, err := p.list(ctx)
 		if err != nil {
 			return nil, err
@@ -125,7 +125,7 @@ func (r *run) applications(ctx context.Context) ([]dialect.Application, error) {
 	return all, nil
 }
 
-// know has a workload tend its applications among some, and no others.
+// know limits a workload to those of some applications that are its own.
 func (p *workload) know(apps []dialect.Application) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()

@@ -11,8 +11,8 @@ import (
 	"github.com/firesteel-dev/firesteel/test/harness/witness"
 )
 
-// witness has the history see all that happens on the API server from now on, until blind is called. It gives drivers that run
-// their executors.
+// witness records in the history all that happens on the API server from now on, until blind is called. It creates the executors of
+// running drivers.
 func (w *env) witness(ctx context.Context) error {
 	ctx, w.blind = context.WithCancel(ctx)
 	lost := func() { w.supervisor.Violate("a witness lost sight of the API server: the run proves nothing") }
@@ -26,7 +26,7 @@ func (w *env) witness(ctx context.Context) error {
 	)
 }
 
-// listen has the history hear what reached the sink, until the context ends, and counts what the sink did wrong.
+// listen records in the history what reached the sink, until the context ends, and counts the faults of the sink.
 func (w *env) listen(ctx context.Context) error {
 	ticker := time.NewTicker(poll)
 	defer ticker.Stop()

@@ -22,7 +22,7 @@ import (
 	"github.com/firesteel-dev/firesteel/test/invariants"
 )
 
-// workload are the applications of a namespace. As many as width have not ended.
+// workload holds the applications of a namespace. It keeps width of them running.
 type workload struct {
 	*env
 	namespace string
@@ -56,7 +56,7 @@ func (p *workload) runApplications(ctx context.Context) error {
 	}
 }
 
-// step tends to all applications, and makes as many as are missing.
+// step acts as the users of all applications, and creates as many as are missing.
 func (p *workload) step(ctx context.Context) error {
 	p.acting.RLock()
 	defer p.acting.RUnlock()
@@ -76,7 +76,7 @@ func (p *workload) step(ctx context.Context) error {
 	return nil
 }
 
-// present are the applications that still exist.
+// present returns the applications that still exist.
 func (p *workload) present() []dialect.Application {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
@@ -90,7 +90,7 @@ func (p *workload) present() []dialect.Application {
 	return append([]dialect.Application{}, present...)
 }
 
-// tend does to an application what its user would, now and then.
+// tend acts as the user of an application, now and then.
 func (p *workload) tend(ctx context.Context, app dialect.Application, ended bool) {
 	runsForEver := len(kindOf(app.GetLabels()[labelKind]).ends) == 0
 	switch {
@@ -101,7 +101,7 @@ func (p *workload) tend(ctx context.Context, app dialect.Application, ended bool
 	}
 }
 
-// bear makes an application of some kind.
+// bear creates an application of a random kind.
 func (p *workload) bear(ctx context.Context) error {
 	p.born++
 	name := fmt.Sprintf("app-%d", p.born)
@@ -162,7 +162,7 @@ func (p *workload) edit(ctx context.Context, app dialect.Application, spec map[s
 	return err == nil
 }
 
-// any is one of the applications that exist; nil if there is none.
+// any returns one of the existing applications; nil if there is none.
 func (p *workload) any(d *rng.Rand) dialect.Application {
 	present := p.present()
 	if len(present) == 0 {
@@ -171,7 +171,7 @@ func (p *workload) any(d *rng.Rand) dialect.Application {
 	return present[d.Below(len(present))]
 }
 
-// list are all applications of the namespace.
+// list returns all applications of the namespace.
 func (p *workload) list(ctx context.Context) ([]dialect.Application, error) {
 	apaches, err := p.Spark.SparkV1().SparkApplications(p.namespace).List(ctx, metav1.ListOptions{})
 	if err != nil {
@@ -198,7 +198,7 @@ func (p *workload) list(ctx context.Context) ([]dialect.Application, error) {
 	return apps, nil
 }
 
-// stuck are the applications that have not started over since, though they do so until they are deleted.
+// stuck returns the applications that have not run again since then, though they do so until they are deleted.
 func (p *workload) stuck(ctx context.Context, since time.Time) ([]string, error) {
 	apps, err := p.list(ctx)
 	if err != nil {
@@ -215,7 +215,7 @@ func (p *workload) stuck(ctx context.Context, since time.Time) ([]string, error)
 	return stuck, nil
 }
 
-// restless are the applications that have not come to where they stay, and where they are.
+// restless returns the applications that have not reached their final state, with their states.
 func (p *workload) restless(ctx context.Context) ([]string, error) {
 	apps, err := p.list(ctx)
 	if err != nil {

@@ -26,7 +26,7 @@ import (
 
 const config = "../../config"
 
-// maxSize is what we let a CRD grow to. A client-side kubectl apply stores it in an annotation, and all of those together may have
+// maxSize bounds the size of a CRD. A client-side kubectl apply stores it in an annotation, and all of those together may have
 // 256 KiB.
 const maxSize = 200 * 1000
 
@@ -69,7 +69,7 @@ type resource struct {
 	rules      *cel.Validator
 }
 
-// resources are those that were made already: the rules take a while to compile.
+// resources caches the resources: it takes a while to compile their rules.
 var resources = map[string]resource{}
 
 func newResource(t *testing.T, file, version string) resource {
@@ -118,7 +118,7 @@ func (r resource) refuse(t *testing.T, object map[string]any) error {
 	return append(errs, violations...).ToAggregate()
 }
 
-// refuseUpdate validates an update, of the object or of its status: what is wrong already may stay as it is.
+// refuseUpdate validates an update of the object or of its status. Earlier errors may stay.
 func (r resource) refuseUpdate(t *testing.T, object, old map[string]any) error {
 	t.Helper()
 	correlated := common.NewCorrelatedObject(object, old, &model.Structural{Structural: r.structural})
@@ -128,7 +128,7 @@ func (r resource) refuseUpdate(t *testing.T, object, old map[string]any) error {
 	return append(errs, violations...).ToAggregate()
 }
 
-// unknown are the fields of an object that kubectl apply refuses, since the schema has not got them.
+// unknown returns the fields of an object that kubectl apply refuses, since the schema does not have them.
 func (r resource) unknown(t *testing.T, text []byte) []string {
 	t.Helper()
 	return pruning.PruneWithOptions(decode(t, text), r.structural, true,

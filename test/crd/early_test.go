@@ -21,7 +21,7 @@ func earlyApplication(t *testing.T, spec string) []byte {
 	return manifest(t, "spark-operator.k8s.io/v1alpha1", "pi", decode(t, []byte(spec)))
 }
 
-// The object that the early operator's documentation prints is taken as it is, and so are all spellings of each field.
+// The object in the early operator's documentation is accepted unchanged, and so are all spellings of each field.
 func TestEarlyManifestsAreTakenAsTheyAre(t *testing.T) {
 	const lists = `
 driver:
@@ -121,7 +121,7 @@ func TestEarlyValuesOfAnotherKindAreRefused(t *testing.T) {
 	}
 }
 
-// true is no number of cores, and the schema cannot say so: the object is set aside.
+// true is no number of cores, and the schema cannot say so: the object is blocked.
 func TestEarlyCoresThatAreNeitherNumberNorTextAreReported(t *testing.T) {
 	app := &earlyv1alpha1.SparkApplication{}
 	text := `{"metadata":{"name":"pi"},"spec":{"mainClass":"Main","driver":{"cores":true}}}`

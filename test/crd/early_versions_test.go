@@ -17,7 +17,7 @@ import (
 // kubeflowVersions are the versions that sparkoperator.k8s.io is served in. The first is stored.
 var kubeflowVersions = []string{"v1beta2", "v1beta1", "v1alpha1"}
 
-// Whatever version a manifest of the first versions is applied as, nothing of it is unknown, refused, dropped or unreadable, and it runs.
+// A manifest of the first versions may be applied as any version: no field of it is unknown, refused, dropped or unreadable, and it runs.
 func TestManifestsOfTheFirstVersionsAreTaken(t *testing.T) {
 	for _, text := range bytes.Split(read(t, "testdata/sparkoperator-early.yaml"), []byte("\n---\n")) {
 		name := decode(t, text)["metadata"].(map[string]any)["name"].(string)

@@ -38,7 +38,7 @@ func TestSparkApplicationKeepsEveryField(t *testing.T) {
 	}
 }
 
-// What the controller writes must survive: a field that the schema lacks would vanish without a word.
+// What the controller writes must survive: a field that the schema lacks would be dropped silently.
 func TestSparkApplicationSchemaCoversItsGoType(t *testing.T) {
 	filler := randfill.NewWithSeed(1).NilChance(0).NumElements(1, 1).MaxDepth(30).Funcs(ofRecords()...).Funcs(
 		func(at *metav1.Time, _ randfill.Continue) { *at = metav1.Unix(1, 0) },

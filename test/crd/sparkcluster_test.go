@@ -131,7 +131,7 @@ func TestRefusedClusters(t *testing.T) {
 	}
 }
 
-// kubectl scale changes nothing but initWorkers, and says why nothing would come of it.
+// kubectl scale changes only initWorkers. If that would have no effect, it says why.
 func TestScalingIsRefusedWhileAnAutoscalerScales(t *testing.T) {
 	const submitted = `{currentState: {currentStateSummary: Submitted}}`
 	const template = `{template: {spec: {containers: [{name: worker, image: a}]}}}`

@@ -88,7 +88,7 @@ func TestSparkOperatorTakesFragmentsOfGuides(t *testing.T) {
 	}
 }
 
-// takes has a manifest admitted, decoded and encoded, and checks that it loses nothing by it.
+// takes admits, decodes and encodes a manifest, and checks that no field is lost.
 func takes(t *testing.T, text []byte) *v1beta2.SparkApplication {
 	t.Helper()
 	resource := newSparkOperator(t)
@@ -118,7 +118,7 @@ func takes(t *testing.T, text []byte) *v1beta2.SparkApplication {
 	return app
 }
 
-// unreadable are the fields that a decoded application does not have, by no fault of its type.
+// unreadable returns the fields that a decoded application does not have, though its type has them.
 func unreadable(app *v1beta2.SparkApplication) []string {
 	fields := []string{}
 	for _, template := range []string{"spec.driver.template.", "spec.executor.template."} {
@@ -130,7 +130,7 @@ func unreadable(app *v1beta2.SparkApplication) []string {
 	return fields
 }
 
-// lost are the paths of what is in an object and, if in another form, not in what became of it.
+// lost returns the paths of the fields of an object that the resulting object does not have, in any form.
 func lost(path string, given, kept any) []string {
 	switch given := given.(type) {
 	case map[string]any:
@@ -159,7 +159,7 @@ func lost(path string, given, kept any) []string {
 	}
 }
 
-// What the controller writes must survive: a field that the schema lacks would vanish without a word.
+// What the controller writes must survive: a field that the schema lacks would be dropped silently.
 func TestSparkOperatorSchemaCoversItsGoType(t *testing.T) {
 	filler := randfill.NewWithSeed(1).NilChance(0).NumElements(1, 1).MaxDepth(30).Funcs(ofRecords()...).Funcs(
 		func(at *metav1.Time, _ randfill.Continue) { *at = metav1.Unix(1, 0) },
@@ -274,7 +274,7 @@ func TestSparkOperatorRefusals(t *testing.T) {
 	}
 }
 
-// What no schema can say of what Kubernetes defines sets that one object aside, and says which field it is.
+// If a part that Kubernetes defines is invalid and no schema can say so, that one object is blocked, and the message names the field.
 func TestSparkOperatorUndecodable(t *testing.T) {
 	for name, test := range map[string]struct{ spec, want string }{
 		"a list for an object in a template": {`{driver: {template: {spec: []}}}`, "template.spec"},
@@ -297,8 +297,8 @@ func TestSparkOperatorUndecodable(t *testing.T) {
 	}
 }
 
-// An object that an operator without webhook let in goes on: its status, its finalizers and its other fields can be
-// written, as long as what is wrong with it is left as it is.
+// If an operator without webhook admitted an invalid object, the object still works: its status, its finalizers and its other fields
+// can be written, as long as the invalid part does not change.
 func TestSparkOperatorObjectThatBreaksARuleCanBeUpdated(t *testing.T) {
 	const ports = `{driverIngressOptions: [{servicePort: 80}]}`
 	status := func(object map[string]any) {
@@ -339,7 +339,7 @@ func TestSparkOperatorObjectThatBreaksARuleCanBeUpdated(t *testing.T) {
 	}
 }
 
-// What the Kubeflow operator and its predecessors wrote stays as it is, the nulls among it too.
+// What the Kubeflow operator and its predecessors wrote does not change. Nulls stay, too.
 func TestSparkOperatorAcceptsTheStatusOfTheOtherOperator(t *testing.T) {
 	for name, status := range map[string]string{
 		"of an application that runs": `{

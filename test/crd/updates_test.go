@@ -7,8 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// An object that was stored before there was a rule that it breaks goes on: its status, its finalizers and its other
-// fields can be written, as long as what is wrong with it is not made wrong in another way.
+// An object that was stored before a rule that it breaks existed still works: its status, its finalizers and its other
+// fields can be written, as long as the invalid part does not become invalid in another way.
 func TestObjectThatBreaksARuleCanBeUpdated(t *testing.T) {
 	const (
 		version = `{runtimeVersions: {sparkVersion: "4.1+mine"}}`

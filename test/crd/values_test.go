@@ -35,7 +35,7 @@ const (
 	byMeaning = "by its meaning"
 )
 
-// A badValue is what a user may write into a field, and what becomes of it.
+// A badValue is a value that a user may write into a field, and where it must be reported.
 type badValue struct {
 	field string
 	// spec has the value, beside what it takes for it to matter.

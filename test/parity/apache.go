@@ -74,8 +74,8 @@ func (c Case) BuildApache(app *sparkv1.SparkApplication) ([]Object, error) {
 	})
 }
 
-// Apache returns what is to come of the case where it is an application of the Apache operator's API: what the
-// recording holds, and what that operator adds to it.
+// Apache returns the expected objects of the case as an application of the Apache operator's API: those of the
+// recording, with what that operator adds to them.
 func (r *Recording) Apache(c Case) *Recording {
 	if r.RefusedBy != "" {
 		return r
@@ -109,7 +109,7 @@ const (
 	publishKey    = "spark.kubernetes.driver.service.publishNotReadyAddresses"
 )
 
-// apacheLabels are those that tell the objects of the operator's applications.
+// apacheLabels are the labels that identify the objects of the operator's applications.
 var apacheLabels = properties{"spark.operator/name": "spark-kubernetes-operator", "spark.operator/spark-app-name": appName}
 
 // apacheProperties are those that the operator sets, and its defaults for those that the case does not set.
@@ -152,7 +152,7 @@ func addLabels(fields Fields) {
 
 var containers = regexp.MustCompile(`^Pod/spec/(?:initC|c)ontainers/\d+`)
 
-// forbidEscalation has no container gain privileges where its template does not say.
+// forbidEscalation sets that no container gains privileges, if its template does not say so.
 func forbidEscalation(fields Fields) {
 	for field := range maps.Clone(fields) {
 		escalation := containers.FindString(field) + "/securityContext/allowPrivilegeEscalation"

@@ -71,7 +71,7 @@ func flatten(path string, value any, fields Fields) {
 	}
 }
 
-// Comparison is of what Firesteel makes of a case with what spark-submit made of it.
+// Comparison compares the objects that Firesteel makes from a case with those of spark-submit.
 type Comparison struct {
 	Case
 	Version string
@@ -85,7 +85,7 @@ type Comparison struct {
 	Message string
 }
 
-// Wrong returns what differs, beside the deviations that are meant.
+// Wrong returns the differences that are no intended deviations.
 func (c Comparison) Wrong(meant Deviations) []error {
 	switch recorded := c.Recorded; {
 	case c.Refusal != nil && recorded.RefusedBy == "":
@@ -148,7 +148,7 @@ func secret(field string) bool {
 	return field == "spark.kubernetes.authenticate.driver.oauthToken"
 }
 
-// Problems returns what a refusal is about.
+// Problems returns the fields or values that a refusal names.
 func Problems(refusal error) finding.List {
 	return slices.DeleteFunc(finding.Of(refusal), func(f finding.Finding) bool { return f.Field == "" })
 }

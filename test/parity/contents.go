@@ -102,14 +102,14 @@ func readTemplate(text string) any {
 	return result
 }
 
-// boundaries are the variables that Spark sets at a place of its own; what is between two of them is in the order of a
-// map of Spark's.
+// boundaries are the variables that Spark sets at a fixed place. The variables between two of them are in the order of one of
+// Spark's maps.
 var boundaries = []string{
 	"SPARK_APPLICATION_ID", "SPARK_DRIVER_BIND_ADDRESS", "PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON",
 	"HADOOP_CONF_DIR", "HADOOP_TOKEN_FILE_LOCATION", "SPARK_LOCAL_DIRS", "SPARK_CONF_DIR",
 }
 
-// sortAlike sorts what Spark walks in arbitrary order.
+// sortAlike sorts what Spark reads in arbitrary order.
 func sortAlike(object Object) {
 	if object["kind"] != "Pod" {
 		return

@@ -13,7 +13,7 @@ import (
 //go:embed deviations.yaml
 var deviationsFile []byte
 
-// Deviation is a difference from Spark that is meant.
+// Deviation is an intended difference from Spark.
 type Deviation struct {
 	// Cases, Fields and Refused may hold asterisks for anything. Fields are paths as Differences returns them; Refused
 	// is the field that Firesteel's refusal names, where Spark refuses nothing.
@@ -31,7 +31,7 @@ type Deviation struct {
 	used bool
 }
 
-// Deviations are all that are meant.
+// Deviations are all intended ones.
 type Deviations []*Deviation
 
 // LoadDeviations reads deviations.yaml.

@@ -89,8 +89,8 @@ func (c Case) BuildEarly(app *v1alpha1.SparkApplication) ([]Object, error) {
 	})
 }
 
-// Early returns what is to come of the case where it is an application of the early operator's API: what the recording holds, and what
-// that API adds to it. It has the executors of Spark where it names no number.
+// Early returns the expected objects of the case as an application of the early operator's API: those of the recording, with what
+// that API adds to them. If the case names no number of executors, it has that of Spark.
 func (r *Recording) Early(c Case, app *v1alpha1.SparkApplication) *Recording {
 	if r.RefusedBy != "" {
 		return r

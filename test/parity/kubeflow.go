@@ -28,7 +28,7 @@ func templateContainer(role string) (key, name string) {
 	return "spark.kubernetes." + role + ".podTemplateContainerName", "spark-kubernetes-" + role
 }
 
-// InKubeflow reports whether a case can be given in that API so that spark-submit gets the same: not where another name tells
+// InKubeflow reports whether a case can be given in that API so that spark-submit gets the same: not if another name identifies
 // the driver's container in its template.
 func (c Case) InKubeflow() bool {
 	key, name := templateContainer("driver")
@@ -111,8 +111,8 @@ func (c Case) BuildKubeflow(app *v1beta2.SparkApplication) ([]Object, error) {
 	return c.build(plan, app.Namespace, func(built *submission.Objects) error { return fields.Complete(app, defaults, built) })
 }
 
-// Kubeflow returns what is to come of the case where it is an application of the Kubeflow operator's API: what the
-// recording holds, and what that operator adds to it.
+// Kubeflow returns the expected objects of the case as an application of the Kubeflow operator's API: those of the
+// recording, with what that operator adds to them.
 func (r *Recording) Kubeflow(c Case) *Recording {
 	if r.RefusedBy != "" {
 		return r

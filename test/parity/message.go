@@ -8,7 +8,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/finding"
 )
 
-// checkMessage checks the message of the condition, which a user has to go by: it names what the manifest holds.
+// checkMessage checks that the message of the condition names the field of the manifest, so that a user can correct it.
 func (c Comparison) checkMessage(problems finding.List) []error {
 	var wrong []error
 	parts := said(problems)

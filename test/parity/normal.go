@@ -41,7 +41,7 @@ func key(object Object) string {
 	return object["kind"].(string) + "/" + name
 }
 
-// normalise takes off what the API server adds and brings each kind's own parts to one form.
+// normalise removes what the API server adds, and normalises the parts that are special to a kind.
 func normalise(object Object) {
 	delete(object, "status")
 	delete(object, "apiVersion")
@@ -75,7 +75,7 @@ var (
 	generated      = regexp.MustCompile(`\b(spark-upload-)[0-9a-f-]{36}`)
 )
 
-// FixedText puts a fixed text in place of what is random.
+// FixedText replaces random values by a fixed text.
 func FixedText(text string) string {
 	text = applicationIDs.ReplaceAllString(text, appID)
 	text = localDirs.ReplaceAllString(text, localDir)
@@ -135,7 +135,7 @@ func ReplaceTexts(value any, replace func(string) string) any {
 	return value
 }
 
-// dropEmpty removes fields that say nothing. An emptyDir does, and an empty text does in a map of the user's.
+// dropEmpty removes empty fields. An emptyDir stays, and so does an empty text in a map of the user.
 func dropEmpty(value any) {
 	switch value := value.(type) {
 	case Object:

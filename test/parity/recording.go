@@ -18,7 +18,7 @@ const (
 	ByServer = "server" // after Spark had built the objects
 )
 
-// Recording is what came of a case.
+// Recording is the recorded result of a case.
 type Recording struct {
 	// RefusedBy is empty where the submission was accepted, and then there are Fields.
 	RefusedBy string `json:"refusedBy,omitempty"`
@@ -27,8 +27,8 @@ type Recording struct {
 	Fields Fields `json:"fields,omitempty"`
 }
 
-// likeMinimal is the case whose recording the others of its version are kept as differences from: what a case is about
-// stands out, and the recordings stay small.
+// likeMinimal is the case to which the recordings of the others of its version are stored as differences. So a recording shows only
+// what is special in its case, and stays small.
 const likeMinimal = "minimal"
 
 // valuesFile holds the recordings of all cases of single values.
@@ -89,7 +89,7 @@ func (r *Recordings) Of(c Case) (*Recording, error) {
 	return &Recording{Fields: whole(kept.Fields, minimal.Fields)}, nil
 }
 
-// whole puts differences from the minimal recording's fields together with those.
+// whole merges differences into the fields of the minimal recording.
 func whole(differences, minimal Fields) Fields {
 	fields := maps.Clone(minimal)
 	for field, value := range differences {
@@ -161,7 +161,7 @@ func (r *Recordings) writeFile(name string, content any) error {
 	return os.WriteFile(filepath.Join(r.folder, name+".yaml"), text, 0o644)
 }
 
-// Strangers returns the names of recordings that are of none of the cases.
+// Strangers returns the names of recordings without a case.
 func (r *Recordings) Strangers(cases []Case) []string {
 	left := maps.Clone(r.kept)
 	maps.Copy(left, r.values)

@@ -1,6 +1,6 @@
-// Package cache keeps what is expensive to make (binaries, archives, images) in
-// one folder outside the checkout, each item beside the hash of what it was made
-// from: the same inputs are never built twice, and a changed input always is.
+// Package cache stores what is expensive to build (binaries, archives, images) in
+// one folder outside the checkout, each item beside the hash of its inputs. The same
+// inputs are never built twice, and changed inputs always are.
 package cache
 
 import (
@@ -69,10 +69,9 @@ func (d Dir) Fresh(path, key string) bool {
 	return err == nil
 }
 
-// Ensure has the file or folder at path made by build, unless it was made from
-// the same key. Build writes to the place that it is given; only what it
-// finished appears under the item's name, so an interrupted build leaves
-// nothing that looks whole.
+// Ensure calls build for the file or folder at path, unless it was built with
+// the same key. Build writes to a temporary place. Only a finished result gets
+// the item's name, so an interrupted build leaves nothing that looks complete.
 func (d Dir) Ensure(path, key string, build func(dest string) error) (built bool, err error) {
 	if d.Fresh(path, key) {
 		return false, nil

@@ -59,8 +59,8 @@ func (c *ControlPlane) apiserverArgs() []string {
 	}
 }
 
-// controllerManagerArgs lift the client's rate limits, which a benchmark with
-// thousands of objects would measure instead of what it means to.
+// controllerManagerArgs raise the client's rate limits: a benchmark with
+// thousands of objects would measure these limits.
 func (c *ControlPlane) controllerManagerArgs() []string {
 	return []string{
 		"--kubeconfig=" + c.KubeconfigOf("kube-controller-manager"),

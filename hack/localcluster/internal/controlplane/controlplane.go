@@ -18,7 +18,7 @@ import (
 	"github.com/firesteel-dev/firesteel/hack/localcluster/internal/step"
 )
 
-// ControlPlane is everything of the cluster that does not run pods.
+// ControlPlane is the part of the cluster that does not run pods.
 type ControlPlane struct {
 	// Dir holds keys, configuration and data.
 	Dir string
@@ -168,8 +168,8 @@ func (c *ControlPlane) start(name string, args []string) error {
 	return err
 }
 
-// waitFor waits for a condition that a process brings about. Where that process
-// ends there is nothing to wait for, and its log says why.
+// waitFor waits for a condition that a process causes. If that process
+// ends, it returns an error that names its log.
 func (c *ControlPlane) waitFor(ctx context.Context, name, what string, condition func(context.Context) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

@@ -1,6 +1,6 @@
-// Package eventing holds what a small cluster applies of Knative Eventing: the
+// Package eventing has the parts of Knative Eventing that a small cluster applies: the
 // Broker on the in-memory channel, and the SinkBinding. It edits the manifests
-// that Knative's Go module brings.
+// in Knative's Go module.
 package eventing
 
 import (
@@ -40,8 +40,8 @@ func Reference(program string) string { return "ko://" + Module + "/cmd/" + prog
 // folders hold the manifests, inside the module. The namespace is in the first.
 var folders = []string{"config/core", "config/channels/in-memory-channel", "config/brokers/mt-channel-broker"}
 
-// left are the files of what no Broker needs: sources and sinks of their own, and
-// autoscalers, which ask a metrics server that is not there.
+// left are the files of what no Broker needs: sources, sinks, and
+// autoscalers, which need a metrics server that does not exist here.
 var left = []string{"job-sink.yaml", "request-reply.yaml", "pingsource-mt-adapter.yaml", "webhook-hpa.yaml", "hpa.yaml"}
 
 // images are the ConfigMaps that the module's archive lacks, since they are links
@@ -104,8 +104,8 @@ func read(file string) ([]unstructured.Unstructured, error) {
 	}
 }
 
-// makeSmall has one pod a Deployment, which requests no CPU: the cluster's are for
-// applications.
+// makeSmall gives each Deployment one pod, which requests no CPU: the CPUs of the
+// cluster are for applications.
 func makeSmall(object unstructured.Unstructured) {
 	if object.GetKind() != "Deployment" {
 		return

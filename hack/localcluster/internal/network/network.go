@@ -1,5 +1,5 @@
-// Package network connects pods, node and machine, and puts the machine's own
-// network back as it was.
+// Package network connects pods, node and machine, and restores the machine's
+// own network afterwards.
 package network
 
 import (
@@ -29,7 +29,7 @@ type Network struct {
 	State string
 }
 
-// before is what has to be put back.
+// before is what has to be restored.
 type before struct {
 	Settings map[string]string   `json:"settings"`
 	Chains   map[string][]string `json:"chains"` // by iptables program
@@ -73,8 +73,8 @@ func (n Network) Up() error {
 	return run(strings.NewReader(n.rules()), "iptables-restore", "--noflush")
 }
 
-// rules let pods talk to each other where the machine forwards nothing by
-// itself, and hide their addresses behind the machine's towards anyone else.
+// rules let pods reach each other if the machine forwards nothing by
+// itself, and replace their addresses by the machine's for all other peers.
 func (n Network) rules() string {
 	return fmt.Sprintf(`*filter
 :FIRESTEEL-FORWARD - [0:0]

@@ -16,8 +16,8 @@ import (
 // one folder for each controller with version 1.
 const mounted = "/sys/fs/cgroup"
 
-// cgroup is the control group under which the kubelet puts all pods. It is the
-// cluster's own, so everything in there belongs to the cluster.
+// cgroup is the control group below which the kubelet puts all pods. Only this
+// cluster uses it, so everything in it belongs to the cluster.
 type cgroup struct {
 	// root is where control groups are mounted.
 	root string
@@ -26,10 +26,10 @@ type cgroup struct {
 	added string
 }
 
-// controllers are the ones of version 2 that the kubelet uses where there are.
+// controllers are those of version 2 that the kubelet uses if they exist.
 var controllers = []string{"cpu", "cpuset", "hugetlb", "memory", "pids"}
 
-// make makes the group in every hierarchy.
+// make creates the group in every hierarchy.
 func (g cgroup) make() error {
 	if g.unified() {
 		if err := g.turnOnControllers(); err != nil {
@@ -55,8 +55,8 @@ func (g cgroup) make() error {
 }
 
 // weigh gives the group the share of the processors that the kubelet gives its
-// own below it. Otherwise all pods together weigh as much as any one process that
-// is in no group, as all are where no systemd puts them into some.
+// own group below it. Otherwise all pods together would get as much as a single
+// process without a group. Without systemd, all processes have no group.
 func (g cgroup) weigh() error {
 	shares := filepath.Join(g.root, "cpu", g.name, "cpu.shares")
 	if _, err := os.Stat(shares); err != nil {
@@ -93,7 +93,7 @@ func (g cgroup) turnOnControllers() error {
 
 func (g cgroup) subtreeControl() string { return filepath.Join(g.root, "cgroup.subtree_control") }
 
-// missingControllers are the ones that are there and not on.
+// missingControllers returns those that exist and are not turned on.
 func missingControllers(there, on string) []string {
 	var missing []string
 	for _, c := range controllers {

@@ -42,9 +42,9 @@ disabled_plugins = [
 `, root, state, socket, n.PauseImage, n.path("net.d"), n.path("hosts"))
 }
 
-// mirrorConfig has images looked for in the machine's own registry first. It
-// holds the Spark images under all their names, so that a manifest with
-// imagePullPolicy Always works where no other registry can be reached.
+// mirrorConfig makes containerd ask the machine's own registry first. That has
+// the Spark images under all their names, so that a manifest with
+// imagePullPolicy Always works if no other registry can be reached.
 func (n *Node) mirrorConfig() string {
 	return fmt.Sprintf(`[host."http://%s"]
   capabilities = ["pull", "resolve"]

@@ -10,8 +10,8 @@ import (
 )
 
 // Namespace is a mount namespace of the node's own. What containerd, the
-// kubelet and the pods mount is visible in there only, and the kernel unmounts
-// it when the last of them ends: however they end, no mount is left behind.
+// kubelet and the pods mount is visible only there. The kernel unmounts it when
+// the last of them ends, so no mount is left behind.
 type Namespace struct {
 	jobs chan func()
 }
@@ -32,14 +32,14 @@ func NewNamespace(private []string) (*Namespace, error) {
 	return ns, <-ready
 }
 
-// Do runs f on the namespace's thread. Processes that f starts live in there.
+// Do runs f on the namespace's thread. Processes that f starts are in the namespace.
 func (ns *Namespace) Do(f func() error) error {
 	result := make(chan error)
 	ns.jobs <- func() { result <- f() }
 	return <-result
 }
 
-// Close gives up the namespace; it lasts as long as processes live in it.
+// Close releases the namespace. It exists as long as processes are in it.
 func (ns *Namespace) Close() { close(ns.jobs) }
 
 func enter(private []string) error {
@@ -62,7 +62,7 @@ func enter(private []string) error {
 }
 
 // privateFolders are the places outside the cluster's folder that containerd,
-// CNI and the kubelet insist on. The node gets empty ones of its own.
+// CNI and the kubelet need. The node gets empty ones of its own.
 var privateFolders = []string{
 	"/run/containerd",
 	"/run/netns",

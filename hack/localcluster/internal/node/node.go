@@ -1,5 +1,5 @@
-// Package node makes this machine the cluster's node: containerd and a kubelet,
-// with everything that they keep inside the cluster's folder.
+// Package node makes this machine the cluster's node: containerd and a kubelet.
+// All their files are in the cluster's folder.
 package node
 
 import (
@@ -61,7 +61,7 @@ func (n *Node) cgroup() cgroup {
 // Socket is where containerd listens.
 func (n *Node) Socket() string { return n.path("containerd.sock") }
 
-// Prepare makes on the machine what containerd and the kubelet live in.
+// Prepare creates what containerd and the kubelet need on the machine.
 func (n *Node) Prepare() error {
 	if err := os.MkdirAll(n.Dir, 0o755); err != nil {
 		return err
@@ -89,8 +89,8 @@ func (n *Node) StartContainerd(ctx context.Context, t *step.Task, store string) 
 	return n.startContainerd(ctx, t, "containerd", n.path("containerd"), n.Socket())
 }
 
-// BuildStore makes an image store in the folder: what containerd has on disk
-// after it has pulled and unpacked the images. To copy it is quicker than to do
+// BuildStore creates an image store in the folder: what containerd has on disk
+// after it has pulled and unpacked the images. Copying it is faster than doing
 // that at each boot.
 func (n *Node) BuildStore(ctx context.Context, t *step.Task, store string, images ...string) (err error) {
 	const name = "image-store"
@@ -108,7 +108,7 @@ func (n *Node) BuildStore(ctx context.Context, t *step.Task, store string, image
 	return nil
 }
 
-// Forget removes these names where containerd knows images of other digests by
+// Forget removes these names if containerd has images of other digests with
 // them, so that they are fetched again.
 func (n *Node) Forget(ctx context.Context, t *step.Task, names []string, digest string) error {
 	ctr := []string{"--address", n.Socket(), "--namespace", "k8s.io", "images"}
@@ -122,7 +122,7 @@ func (n *Node) Forget(ctx context.Context, t *step.Task, names []string, digest 
 	return nil
 }
 
-// othersThan are those of the names that a list of images has with another digest.
+// othersThan returns the names that a list of images has with another digest.
 func othersThan(digest, known string, names []string) []string {
 	var found []string
 	for line := range strings.Lines(known) {
@@ -221,9 +221,9 @@ func (n *Node) saveFolders(made []string) error {
 	return os.WriteFile(n.path("made-folders"), []byte(strings.Join(made, "\n")), 0o644)
 }
 
-// Remove ends what still runs of the node's containers, after containerd and
+// Remove ends the node's containers that still run, after containerd and
 // the kubelet were stopped, and undoes what the node changed on the machine.
-// It returns the folders that it left, since they hold what others put there.
+// It returns the folders that it left, since they hold files of others.
 func (n *Node) Remove() (left []string, err error) {
 	errs := []error{n.KillContainers(), n.cgroup().remove()}
 	left, err = n.removeFolders()
@@ -240,7 +240,7 @@ func (n *Node) KillContainers() error {
 	return errors.Join(err, process.Kill(append(pids, shims...)))
 }
 
-// isShim recognises this containerd's shims: no other names its socket.
+// isShim reports whether a process is a shim of this containerd: no other names its socket.
 func (n *Node) isShim(args []string) bool {
 	if filepath.Base(args[0]) != "containerd-shim-runc-v2" {
 		return false

@@ -12,7 +12,7 @@ import (
 	"github.com/firesteel-dev/firesteel/hack/localcluster/internal/step"
 )
 
-// need is a file that must be there, and the package that brings it.
+// need is a file that must exist, and the package that has it.
 type need struct{ file, pkg string }
 
 var needs = []need{
@@ -85,11 +85,11 @@ func apt(ctx context.Context, t *step.Task, args ...string) error {
 	return nil
 }
 
-// policy is what a package asks before it starts its service.
+// policy is the program that a package asks before it starts its service.
 const policy = "/usr/sbin/policy-rc.d"
 
-// keepServicesStopped has packages install without starting their services: the
-// cluster runs a containerd of its own. A policy that is there already stays.
+// keepServicesStopped lets packages be installed without starting their services: the
+// cluster runs a containerd of its own. An existing policy stays.
 func keepServicesStopped() (restore func(), err error) {
 	file, err := os.OpenFile(policy, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o755)
 	if errors.Is(err, os.ErrExist) {

@@ -113,8 +113,8 @@ func (t Table) Records() ([]Record, error) {
 	return records, nil
 }
 
-// Stop ends the recorded process, politely first, and drops its record. One
-// that has ended already is no error.
+// Stop ends the recorded process, first by SIGTERM, and removes its record. It is
+// no error if the process has ended already.
 func (t Table) Stop(name string, grace time.Duration) error {
 	data, err := os.ReadFile(t.file(name))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -133,7 +133,7 @@ func (t Table) Stop(name string, grace time.Duration) error {
 	return os.Remove(t.file(name))
 }
 
-// Alive reports whether that very process still runs.
+// Alive reports whether exactly that process still runs.
 func (r Record) Alive() bool {
 	boot, err := bootID()
 	if err != nil || boot != r.Boot {
@@ -247,7 +247,7 @@ type stat struct {
 	started uint64
 }
 
-// ended holds for what only waits for its parent to notice.
+// ended reports whether a process only waits for its parent to notice its end.
 func (s stat) ended() bool { return s.state == 'Z' || s.state == 'X' }
 
 func readStat(pid int) (stat, error) {
@@ -278,8 +278,8 @@ func bootID() (string, error) {
 	return strings.TrimSpace(string(data)), err
 }
 
-// Running is nil while the process recorded under the name runs, and otherwise
-// says where its last words are.
+// Running returns nil while the process recorded under the name runs. Otherwise
+// the error names its log.
 func (t Table) Running(name string) error {
 	records, err := t.Records()
 	if err != nil {

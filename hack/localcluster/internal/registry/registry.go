@@ -54,9 +54,9 @@ type blobs interface {
 	registry.BlobPutHandler
 }
 
-// trustingBlobs takes a blob for what its file name says. The library's own look
-// at a blob reads and hashes all of it, which for an image of Spark takes a
-// second, and an image is looked at for each of its tags.
+// trustingBlobs trusts the digest in the file name of a blob. The library itself
+// reads and hashes the whole blob, which takes a second for an image of Spark,
+// and does so for each tag of an image.
 type trustingBlobs struct {
 	blobs
 	dir string

@@ -112,8 +112,8 @@ func (r Release) Names(held []Release) []string {
 	return slices.DeleteFunc(Images(), func(name string) bool { return heldBy(name, held) != r })
 }
 
-// heldBy is the release that the image of that name holds: the one of its own
-// line, else the default.
+// heldBy returns the release in the image of that name: the one of its own
+// line, or else the default.
 func heldBy(name string, held []Release) Release {
 	_, tag, _ := strings.Cut(name[strings.LastIndex(name, "/")+1:], ":")
 	for _, r := range held {

@@ -1,6 +1,6 @@
 // Package volumes lets every pod write to the volumes that the controller
-// manager provisions. It makes them folders of root's, and unlike the volumes of
-// other provisioners the kubelet gives such a folder to no pod's group.
+// manager provisions. These are folders that root owns. Unlike with other
+// provisioners, the kubelet does not give them to the group of a pod.
 package volumes
 
 import (
@@ -18,7 +18,7 @@ import (
 // Dir is where the controller manager creates volumes. It is not configurable.
 const Dir = "/tmp/hostpath_pv"
 
-// Serve opens each folder that appears in the folder, until it is asked to end.
+// Serve opens each new folder in the folder, until the context ends.
 func Serve(ctx context.Context, dir string) error {
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGINT)
 	defer stop()
@@ -44,7 +44,7 @@ func Serve(ctx context.Context, dir string) error {
 	}
 }
 
-// watch yields something to read whenever a folder appears in the folder.
+// watch returns a file that can be read whenever a folder appears in the folder.
 func watch(dir string) (*os.File, error) {
 	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK)
 	if err != nil {
@@ -56,7 +56,7 @@ func watch(dir string) (*os.File, error) {
 	return os.NewFile(uintptr(fd), "inotify"), nil
 }
 
-// open lets everybody write to the folders in the folder.
+// open lets all users write to the folders in the folder.
 func open(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
