@@ -81,7 +81,7 @@ test-unit: ## Run the tests that need only Go.
 	cd hack/release && go test -count=1 ./build ./push
 
 .PHONY: test-alerts
-test-alerts: ## Test the alerts and some panels of the dashboards with promtool, which is installed from Debian's package prometheus.
+test-alerts: ## Test alerts and panels with promtool, which is installed from Debian's package prometheus.
 	($(LOCALCLUSTER) prometheus)
 	go test -count=1 ./test/observability/promtool
 
