@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/argoproj/argo-cd/v3/pkg/apis/application/v1alpha1"
 	"github.com/argoproj/argo-cd/v3/util/lua"
 	"github.com/argoproj/argo-cd/v3/util/settings"
 	corev1 "k8s.io/api/core/v1"
@@ -54,6 +55,28 @@ func TestArgoCDAssessesObjectsInEachState(t *testing.T) {
 				t.Errorf("it is %s: %s, want %s: %s", health.Status, health.Message, o.Health, o.Message)
 			}
 		})
+	}
+}
+
+// A field that Argo CD does not know would have no effect.
+func TestArgoCDKnowsEveryFieldOfTheExample(t *testing.T) {
+	text, err := os.ReadFile("../../examples/argo-cd/application.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	app := &v1alpha1.Application{}
+	if err := yaml.UnmarshalStrict(text, app); err != nil {
+		t.Fatal(err)
+	}
+	if app.GroupVersionKind() != v1alpha1.ApplicationSchemaGroupVersionKind {
+		t.Errorf("the example is a %s", app.GroupVersionKind())
+	}
+	source := app.Spec.GetSource()
+	if !source.IsHelm() || source.Helm.ValuesObject == nil || len(source.Helm.ValuesObject.Raw) == 0 {
+		t.Errorf("the source is no chart with values: %+v", source)
+	}
+	if options := app.Spec.SyncPolicy.SyncOptions; !options.HasOption("CreateNamespace=true") || !options.HasOption("ServerSideApply=true") {
+		t.Errorf("the options are %v", options)
 	}
 }
 
