@@ -117,7 +117,7 @@ func (s *settings) pods(ctx context.Context, watcher configmap.Watcher) admissio
 func (s *settings) validation(ctx context.Context, watcher configmap.Watcher) admission.Admit {
 	validator := &admission.Validator{
 		Settings: s.follow(ctx, watcher).Load, Namespaces: s.namespaces, Installation: system.Namespace(), Version: version.String(),
-		Quotas: s.quotas.Of, Now: time.Now,
+		Quotas: s.quotas.Of, Admitted: s.quotas.Admitted, Now: time.Now,
 	}
 	return validator.Admit
 }

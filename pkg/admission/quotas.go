@@ -21,14 +21,16 @@ import (
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
 	"github.com/firesteel-dev/firesteel/pkg/check"
+	"github.com/firesteel-dev/firesteel/pkg/cluster"
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/kube"
+	"github.com/firesteel-dev/firesteel/pkg/kube/classes"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/quota"
 )
 
-// Quotas knows the ResourceQuotas, and what unfinished applications are about to use of them. It reads nothing while the setting quota of
+// Quotas knows the ResourceQuotas, and what applications and clusters are about to use of them. It reads nothing while the setting quota of
 // config-admission is off. It is safe for concurrent use.
 type Quotas struct {
 	ctx     context.Context
@@ -55,6 +57,7 @@ type followed struct {
 	scope    *config.Scope
 	stop     context.CancelFunc
 	watches  []*watch
+	classes  *classes.Classes
 	// kinds are the kinds of Pods that were used last, by what they ask for: applications share them.
 	kinds *lru.Cache
 
@@ -64,7 +67,7 @@ type followed struct {
 	missing map[string]map[*v1alpha1.QuotaPods]int64
 }
 
-// unfinished is what is stored of an application.
+// unfinished is what is stored of an application or a cluster.
 type unfinished struct {
 	metav1.ObjectMeta
 	missing []share
@@ -94,7 +97,7 @@ func (q *Quotas) follow(scope *config.Scope, current func() *config.Config) *fol
 	ctx, stop := context.WithCancel(q.ctx)
 	const maxKinds = 4096
 	f := &followed{
-		quotas: q, settings: current, scope: scope, stop: stop, kinds: lru.New(maxKinds),
+		quotas: q, settings: current, scope: scope, stop: stop, kinds: lru.New(maxKinds), classes: classes.Follow(ctx, q.kube, q.logger),
 		limits: quota.Limits{}, missing: map[string]map[*v1alpha1.QuotaPods]int64{},
 	}
 	all := metav1.NamespaceAll
@@ -121,6 +124,8 @@ func (q *Quotas) follow(scope *config.Scope, current func() *config.Config) *fol
 	} {
 		f.watch(ctx, "sparkapplications."+api.group, api.source, api.kind, f.reduce, handler)
 	}
+	clusters := q.clients.SparkV1().SparkClusters(all)
+	f.watch(ctx, "sparkclusters", kube.NewSource(q.clients, clusters.List, clusters.Watch), &sparkv1.SparkCluster{}, f.reduce, handler)
 	return f
 }
 
@@ -154,7 +159,12 @@ func (f *followed) watch(
 		logger.Fatalw("The webhook cannot be set up", zap.Error(err))
 	}
 	f.watches = append(f.watches, w)
-	go informer.RunWithContext(ctx)
+	go func() {
+		// What an object asks for is computed once, and the classes change it.
+		if cache.WaitForCacheSync(ctx.Done(), f.classes.Synced) {
+			informer.RunWithContext(ctx)
+		}
+	}()
 }
 
 // stripped removes what no decision needs.
@@ -186,9 +196,9 @@ func (f *followed) removeLimit(object any) {
 	f.limits.Remove(namespace, name)
 }
 
-// reduce makes of an application what is stored of it. It is the transform of the informers.
+// reduce makes of an application or a cluster what is stored of it. It is the transform of the informers.
 func (f *followed) reduce(object any) (any, error) {
-	app, ok := object.(dialect.Application)
+	app, ok := object.(check.Object)
 	if !ok {
 		return object, nil
 	}
@@ -204,15 +214,41 @@ func (f *followed) reduce(object any) (any, error) {
 	return reduced, nil
 }
 
-// missingOf is missing. An application on which it panics counts for nothing: a panic in an informer would end the process.
-func (f *followed) missingOf(app dialect.Application) (pods []v1alpha1.QuotaPods) {
+// missingOf returns the Pods that an object is about to create. One on which it panics counts for nothing: a panic in an informer would end
+// the process.
+func (f *followed) missingOf(object check.Object) (pods []v1alpha1.QuotaPods) {
 	defer func() {
 		if reason := recover(); reason != nil {
 			pods = nil
-			f.quotas.logger.Errorw("panic on an application, which counts for no quota", "namespace", app.GetNamespace(), "name", app.GetName(), "panic", reason)
+			f.quotas.logger.Errorw("panic on an object, which counts for no quota", "namespace", object.GetNamespace(), "name", object.GetName(), "panic", reason)
 		}
 	}()
-	return missing(app, f.settings(), f.quotas.now())
+	asks := func() check.Asks { return check.AsksOf(object, f.settings(), f.quotas.now(), f.admitted) }
+	switch object := object.(type) {
+	case *sparkv1.SparkCluster: // which has the methods of an application
+		return missingOfCluster(object, asks)
+	case dialect.Application:
+		return missing(object, asks)
+	default:
+		return nil
+	}
+}
+
+// admitted returns a Pod as the API server will admit it.
+func (f *followed) admitted(pod *corev1.Pod) *corev1.Pod {
+	admitted, _ := f.classes.Admitted(pod)
+	return admitted
+}
+
+// Admitted returns a Pod as the API server will admit it. While the classes are not read, it is as it was built.
+func (q *Quotas) Admitted(pod *corev1.Pod) *corev1.Pod {
+	q.mutex.Lock()
+	f := q.followed
+	q.mutex.Unlock()
+	if f == nil {
+		return pod
+	}
+	return f.admitted(pod)
 }
 
 // share returns a number of Pods of a kind that is stored once.
@@ -231,22 +267,24 @@ func (f *followed) share(pods v1alpha1.QuotaPods) share {
 }
 
 // missing returns the Pods that an application is about to create: all while it waits for its launch, and the executors from the launch
-// until they are there. Pods that exist are in the status of the quotas.
-func missing(app dialect.Application, settings *config.Config, now time.Time) []v1alpha1.QuotaPods {
+// until some are there. Pods that exist are in the status of the quotas. The webhook reads no Pods, so it counts executors twice that exist
+// before one is ready. That ends with the application's start; the controller, which decides at the launch, counts each once.
+func missing(app dialect.Application, asked func() check.Asks) []v1alpha1.QuotaPods {
 	record := app.GetRecord()
 	if app.GetUndecodable() != "" || record.HasNewerFormat() {
 		return nil
 	}
 	state := lifecycle.CurrentState(record)
 	waits := (record == nil || state.Initializing()) && app.GetDeletionTimestamp() == nil
-	if !waits && !state.Starting() {
+	starts := state.Starting() && state != lifecycle.InitializedBelowThresholdExecutors
+	if !waits && !starts {
 		return nil
 	}
 	var asks check.Asks
-	if record != nil && record.Quota != nil && len(record.Quota.Pods) <= quota.MaxPods && state.Starting() {
+	if record != nil && record.Quota != nil && len(record.Quota.Pods) <= quota.MaxPods && starts {
 		asks.Pods = record.Quota.Pods
 	} else {
-		asks = check.AsksOf(app, settings, now)
+		asks = asked()
 	}
 	switch {
 	case len(asks.Pods) == 0 || asks.Later:
@@ -256,6 +294,20 @@ func missing(app dialect.Application, settings *config.Config, now time.Time) []
 	default:
 		return asks.Pods[1:]
 	}
+}
+
+// missingOfCluster returns the Pods that a cluster is about to create: all until room is reserved for them. Then it creates them at once.
+func missingOfCluster(c *sparkv1.SparkCluster, asked func() check.Asks) []v1alpha1.QuotaPods {
+	record := c.Status.Firesteel
+	waits := record == nil || cluster.Current(record) == cluster.Submitted && record.Quota != nil && record.Quota.Reserved == nil
+	if !waits || c.DeletionTimestamp != nil || c.Undecodable != "" || record.HasNewerFormat() {
+		return nil
+	}
+	asks := asked()
+	if asks.Later {
+		return nil
+	}
+	return asks.Pods
 }
 
 // change takes over what an application is about to create.

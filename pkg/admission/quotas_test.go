@@ -12,6 +12,8 @@ import (
 	"go.uber.org/zap/zaptest/observer"
 	admissionv1 "k8s.io/api/admission/v1"
 	corev1 "k8s.io/api/core/v1"
+	nodev1 "k8s.io/api/node/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -38,10 +40,10 @@ type quotaEnv struct {
 	quotas *admission.Quotas
 }
 
-func newQuotaEnv(t *testing.T, mode config.QuotaMode, quotas ...*corev1.ResourceQuota) *quotaEnv {
+func newQuotaEnv(t *testing.T, mode config.QuotaMode, objects ...runtime.Object) *quotaEnv {
 	e := &quotaEnv{T: t, kube: fake.NewClientset(), spark: firesteelfake.NewSimpleClientset()}
-	for _, q := range quotas {
-		if err := e.kube.Tracker().Add(q); err != nil {
+	for _, object := range objects {
+		if err := e.kube.Tracker().Add(object); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -49,7 +51,7 @@ func newQuotaEnv(t *testing.T, mode config.QuotaMode, quotas ...*corev1.Resource
 	now := func() time.Time { return time.Unix(0, 0) }
 	e.quotas = admission.NewQuotas(t.Context(), e.kube, e.spark, zap.NewNop().Sugar(), now)
 	e.quotas.Configure(store.Load(), store.Load)
-	e.Validator = &admission.Validator{Settings: store.Load, Installation: installation, Quotas: e.quotas.Of, Now: now}
+	e.Validator = &admission.Validator{Settings: store.Load, Installation: installation, Quotas: e.quotas.Of, Admitted: e.quotas.Admitted, Now: now}
 	if mode != config.QuotaOff {
 		e.until("quotas are known", func() bool { _, known := e.quotas.Of("team-a"); return known })
 	}
@@ -135,6 +137,13 @@ func TestQuotasAreComparedByTheSetting(t *testing.T) {
 	resumed.Operation, resumed.Kind.Kind, resumed.Resource.Resource = admissionv1.Update, "SparkCluster", "sparkclusters"
 	resumed.Object.Raw = cluster.Object.Raw
 	resumed.OldObject.Raw = []byte(strings.Replace(string(cluster.Object.Raw), `"spec":{`, `"spec":{"suspend":true,`, 1))
+	larger, suspended := applied(""), applied("")
+	for _, request := range []*admissionv1.AdmissionRequest{larger, suspended} {
+		request.Operation, request.Kind.Kind, request.Resource.Resource = admissionv1.Update, "SparkCluster", "sparkclusters"
+	}
+	larger.Object.Raw = cluster.Object.Raw
+	larger.OldObject.Raw = []byte(strings.ReplaceAll(string(cluster.Object.Raw), "3", "2"))
+	suspended.Object.Raw, suspended.OldObject.Raw = resumed.OldObject.Raw, resumed.Object.Raw
 	for name, test := range map[string]struct {
 		mode    config.QuotaMode
 		quota   *corev1.ResourceQuota
@@ -223,9 +232,16 @@ func TestQuotasAreComparedByTheSetting(t *testing.T) {
 			mode: config.QuotaFail, quota: limits("q", amounts{"pods": "4"}, amounts{"pods": "3"}), request: resumed,
 			refused: `failed to validate resource quota "team-a/q": SparkCluster team-a/pi requests too much of pods (4 requested, 1 available)`,
 		},
-		"a cluster waits for room by itself": {
+		"an edit that creates a cluster again that has ended": {
+			mode: config.QuotaFail, quota: limits("q", amounts{"pods": "4"}, amounts{"pods": "3"}), request: running(larger, lifecycle.ResourceReleased),
+			refused: `failed to validate resource quota "team-a/q": SparkCluster team-a/pi requests too much of pods (4 requested, 1 available)`,
+		},
+		"a cluster that has ended, and is only suspended": {
+			mode: config.QuotaFail, quota: limits("q", amounts{"pods": "4"}, amounts{"pods": "3"}), request: running(suspended, lifecycle.ResourceReleased),
+		},
+		"a cluster waits for room": {
 			mode: config.QuotaHold, quota: limits("q", amounts{"pods": "4"}, amounts{"pods": "3"}), request: resumed,
-			warned: "There is no room yet for all Pods of the cluster, and Kubernetes refuses them until there is: ResourceQuota team-a/q lacks pods (4 requested, 1 available of 4).",
+			warned: "It will wait for room: ResourceQuota team-a/q lacks pods (4 requested, 1 available of 4).",
 		},
 		"a schedule is compared with hard only": {
 			mode: config.QuotaFail, quota: limits("q", amounts{"requests.cpu": "4"}, amounts{"requests.cpu": "4"}), request: schedule(example("")),
@@ -350,6 +366,69 @@ func TestUnfinishedApplicationsCountUntilTheirPodsExist(t *testing.T) {
 	e.until("one is gone", func() bool { return e.reserved() == 3 })
 }
 
+func TestClustersCountUntilRoomIsReservedForThem(t *testing.T) {
+	e := newQuotaEnv(t, config.QuotaFail, limits("q", amounts{"pods": "6"}, nil))
+	client := e.spark.SparkV1().SparkClusters("team-a")
+	c := &sparkv1.SparkCluster{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "c"}}
+	c.Spec.RuntimeVersions.SparkVersion = "4.0.1"
+	c.Spec.ClusterTolerations.InstanceConfig = sparkv1.WorkerInstanceConfig{InitWorkers: 3, MinWorkers: 3, MaxWorkers: 3}
+	if _, err := client.Create(t.Context(), c, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	now := metav1.NowMicro()
+	for _, step := range []struct {
+		name   string
+		change func(*sparkv1.SparkCluster)
+		want   int64
+	}{
+		{"it is new", func(*sparkv1.SparkCluster) {}, 4},
+		{"it is suspended", func(c *sparkv1.SparkCluster) { c.Spec.Suspend = true }, 0},
+		{"it waits", func(c *sparkv1.SparkCluster) {
+			c.Spec.Suspend = false
+			c.Status.Firesteel = &v1alpha1.Record{
+				Sequence: 1, Transitions: []v1alpha1.Transition{{Sequence: 1, State: "Submitted"}}, Quota: &v1alpha1.QuotaClaim{},
+			}
+		}, 4},
+		{"its room is reserved", func(c *sparkv1.SparkCluster) { c.Status.Firesteel.Quota.Reserved = &now }, 0},
+		{"it waits again", func(c *sparkv1.SparkCluster) { c.Status.Firesteel.Quota.Reserved = nil }, 4},
+		{"it runs", func(c *sparkv1.SparkCluster) { c.Status.Firesteel.Transitions[0].State = "RunningHealthy" }, 0},
+	} {
+		step.change(c)
+		if _, err := client.Update(t.Context(), c, metav1.UpdateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		e.until(fmt.Sprintf("%d Pods are about to be created when %s", step.want, step.name), func() bool { return e.reserved() == step.want })
+	}
+}
+
+func TestQuotasCountPodsAsTheAPIServerAdmitsThem(t *testing.T) {
+	ofClass := limits("q", amounts{"pods": "2"}, nil)
+	ofClass.Spec.ScopeSelector = &corev1.ScopeSelector{MatchExpressions: []corev1.ScopedResourceSelectorRequirement{
+		{ScopeName: corev1.ResourceQuotaScopePriorityClass, Operator: corev1.ScopeSelectorOpIn, Values: []string{"usual"}},
+	}}
+	overhead := with(example(""), `"driverSpec":{"podTemplateSpec":{"spec":{"runtimeClassName":"micro-vm"}}}`)
+	for name, test := range map[string]struct {
+		quota *corev1.ResourceQuota
+		spec  string
+		// refused is in the message; empty if it is admitted.
+		refused string
+	}{
+		"the default priority class is in the scope of a quota": {ofClass, example(""), "too much of pods (3 requested, 2 available)"},
+		"the overhead of a runtime class counts": {
+			limits("q", amounts{"requests.cpu": "3"}, nil), overhead, "too many cores (3.250 cores requested, 3.000 available)",
+		},
+		"a Pod without a runtime class has none": {limits("q", amounts{"requests.cpu": "3"}, nil), example(""), ""},
+	} {
+		e := newQuotaEnv(t, config.QuotaFail, test.quota, &schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: "usual"}, GlobalDefault: true}, &nodev1.RuntimeClass{
+			ObjectMeta: metav1.ObjectMeta{Name: "micro-vm"}, Overhead: &nodev1.Overhead{PodFixed: corev1.ResourceList{"cpu": resource.MustParse("250m")}},
+		})
+		response := e.Admit(t.Context(), applied(test.spec))
+		if response.Allowed != (test.refused == "") || !response.Allowed && !strings.Contains(response.Result.Message, test.refused) {
+			t.Errorf("%s: the answer is %v", name, response)
+		}
+	}
+}
+
 func TestQuotasAreReadOnlyWhileTheSettingNeedsThem(t *testing.T) {
 	e := newQuotaEnv(t, config.QuotaHold, limits("q", amounts{"pods": "6"}, nil))
 	e.store("a", "", func(*sparkv1.SparkApplication) {})
@@ -377,7 +456,7 @@ func TestQuotasThatMayNotBeReadAreUnknown(t *testing.T) {
 	now := func() time.Time { return time.Unix(0, 0) }
 	core, logs := observer.New(zapcore.WarnLevel)
 	e := &quotaEnv{T: t, quotas: admission.NewQuotas(t.Context(), kube, firesteelfake.NewSimpleClientset(), zap.New(core).Sugar(), now)}
-	e.Validator = &admission.Validator{Settings: store.Load, Installation: installation, Quotas: e.quotas.Of, Now: now}
+	e.Validator = &admission.Validator{Settings: store.Load, Installation: installation, Quotas: e.quotas.Of, Admitted: e.quotas.Admitted, Now: now}
 	e.quotas.Configure(store.Load(), store.Load)
 	e.until("it is logged", func() bool {
 		return logs.FilterMessage("quota of config-admission needs the right to list and watch").Len() == 1
@@ -399,7 +478,7 @@ func TestAPanicOnAnApplicationDoesNotEndTheProcess(t *testing.T) {
 }
 
 func TestQuotasAreComparedInTheOrderOfTheirNames(t *testing.T) {
-	var quotas []*corev1.ResourceQuota
+	var quotas []runtime.Object
 	for _, name := range []string{"c", "a", "e", "b", "d"} {
 		quotas = append(quotas, limits(name, amounts{"pods": "1"}, nil))
 	}

@@ -23,7 +23,6 @@ import (
 	"knative.dev/pkg/logging"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
-	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/check"
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/config/knative"
@@ -48,7 +47,9 @@ type Validator struct {
 	Version string
 	// Quotas returns what is known of the quotas of a namespace. known is false while they are being read.
 	Quotas func(namespace string) (n quota.Namespace, known bool)
-	Now    func() time.Time
+	// Admitted returns Pods as the API server will admit them, as far as that is known.
+	Admitted check.Admitted
+	Now      func() time.Time
 
 	// inFlight is how many bytes of objects are being checked.
 	inFlight atomic.Int64
@@ -119,7 +120,7 @@ func (v *Validator) manifest(ctx context.Context, request *admissionv1.Admission
 	}
 	// Most edits are decided without the object before them.
 	before := sync.OnceValue(func() *examined { return v.before(request, settings) })
-	found, asks := check.Examine(object, settings, v.Now())
+	found, asks := check.Examine(object, settings, v.Now(), v.Admitted)
 	if len(found.Of(finding.Error)) > 0 {
 		warnOfKnown(found, before())
 	}
@@ -157,7 +158,7 @@ func (v *Validator) before(request *admissionv1.AdmissionRequest, settings *conf
 		return nil
 	}
 	old.SetNamespace(request.Namespace)
-	found, asks := check.Examine(old, settings, v.Now())
+	found, asks := check.Examine(old, settings, v.Now(), v.Admitted)
 	return &examined{old, found, asks}
 }
 
@@ -231,11 +232,7 @@ func (v *Validator) compare(request *admissionv1.AdmissionRequest, settings *con
 		if mode == config.QuotaFail {
 			return refuse(lacks)
 		}
-		text := diagnosis.WillWaitForQuota(request.Namespace, lacks)
-		if _, isCluster := after.object.(*sparkv1.SparkCluster); isCluster {
-			text = diagnosis.ClusterLacksQuota(request.Namespace, lacks)
-		}
-		found.Add(finding.Finding{Severity: finding.Warning, Text: text})
+		found.Add(finding.Finding{Severity: finding.Warning, Text: diagnosis.WillWaitForQuota(request.Namespace, lacks)})
 	}
 	if lacks := known.NeverFits(asks.Pods, asks.Most); len(lacks) > 0 {
 		found.Add(finding.Finding{Severity: finding.Warning, Text: diagnosis.MoreThanQuota(request.Namespace, asks.Most[1].Count, lacks)})
@@ -243,7 +240,8 @@ func (v *Validator) compare(request *admissionv1.AdmissionRequest, settings *con
 	return found
 }
 
-// stateOf returns the state of an application; empty of anything else, and of one that no controller has seen.
+// stateOf returns the state of an application or a cluster, whose states have the same names; empty of anything else, and of one that no
+// controller has seen.
 func stateOf(object check.Object) lifecycle.State {
 	if app, ok := object.(dialect.Application); ok && app.GetRecord() != nil {
 		return lifecycle.CurrentState(app.GetRecord())
@@ -251,7 +249,7 @@ func stateOf(object check.Object) lifecycle.State {
 	return ""
 }
 
-// hasEnded reports whether an object is an application that has ended, or whose attempt has.
+// hasEnded reports whether an object is an application or a cluster that has ended, or whose attempt has.
 func hasEnded(object check.Object) bool {
 	state := stateOf(object)
 	return state.AttemptEnded() || state.Terminated()

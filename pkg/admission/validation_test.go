@@ -19,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/firesteel-dev/firesteel/pkg/admission"
+	"github.com/firesteel-dev/firesteel/pkg/check"
 	"github.com/firesteel-dev/firesteel/pkg/config"
 )
 
@@ -38,7 +39,7 @@ func validator(t *testing.T, changes map[string]map[string]string) *admission.Va
 	t.Helper()
 	return &admission.Validator{
 		Settings: storeWith(t, changes).Load, Namespaces: labelled(labels.Set{"team": "a"}, nil), Installation: installation, Version: "v1.2.3",
-		Now: func() time.Time { return time.Unix(0, 0) },
+		Admitted: check.AsBuilt, Now: func() time.Time { return time.Unix(0, 0) },
 	}
 }
 

@@ -34,31 +34,42 @@ type Asks struct {
 	Most []v1alpha1.QuotaPods
 }
 
+// Admitted returns a Pod as the API server will admit it.
+type Admitted func(pod *corev1.Pod) *corev1.Pod
+
+// AsBuilt returns a Pod as Firesteel builds it.
+func AsBuilt(pod *corev1.Pod) *corev1.Pod { return pod }
+
 // AsksOf returns what an object asks of quotas.
-func AsksOf(object Object, installation *config.Config, now time.Time) Asks {
-	_, asks := Examine(object, installation, now)
+func AsksOf(object Object, installation *config.Config, now time.Time, admitted Admitted) Asks {
+	_, asks := Examine(object, installation, now, admitted)
 	return asks
 }
 
 // Examine returns everything that is found about an object: errors, for which it is refused, and warnings. It also returns what the object
 // asks of quotas. installation are the settings of the installation.
-func Examine(object Object, installation *config.Config, now time.Time) (finding.List, Asks) {
+func Examine(object Object, installation *config.Config, now time.Time, admitted Admitted) (finding.List, Asks) {
 	object = named(object)
 	settings := installation.In(object.GetNamespace())
 	switch object := object.(type) {
 	case *sparkv1.SparkCluster:
-		return cluster(object, installation)
+		return cluster(object, installation, admitted)
 	case variant.Schedule:
-		return ofSchedule(object, settings, now)
+		return ofSchedule(object, settings, now, admitted)
 	case dialect.Application:
-		return application(object, settings)
+		return application(object, settings, admitted)
 	default:
 		return finding.List{{Text: fmt.Sprintf("%T is no object that Firesteel serves", object)}}, Asks{}
 	}
 }
 
-// RunsAnew reports whether the edit of an application that has ended runs it again.
+// RunsAnew reports whether the edit of an object that has ended runs it again.
 func RunsAnew(before, after Object, installation *config.Config) bool {
+	oldCluster, ok := before.(*sparkv1.SparkCluster)
+	c, ok2 := after.(*sparkv1.SparkCluster)
+	if ok && ok2 {
+		return !status.SpecOf(oldCluster).Same(status.SpecOf(c))
+	}
 	old, ok := before.(dialect.Application)
 	app, ok2 := after.(dialect.Application)
 	if !ok || !ok2 {
@@ -80,7 +91,7 @@ func named(object Object) Object {
 	return copied
 }
 
-func application(app dialect.Application, settings *config.Config) (finding.List, Asks) {
+func application(app dialect.Application, settings *config.Config, admitted Admitted) (finding.List, Asks) {
 	if reason := app.GetUndecodable(); reason != "" {
 		return undecodable("application", reason), Asks{}
 	}
@@ -91,7 +102,7 @@ func application(app dialect.Application, settings *config.Config) (finding.List
 		return checked.Found, Asks{}
 	}
 	executor, count := quota.PlannedExecutors(checked.Plan)
-	asks := Asks{Pods: quota.Claim(checked.Objects.Driver, executor, count), Later: d.Policy(app).Suspend}
+	asks := Asks{Pods: quota.Claim(admitted(checked.Objects.Driver), admitted(executor), count), Later: d.Policy(app).Suspend}
 	if most := submission.MostExecutors(checked.Plan); len(asks.Pods) > 1 && most > asks.Pods[1].Count {
 		asks.Most = slices.Clone(asks.Pods)
 		asks.Most[1].Count = most
@@ -120,7 +131,7 @@ func undecodable(noun, reason string) finding.List {
 	return finding.List{{Severity: finding.Error, Reason: explained.Reason, Text: explained.Summary, Remedy: explained.Remedy}}
 }
 
-func cluster(c *sparkv1.SparkCluster, installation *config.Config) (finding.List, Asks) {
+func cluster(c *sparkv1.SparkCluster, installation *config.Config, admitted Admitted) (finding.List, Asks) {
 	if c.Undecodable != "" {
 		return undecodable("cluster", c.Undecodable), Asks{}
 	}
@@ -132,11 +143,11 @@ func cluster(c *sparkv1.SparkCluster, installation *config.Config) (finding.List
 		return found, Asks{}
 	}
 	found = append(found, objects.PodSecurityWarnings(defaults.PodSecurity)...)
-	master, worker := &corev1.Pod{Spec: objects.Master.Spec.Template.Spec}, &corev1.Pod{Spec: objects.Worker.Spec.Template.Spec}
-	return found, Asks{Pods: quota.Claim(master, worker, int64(resources.InitialWorkers(c))), Later: c.Spec.Suspend}
+	master, worker := objects.Pods()
+	return found, Asks{Pods: quota.Claim(admitted(master), admitted(worker), int64(resources.InitialWorkers(c))), Later: c.Spec.Suspend}
 }
 
-func ofSchedule(s variant.Schedule, settings *config.Config, now time.Time) (finding.List, Asks) {
+func ofSchedule(s variant.Schedule, settings *config.Config, now time.Time, admitted Admitted) (finding.List, Asks) {
 	if reason := s.GetUndecodable(); reason != "" {
 		return undecodable("schedule", reason), Asks{}
 	}
@@ -146,7 +157,7 @@ func ofSchedule(s variant.Schedule, settings *config.Config, now time.Time) (fin
 	if err != nil {
 		return append(found, finding.Finding{Field: "spec.template", Message: fmt.Sprintf("is no application (%v)", err), Remedy: "write one"}), Asks{}
 	}
-	inRun, asks := application(run, settings)
+	inRun, asks := application(run, settings, admitted)
 	for i := range inRun {
 		inRun[i] = kind.FoundInTemplate(inRun[i])
 	}

@@ -47,7 +47,7 @@ func findings(manifest []byte, settings *config.Config, now time.Time) finding.L
 	if err != nil {
 		return finding.Of(err)
 	}
-	found, _ := check.Examine(object, settings, now)
+	found, _ := check.Examine(object, settings, now, check.AsBuilt)
 	return found
 }
 
@@ -257,7 +257,7 @@ func TestAnObjectOfATypedClientIsChecked(t *testing.T) {
 		t.Fatal(err)
 	}
 	app.APIVersion, app.Kind = "", ""
-	if found, _ := check.Examine(app, settings(), now); !slices.Equal(printed(found), []string{"error spec.deploymentMode"}) {
+	if found, _ := check.Examine(app, settings(), now, check.AsBuilt); !slices.Equal(printed(found), []string{"error spec.deploymentMode"}) {
 		t.Errorf("it is %s", found)
 	}
 }

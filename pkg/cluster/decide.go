@@ -5,6 +5,8 @@ import (
 	"slices"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/equality"
+
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/diagnosis"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
@@ -95,8 +97,11 @@ func (m *machine) start() bool {
 		cause.Message = "Failed to request Spark cluster from scheduler backend. " + cause.Message
 		return m.fail(SchedulingFailure, cause)
 	case m.policy.Suspend && m.seen.Created.IsZero():
+		m.setClaim(nil) // once it is resumed, it begins to wait
 		m.decision.Held = lifecycle.HeldSuspended
 		return false
+	case m.seen.Room != nil && m.awaitsRoom():
+		return m.hold()
 	case !m.seen.Ensured:
 		m.ensure()
 		return false
@@ -111,10 +116,38 @@ func (m *machine) start() bool {
 	return m.timeOut()
 }
 
+// awaitsRoom takes over the claim, and reports whether the cluster is not created yet because of the quotas.
+func (m *machine) awaitsRoom() bool {
+	m.setClaim(m.seen.Room.Claim)
+	return !m.seen.Room.Confirmed
+}
+
+// hold waits for room in the quotas. Without a deadline of its own a watch ends it: of the quotas, or of the cluster.
+func (m *machine) hold() bool {
+	room := m.seen.Room
+	if room.Refused != nil {
+		return m.fail(SchedulingFailure, *room.Refused)
+	}
+	if !room.RetryAt.IsZero() {
+		m.requeueAt(room.RetryAt)
+	}
+	return false
+}
+
+// setClaim records what the cluster asks of the quotas.
+func (m *machine) setClaim(claim *v1alpha1.QuotaClaim) {
+	if !equality.Semantic.DeepEqual(m.record.Quota, claim) {
+		m.record.Quota, m.changed = claim.DeepCopy(), true
+	}
+}
+
 // run keeps a running cluster as its spec says. A running cluster never ends by itself: a lost master returns, and a
 // refused edit leaves the objects unchanged.
 func (m *machine) run(state State) bool {
 	h := m.examine(state)
+	if m.seen.Complete {
+		m.setClaim(nil) // the quotas count the Pods
+	}
 	switch {
 	case h.wrong.Reason != "" && state == RunningHealthy && outbox.HasRoomForProgress(m.record):
 		return m.enter(Degraded, h.wrong.Message())
@@ -210,7 +243,7 @@ func (m *machine) restart() bool {
 	}
 	previous := m.record.Attempt
 	m.record.Previous = &previous
-	m.seen = Observation{} // it was about the previous attempt
+	m.seen = Observation{Room: m.seen.Room} // all else was about the previous attempt
 	next := v1alpha1.Attempt{ID: previous.ID + 1}
 	next.TakeUnknown(previous)
 	return m.begin(next, "The spec was edited: the cluster is created again.")
@@ -219,9 +252,15 @@ func (m *machine) restart() bool {
 // begin starts an attempt.
 func (m *machine) begin(attempt v1alpha1.Attempt, message string) bool {
 	attempt.Since = outbox.RecordTime(m.now)
-	m.record.Attempt = attempt
+	m.record.Attempt, m.record.Quota = attempt, nil
 	m.policy.Spec.Note(m.record)
 	return m.enter(Submitted, message)
+}
+
+// AwaitsCreation reports whether the cluster is about to be created: it begins, or begins again after an edit.
+func AwaitsCreation(record *v1alpha1.Record, policy Policy) bool {
+	state := Current(record)
+	return state == "" || state == Submitted || state == ResourceReleased && edited(record, policy)
 }
 
 // edited reports whether the spec differs from that of the last attempt.
@@ -238,6 +277,9 @@ func (m *machine) recordSpec() {
 	}
 	if change == spec.Edited && state == Submitted {
 		m.record.Attempt.Since = outbox.RecordTime(m.now)
+	}
+	if change == spec.Edited && m.seen.Room == nil {
+		m.setClaim(nil) // it was for another number of Pods, and scaling is not held
 	}
 	m.specAdopted = change == spec.Unknowable
 	m.changed = m.changed || change != spec.Unchanged

@@ -156,6 +156,8 @@ func (m *machine) starting(h health) Readiness {
 	switch obstacle := m.obstacle(); {
 	case m.decision.Held == lifecycle.HeldSuspended:
 		return readinessOf(diagnosis.ClusterSuspended())
+	case m.seen.Room != nil && m.seen.Room.Waiting != nil:
+		return readinessOf(diagnosis.Hindered(m.seen.Room.Waiting))
 	case obstacle != nil:
 		return readinessOf(diagnosis.Hindered(obstacle))
 	case h.known() && !m.now.Before(slow):

@@ -3,6 +3,7 @@ package cluster
 import (
 	"time"
 
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 )
 
@@ -17,6 +18,10 @@ type Observation struct {
 	// there is none. RetryAt is when to try again.
 	Awaited *lifecycle.Cause
 	RetryAt time.Time
+	// Room is what the quotas of the namespace say; nil if a StatefulSet exists, so that there is nothing to hold.
+	Room *Room
+	// Complete reports whether all Pods exist that the StatefulSets ask for.
+	Complete bool
 	// Created is when the master's StatefulSet was created; zero while there is none.
 	Created time.Time
 	// Master is the last answer of the master; nil if it was not asked yet.
@@ -36,6 +41,19 @@ type Observation struct {
 	Left []string
 	// Deleted is when the user deleted the cluster; zero if it is not deleted.
 	Deleted time.Time
+}
+
+// Room is what the quotas of the namespace say about a cluster of which no StatefulSet exists. Nothing is created while it is held or refused,
+// or before the reservation of the claim is confirmed.
+type Room struct {
+	// Claim is what the cluster asks of the quotas, reserved if there is room; nil if nothing is compared with them.
+	Claim *v1alpha1.QuotaClaim
+	// Confirmed reports whether the objects may be created.
+	Confirmed bool
+	// Waiting is why the cluster waits; nil if that is not reported yet. Refused is why it is never created.
+	Waiting, Refused *lifecycle.Cause
+	// RetryAt is when to compare again; zero if a watch wakes the cluster.
+	RetryAt time.Time
 }
 
 // Master is what the master's page shows, or why it does not.

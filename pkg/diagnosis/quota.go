@@ -12,7 +12,7 @@ import (
 
 // Reasons about quotas.
 const (
-	// ReasonWaitingForQuota is that of an application whose launch waits for room in the quotas of its namespace.
+	// ReasonWaitingForQuota is that of an application or a cluster whose launch waits for room in the quotas of its namespace.
 	ReasonWaitingForQuota = "WaitingForQuota"
 	// ReasonQuotaWouldBeExceeded is that of an attempt that failed since it did not fit into the quotas.
 	ReasonQuotaWouldBeExceeded = "QuotaWouldBeExceeded"
@@ -22,7 +22,9 @@ const (
 	ReasonExecutorsExceedQuota = "ExecutorsExceedQuota"
 )
 
-// WaitingForQuota explains why the launch of an application is held.
+const remedyAskLess = "Raise the quota, or ask for less."
+
+// WaitingForQuota explains why the launch of an application or a cluster is held.
 func WaitingForQuota(namespace string, decision quota.Decision) Explanation {
 	e := Explanation{Status: metav1.ConditionUnknown, Reason: ReasonWaitingForQuota}
 	place := ""
@@ -32,7 +34,7 @@ func WaitingForQuota(namespace string, decision quota.Decision) Explanation {
 	switch decision.Kind() {
 	case quota.TooLarge:
 		e.Summary = fmt.Sprintf("It asks for more than a quota ever has: %s.", lacking(namespace, decision.Lacks))
-		e.Remedy = "Raise the quota, or have the application ask for less."
+		e.Remedy = remedyAskLess
 	case quota.Lacking:
 		e.Summary = fmt.Sprintf("The launch waits for room: %s.%s", lacking(namespace, decision.Lacks), place)
 	case quota.Passed:
@@ -46,11 +48,6 @@ func WaitingForQuota(namespace string, decision quota.Decision) Explanation {
 // WillWaitForQuota is what a user is told who applies something for which there is no room yet.
 func WillWaitForQuota(namespace string, lacks []quota.Lack) string {
 	return fmt.Sprintf("It will wait for room: %s.", lacking(namespace, lacks))
-}
-
-// ClusterLacksQuota is what a user is told who applies a cluster for which there is no room yet. Clusters are not held.
-func ClusterLacksQuota(namespace string, lacks []quota.Lack) string {
-	return fmt.Sprintf("There is no room yet for all Pods of the cluster, and Kubernetes refuses them until there is: %s.", lacking(namespace, lacks))
 }
 
 // MoreThanQuota is what a user is told whose executors can never be as many as dynamic allocation may ask for.
@@ -80,7 +77,7 @@ func lacking(namespace string, lacks []quota.Lack) string {
 func QuotaFails(kind, namespace, name string, decision quota.Decision) Explanation {
 	e := Explanation{
 		Status: metav1.ConditionFalse, Reason: ReasonQuotaWouldBeExceeded, Summary: WaitingForQuota(namespace, decision).Summary,
-		Remedy: "Raise the quota, or have the application ask for less.",
+		Remedy: remedyAskLess,
 	}
 	if len(decision.Lacks) > 0 {
 		lack := decision.Lacks[0]
@@ -103,6 +100,6 @@ func ExecutorsExceedQuota(namespace string, lacks []quota.Lack) Explanation {
 	return Explanation{
 		Status: metav1.ConditionUnknown, Reason: ReasonExecutorsExceedQuota,
 		Summary: fmt.Sprintf("The quota refuses executors: %s.", lacking(namespace, lacks)),
-		Remedy:  "Raise the quota, or have the application ask for less.",
+		Remedy:  remedyAskLess,
 	}
 }

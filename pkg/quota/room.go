@@ -68,7 +68,8 @@ func (a Application) missing() []int64 {
 type room []Usage
 
 // room returns what is free: hard less what is used, less what is planned and not used yet. The cache of the quotas may be older than
-// that of the Pods, so no less is used than the known Pods take.
+// that of the Pods, so no less is used than the known Pods take. It may be newer, too: then a Pod counts twice, as used and as missing,
+// until the watch of Pods delivers it. That holds others back for this moment: the Pod's event wakes them.
 func (n Namespace) room() room {
 	free := make(room, len(n.Quotas))
 	for i, q := range n.Quotas {

@@ -97,6 +97,11 @@ func (o *Objects) All() []Object {
 	return all
 }
 
+// Pods returns a Pod of the master and one of a worker, as their StatefulSets make them.
+func (o *Objects) Pods() (master, worker *corev1.Pod) {
+	return &corev1.Pod{Spec: o.Master.Spec.Template.Spec}, &corev1.Pod{Spec: o.Worker.Spec.Template.Spec}
+}
+
 // MasterName names the master's StatefulSet.
 func MasterName(cluster string) string { return cluster + "-master" }
 

@@ -44,9 +44,11 @@ type refusal struct {
 	objects string
 	cause   *lifecycle.Cause
 	at      time.Time
-	// temporary reports whether the cause can end without a change of the spec.
-	temporary bool
+	// until is when to try again, if the cause can end without a change of the spec; else zero.
+	until time.Time
 }
+
+func (r refusal) isTemporary() bool { return !r.until.IsZero() }
 
 func newClusterState(clock clock.PassiveClock) *clusterState {
 	return &clusterState{

@@ -29,6 +29,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/fairshare"
 	"github.com/firesteel-dev/firesteel/pkg/metrics/clusters"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/quotas"
 )
 
 // workers is the number of clusters that are reconciled at the same time. One namespace may use at most three
@@ -58,13 +59,24 @@ func NewController(process *base.Process, read masterui.Read) func(context.Conte
 		metrics, err := clusters.New(otel.GetMeterProvider(), func() map[string]int64 { return count(informer, serves) })
 		base.Must(ctx, err)
 		masters := masterui.NewWatch(ctx, read, owned, impl.EnqueueKey)
+		cached := func(key types.NamespacedName) *sparkv1.SparkCluster {
+			return base.Cached[*sparkv1.SparkCluster](informer.GetStore(), key)
+		}
+		tracker, synced := process.Quotas(ctx), func() bool { return false }
+		source := tracker.AddSource(quotas.Source{
+			Enqueue: impl.EnqueueKey, Pods: r.podsOfCluster(cached), Synced: func() bool { return synced() && r.owned.synced() },
+		})
 		*r = Reconciler{
+			tracker: tracker, quotas: source,
 			kube: kubeclient.Get(ctx), client: sparkclient.Get(ctx), clock: clock.RealClock{},
 			relay: process.Relay(ctx, owned, impl.EnqueueKey), masters: masters, enqueueAfter: impl.EnqueueAfter,
 			state: newClusterState(clock.RealClock{}), redactors: base.NewRedactors(), metrics: metrics,
 			owned: newOwnedObjects(ctx, kubeclient.Get(ctx), clock.RealClock{}, func(key types.NamespacedName, changed object) {
-				if c := base.Cached[*sparkv1.SparkCluster](informer.GetStore(), key); c != nil && concernsMaster(changed) {
+				if c := cached(key); c != nil && concernsMaster(changed) {
 					masters.PollNow(c.UID)
+				}
+				if _, isPod := changed.(*corev1.Pod); isPod {
+					source.PodsChanged(key.Namespace)
 				}
 				impl.EnqueueKey(key)
 			}),
@@ -73,13 +85,14 @@ func NewController(process *base.Process, read masterui.Read) func(context.Conte
 			Generated: generated, Kind: "cluster", Tracer: otel.Tracer(clusters.Scope), Retries: base.NewRetries(),
 			Workers: fairshare.NewWorkers(workers, impl.EnqueueKey),
 			Lookup: func(key types.NamespacedName) (*sparkv1.SparkCluster, bool) {
-				c := base.Cached[*sparkv1.SparkCluster](informer.GetStore(), key)
+				c := cached(key)
 				return c, c != nil && serves(c)
 			},
 			ForgetUnserved: func(c *sparkv1.SparkCluster) { r.forget(c.UID) },
 			ForgetWrite:    r.state.written.Forget,
 		}
-		watchClusters(ctx, r, impl, informer)
+		quotaOf := func(c *sparkv1.SparkCluster) quotas.State { return quotaState(c, serves(c)) }
+		synced = watchClusters(ctx, r, impl, informer, quotaOf)
 		enqueue := func(selected func(*sparkv1.SparkCluster) bool) {
 			impl.FilteredGlobalResync(func(object any) bool {
 				c, ok := object.(*sparkv1.SparkCluster)
@@ -88,22 +101,36 @@ func NewController(process *base.Process, read masterui.Read) func(context.Conte
 		}
 		process.Listen(base.Listener{
 			SettingsChanged: func(before, after *config.Config) {
+				if before.Scope != after.Scope {
+					r.quotas.Reread(quotaStates(informer, func(*sparkv1.SparkCluster) bool { return true }, quotaOf))
+				}
 				enqueue(func(c *sparkv1.SparkCluster) bool { return concerns(process, c, before, after) })
 			},
 			NamespaceChanged: func(namespace string) {
-				enqueue(func(c *sparkv1.SparkCluster) bool { return c.Namespace == namespace })
+				within := func(c *sparkv1.SparkCluster) bool { return c.Namespace == namespace }
+				r.quotas.Reread(quotaStates(informer, within, quotaOf))
+				enqueue(within)
 			},
 		})
 		return impl
 	}
 }
 
-func watchClusters(ctx context.Context, r *Reconciler, impl *controller.Impl, informer cache.SharedIndexInformer) {
+// watchClusters enqueues clusters that change. It returns whether all are known that existed at the start.
+func watchClusters(
+	ctx context.Context, r *Reconciler, impl *controller.Impl, informer cache.SharedIndexInformer, quotaOf func(*sparkv1.SparkCluster) quotas.State,
+) func() bool {
 	base.Must(ctx, informer.SetTransform(base.DropManagedFields))
-	base.AddHandler(ctx, informer, cache.ResourceEventHandlerFuncs{
-		AddFunc: impl.Enqueue,
+	return base.AddHandler(ctx, informer, cache.ResourceEventHandlerFuncs{
+		AddFunc: func(object any) {
+			if c, ok := object.(*sparkv1.SparkCluster); ok {
+				r.quotas.Set(quotaOf(c), false)
+			}
+			impl.Enqueue(object)
+		},
 		UpdateFunc: func(before, after any) {
 			from, to := before.(*sparkv1.SparkCluster), after.(*sparkv1.SparkCluster)
+			r.quotas.Set(quotaOf(to), true)
 			if r.state.written.RolledBack(from, to) {
 				r.forget(to.UID) // its acknowledgements are void
 			}
@@ -116,9 +143,10 @@ func watchClusters(ctx context.Context, r *Reconciler, impl *controller.Impl, in
 			if c, ok := base.LastKnown(object).(*sparkv1.SparkCluster); ok {
 				r.forget(c.UID)
 				r.state.forget(c)
+				r.quotas.Forget(c)
 			}
 		},
-	})
+	}).HasSynced
 }
 
 // concernsMaster reports whether the change of an object may change what the page of the master shows.

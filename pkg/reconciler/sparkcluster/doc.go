@@ -9,6 +9,7 @@
 //	owned_objects.go, owned_informers.go  the owned objects as this process knows them; their informers
 //	uncertain.go                          objects that exist although no informer shows them
 //	missing_pods.go                       why Pods of a StatefulSet are not created
+//	room.go                               whether the quotas have room, before its objects are created
 //	status.go                             what is written, and when
 //	blocked.go, log.go                    clusters for which nothing is done; the log of a decision
 package sparkcluster

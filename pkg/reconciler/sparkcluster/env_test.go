@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"go.opentelemetry.io/otel/metric/noop"
+	"go.uber.org/zap"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -20,6 +21,7 @@ import (
 	kubefake "k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/client-go/tools/record"
+	"k8s.io/utils/clock"
 	clocktesting "k8s.io/utils/clock/testing"
 	"knative.dev/pkg/controller"
 
@@ -32,6 +34,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/events"
 	"github.com/firesteel-dev/firesteel/pkg/kube/objectclient"
 	"github.com/firesteel-dev/firesteel/pkg/metrics/clusters"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/quotas"
 )
 
 // env is a reconciler with fakes around it.
@@ -67,11 +70,26 @@ func newEnv(t *testing.T, c *sparkv1.SparkCluster) *env {
 		kube: w.kube, client: w.spark, masters: w.masters, relay: w.relay, clock: w.clock, state: newClusterState(w.clock),
 		enqueueAfter: func(_ any, after time.Duration) { w.requeues = append(w.requeues, after) }, metrics: metrics,
 	}
+	w.r.tracker = quotas.New(w.ctx, w.kube, quotaClock{FakePassiveClock: w.clock}, zap.NewNop().Sugar())
+	w.r.quotas = w.r.tracker.AddSource(quotas.Source{
+		Enqueue: func(types.NamespacedName) {}, Synced: func() bool { return true },
+		Pods: w.r.podsOfCluster(func(types.NamespacedName) *sparkv1.SparkCluster { return w.now() }),
+	})
 	w.r.owned = newOwnedObjects(w.ctx, w.kube, w.clock, func(types.NamespacedName, object) {})
 	w.waitUntil("know what there is", w.r.owned.synced)
 	w.kube.ClearActions()
 	return w
 }
+
+// quotaClock calls nothing.
+type quotaClock struct {
+	clock.WithDelayedExecution
+	*clocktesting.FakePassiveClock
+}
+
+func (c quotaClock) Now() time.Time                            { return c.FakePassiveClock.Now() }
+func (c quotaClock) Since(since time.Time) time.Duration       { return c.FakePassiveClock.Since(since) }
+func (quotaClock) AfterFunc(time.Duration, func()) clock.Timer { return nil }
 
 // identities gives objects uids and resourceVersions, as an API server does and the fake one does not: by these they are told
 // from those before them.

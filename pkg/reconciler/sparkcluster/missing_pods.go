@@ -73,7 +73,12 @@ func (r *Reconciler) listFailedCreates(ctx context.Context, set *appsv1.Stateful
 
 // lacksPods reports whether a StatefulSet, which its controller has observed, has fewer Pods than replicas.
 func lacksPods(set *appsv1.StatefulSet) bool {
-	return set.Spec.Replicas != nil && set.Status.ObservedGeneration > 0 && set.Status.ObservedGeneration == set.Generation && set.Status.Replicas < *set.Spec.Replicas
+	return set.Spec.Replicas != nil && isObserved(set) && set.Status.Replicas < *set.Spec.Replicas
+}
+
+// isObserved reports whether the status of a StatefulSet is that of its present spec.
+func isObserved(set *appsv1.StatefulSet) bool {
+	return set.Status.ObservedGeneration > 0 && set.Status.ObservedGeneration == set.Generation
 }
 
 func latestEvent(events []corev1.Event) corev1.Event {

@@ -17,7 +17,6 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/cluster/status"
 	"github.com/firesteel-dev/firesteel/pkg/kube/objectclient"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
-	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/delivery"
 )
 
@@ -28,12 +27,13 @@ func (r *Reconciler) observe(ctx context.Context, c *sparkv1.SparkCluster, objec
 		switch last := r.lastRefusal(c, objects); {
 		case last.cause == nil:
 			seen.Ensured = r.allUpToDate(c, objects)
-		case last.temporary:
-			seen.Awaited, seen.RetryAt = last.cause, last.at.Add(base.RetryAfter)
+		case last.isTemporary():
+			seen.Awaited, seen.RetryAt = last.cause, last.until
 		default:
 			seen.Ensured, seen.Refused = true, last.cause
 		}
 	}
+	seen.Complete = r.hasAllPods(c)
 	if set := r.statefulSet(c, resources.MasterName(c.Name)); set != nil {
 		seen.Created = set.CreationTimestamp.Time
 	}

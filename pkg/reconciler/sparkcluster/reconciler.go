@@ -22,6 +22,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/cluster/resources"
 	"github.com/firesteel-dev/firesteel/pkg/cluster/status"
 	"github.com/firesteel-dev/firesteel/pkg/config"
+	"github.com/firesteel-dev/firesteel/pkg/diagnosis"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/events"
 	"github.com/firesteel-dev/firesteel/pkg/kube"
@@ -29,6 +30,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/blocked"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/delivery"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/quotas"
 )
 
 const (
@@ -53,6 +55,8 @@ type Reconciler struct {
 	owned   *ownedObjects
 	masters Masters
 	relay   delivery.Publisher
+	tracker *quotas.Tracker
+	quotas  *quotas.Source
 	clock   clock.PassiveClock
 	// enqueueAfter requeues a cluster.
 	enqueueAfter func(c any, after time.Duration)
@@ -133,6 +137,7 @@ func (r *Reconciler) advance(ctx context.Context, c *sparkv1.SparkCluster) (*spa
 	}
 	warnings := objects.PodSecurityWarnings(defaults.PodSecurity).Sentences()
 	record, seen := r.withProgress(c), r.observe(ctx, c, objects)
+	seen.Room = r.room(ctx, c, record, policy, objects)
 	for range maxEffects {
 		var decision cluster.Decision
 		record, decision = cluster.Decide(record, policy, seen, r.clock.Now())
@@ -154,6 +159,7 @@ func (r *Reconciler) advance(ctx context.Context, c *sparkv1.SparkCluster) (*spa
 		if err := r.act(ctx, c, objects, decision.Effect, &seen); err != nil {
 			return c, err
 		}
+		seen.Room = r.room(ctx, c, record, policy, objects)
 	}
 	r.enqueueAfter(c, base.RetryAfter)
 	return c, nil
@@ -188,21 +194,26 @@ func (r *Reconciler) act(
 func (r *Reconciler) ensureObjects(ctx context.Context, c *sparkv1.SparkCluster, objects *resources.Objects) error {
 	cause, err := r.ensure(ctx, c, objects, !cluster.Current(c.Status.Firesteel).Running())
 	var notFree *nameNotFreeError
-	temporary := errors.As(err, &notFree)
+	last := refusal{objects: objectsHash(objects), at: r.clock.Now()}
 	switch {
-	case temporary:
-		cause = notFree.cause()
+	case errors.As(err, &notFree):
+		cause, last.until = notFree.cause(), last.at.Add(base.RetryAfter)
 	case err != nil:
 		return err
+	case cause == nil:
+		r.tracker.Launched(c.UID)
+	case r.waitsForQuota(ctx, c, cause):
+		cause.Reason, last.until = diagnosis.ReasonWaitingForQuota, r.tracker.Refused(c)
 	}
-	r.state.setRefusal(c.UID, refusal{objects: objectsHash(objects), cause: r.redactors.Cause(c, cause), at: r.clock.Now(), temporary: temporary})
+	last.cause = r.redactors.Cause(c, cause)
+	r.state.setRefusal(c.UID, last)
 	return nil
 }
 
 // retryRefused retries, after a while, what was refused for a running cluster.
 func (r *Reconciler) retryRefused(ctx context.Context, c *sparkv1.SparkCluster, objects *resources.Objects) error {
 	last := r.lastRefusal(c, objects)
-	if last.cause == nil || last.temporary || r.clock.Since(last.at) < refusalRetry ||
+	if last.cause == nil || last.isTemporary() || r.clock.Since(last.at) < refusalRetry ||
 		!cluster.Current(c.Status.Firesteel).Running() || c.DeletionTimestamp != nil {
 		return nil
 	}

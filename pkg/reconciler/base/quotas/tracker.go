@@ -87,6 +87,8 @@ type State struct {
 	// Waits reports whether the attempt waits for its launch, and is neither suspended nor deleted nor out of the scope. Active reports
 	// whether it may have or create Pods.
 	Waits, Active bool
+	// Cluster reports whether it is a cluster: the records of clusters have no launch.
+	Cluster bool
 }
 
 // application is an application that asks something of the quotas.
@@ -94,7 +96,7 @@ type application struct {
 	source   *Source
 	key      types.NamespacedName
 	claim    *v1alpha1.QuotaClaim
-	launch   *v1alpha1.Launch
+	launch   v1alpha1.Launch // empty if it has none
 	waits    bool
 	reserved bool
 	// order is the resourceVersion of the write that reserved room; zero if that is not known exactly.
@@ -170,10 +172,13 @@ func (s *Source) asking(state State) *application {
 	if record == nil || record.Quota == nil || len(record.Quota.Pods) > quota.MaxPods {
 		return nil
 	}
+	launched := record.Launch != nil || state.Cluster && record.Quota.Reserved != nil
 	app := &application{
 		source: s, key: kube.KeyOf(state.Object), claim: record.Quota,
-		launch: record.Launch, waits: state.Waits && record.Launch == nil,
-		reserved: state.Active && record.Launch != nil && record.Quota.Reserved != nil,
+		waits: state.Waits && !launched, reserved: state.Active && launched && record.Quota.Reserved != nil,
+	}
+	if record.Launch != nil {
+		app.launch = *record.Launch
 	}
 	if !app.waits && !app.reserved {
 		return nil
@@ -232,8 +237,8 @@ func (t *Tracker) remove(namespace string, uid types.UID) {
 // lateAfter is after how long it is reported that the quotas are not known. The first list takes a moment.
 const lateAfter = 10 * time.Second
 
-// Late reports whether Ready should have been true for a while.
-func (t *Tracker) Late() bool {
+// late reports whether Ready should have been true for a while.
+func (t *Tracker) late() bool {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
 	return t.watches.quotas != nil && t.clock.Since(t.watches.since) >= lateAfter
@@ -262,8 +267,8 @@ func (t *Tracker) Limits(namespace string) bool {
 	return len(t.quotas[namespace]) > 0
 }
 
-// Decide returns whether an application that does not hold room may reserve it.
-func (t *Tracker) Decide(app metav1.Object, claim *v1alpha1.QuotaClaim) quota.Decision {
+// decide returns whether an application that does not hold room may reserve it.
+func (t *Tracker) decide(app metav1.Object, claim *v1alpha1.QuotaClaim) quota.Decision {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
 	return t.queue(app.GetNamespace()).Decide(quota.Application{UID: app.GetUID(), Claim: claim, RefusedUntil: t.refusedUntil(app.GetUID())})
@@ -279,9 +284,9 @@ func (t *Tracker) queue(namespace string) *quota.Queue {
 	return queue
 }
 
-// Confirm returns whether an application may launch for which room was reserved. It returns false if the reservation has not come back
+// confirm returns whether an application may launch for which room was reserved. It returns false if the reservation has not come back
 // from the API server: then the application is enqueued when it does.
-func (t *Tracker) Confirm(app metav1.Object, claim *v1alpha1.QuotaClaim) (decision quota.Decision, known bool) {
+func (t *Tracker) confirm(app metav1.Object, claim *v1alpha1.QuotaClaim) (decision quota.Decision, known bool) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
 	own := t.apps[app.GetNamespace()][app.GetUID()]
@@ -324,7 +329,7 @@ func (t *Tracker) namespace(name string) quota.Namespace {
 func (t *Tracker) of(uid types.UID, known *application) quota.Application {
 	app := quota.Application{UID: uid, Claim: known.claim, Order: known.order, RefusedUntil: t.refusedUntil(uid)}
 	if known.reserved {
-		pods := known.source.Pods(known.key, *known.launch)
+		pods := known.source.Pods(known.key, known.launch)
 		app.Driver, app.Executors, app.Over = pods.Driver, pods.Executors, pods.Over
 		if planned := known.claim.Pods; !known.had && len(planned) > 1 && pods.Executors >= planned[1].Count {
 			known.had = true
@@ -345,9 +350,9 @@ const (
 	maxRefusal   = time.Minute
 )
 
-// Refused records that the API server refused an object of a launch for a quota. The launch waits: what is known of the quotas is old, or
-// another quota than one of Pods is full.
-func (t *Tracker) Refused(app metav1.Object) {
+// Refused records that the API server refused an object of a launch for a quota, and returns until when the launch waits: what is known of
+// the quotas is old, or another quota than one of Pods is full.
+func (t *Tracker) Refused(app metav1.Object) (until time.Time) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
 	known := t.refusals[app.GetUID()]
@@ -355,6 +360,7 @@ func (t *Tracker) Refused(app metav1.Object) {
 	known.count++
 	t.refusals[app.GetUID()] = known
 	t.changed(app.GetNamespace())
+	return known.until
 }
 
 // RefusedUntil returns until when a launch waits after such a refusal; zero if it does not.

@@ -157,7 +157,7 @@ func TestTrackerWatchesOnlyWhileTheSettingIsOn(t *testing.T) {
 	if len(e.kube.Actions()) > 0 || e.Limits("team-a") {
 		t.Errorf("while it is off it reads: %v", e.kube.Actions())
 	}
-	if e.Ready() || e.Late() {
+	if e.Ready() || e.late() {
 		t.Error("a reconcile that sees a new setting before the tracker does would compare nothing")
 	}
 	e.on()
@@ -283,7 +283,7 @@ func TestTrackerWakesThoseForWhichThereIsRoom(t *testing.T) {
 func TestTrackerConfirmsReservationsInTheirOrder(t *testing.T) {
 	e := newEnv(t, team("2")).on()
 	first, second := reserved("first", "5"), reserved("second", "6")
-	if _, known := e.Confirm(first.Object, first.Record.Quota); known {
+	if _, known := e.confirm(first.Object, first.Record.Quota); known {
 		t.Error("a reservation is confirmed before it came back")
 	}
 	e.source.Set(waiting("first"), true)
@@ -291,7 +291,7 @@ func TestTrackerConfirmsReservationsInTheirOrder(t *testing.T) {
 	e.source.Set(first, true)
 	e.source.Set(second, true)
 	for state, want := range map[*State]bool{&first: true, &second: false} {
-		decision, known := e.Confirm(state.Object, state.Record.Quota)
+		decision, known := e.confirm(state.Object, state.Record.Quota)
 		if !known || decision.Fits != want {
 			t.Errorf("%s is confirmed: %t, %+v", state.Object.GetName(), known, decision)
 		}
@@ -302,7 +302,7 @@ func TestTrackerConfirmsReservationsInTheirOrder(t *testing.T) {
 		again.source.Set(state, false)
 	}
 	for _, state := range []State{first, second} {
-		if decision, known := again.Confirm(state.Object, state.Record.Quota); !known || decision.Fits {
+		if decision, known := again.confirm(state.Object, state.Record.Quota); !known || decision.Fits {
 			t.Errorf("after a restart %s is confirmed: %+v", state.Object.GetName(), decision)
 		}
 	}
@@ -316,12 +316,12 @@ func TestTrackerShowsAnotherKindOfReasonAtOnce(t *testing.T) {
 	e.source.Set(reserved("x", "1"), true)
 	e.source.Set(waiting("b"), true)
 	e.woken(wakeDelay)
-	e.Report("b", "place 1", place(1))
+	e.shown("b", "place 1", place(1))
 	e.setQuotaNow(team("1"))
 	if got := e.woken(wakeDelay); !slices.Equal(got, []string{"b"}) {
 		t.Errorf("by a quota that it never fits are woken %v", got)
 	}
-	if got := e.Report("b", "too large", quota.Decision{TooLarge: true}); got != "too large" {
+	if got := e.shown("b", "too large", quota.Decision{TooLarge: true}); got != "too large" {
 		t.Errorf("%q is shown", got)
 	}
 }
@@ -336,11 +336,11 @@ func (e *env) setQuotaNow(q *corev1.ResourceQuota) {
 
 func TestTrackerShowsThePlaceOnceAMinute(t *testing.T) {
 	e := newEnv(t, team("2")).on()
-	if got := e.Report("b", "place 2", place(2)); got != "place 2" {
+	if got := e.shown("b", "place 2", place(2)); got != "place 2" {
 		t.Errorf("at first %q is shown", got)
 	}
 	e.time.Step(59 * time.Second)
-	if got := e.Report("b", "place 1", place(1)); got != "place 2" {
+	if got := e.shown("b", "place 1", place(1)); got != "place 2" {
 		t.Errorf("before a minute is over, %q is shown", got)
 	}
 	e.source.Set(reserved("x", "1"), true)
@@ -352,7 +352,7 @@ func TestTrackerShowsThePlaceOnceAMinute(t *testing.T) {
 	if got := e.woken(wakeDelay); !slices.Equal(got, []string{"b"}) {
 		t.Errorf("when the minute is over, woken are %v", got)
 	}
-	if got := e.Report("b", "place 1", place(1)); got != "place 1" {
+	if got := e.shown("b", "place 1", place(1)); got != "place 1" {
 		t.Errorf("after a minute %q is shown", got)
 	}
 }
@@ -424,7 +424,7 @@ func TestTrackerWalksTheQueueOncePerChange(t *testing.T) {
 	for i := range states {
 		states[i] = waiting(fmt.Sprintf("%04d", i))
 		states[i].Record.Quota.Since = metav1.NewMicroTime(start.Add(time.Duration(i) * time.Millisecond))
-		if decision := e.Decide(states[i].Object, states[i].Record.Quota); decision.Fits || decision.Place != i+1 {
+		if decision := e.decide(states[i].Object, states[i].Record.Quota); decision.Fits || decision.Place != i+1 {
 			t.Fatalf("%d: %+v", i, decision)
 		}
 		e.source.Set(states[i], true)
@@ -432,7 +432,7 @@ func TestTrackerWalksTheQueueOncePerChange(t *testing.T) {
 	for range 3 {
 		for i, state := range states {
 			e.source.Set(state, true) // a write of its status
-			if decision := e.Decide(state.Object, state.Record.Quota); decision.Place != i+1 || decision.Queue != held {
+			if decision := e.decide(state.Object, state.Record.Quota); decision.Place != i+1 || decision.Queue != held {
 				t.Fatalf("%d: %+v", i, decision)
 			}
 		}
@@ -443,13 +443,13 @@ func TestTrackerWalksTheQueueOncePerChange(t *testing.T) {
 	}
 	walked := e.asked
 	e.source.PodsChanged("team-a")
-	e.Decide(states[0].Object, states[0].Record.Quota)
+	e.decide(states[0].Object, states[0].Record.Quota)
 	if e.asked == walked {
 		t.Error("a change does not have it walked again")
 	}
 	walked = e.asked
 	e.time.Step(11 * time.Minute) // the head has waited longer than quota-overtake
-	e.Decide(states[0].Object, states[0].Record.Quota)
+	e.decide(states[0].Object, states[0].Record.Quota)
 	if e.asked == walked {
 		t.Error("the time does not have it walked again")
 	}
@@ -469,7 +469,7 @@ func TestTrackerLaunchesOthersWhileOneIsRefused(t *testing.T) {
 		t.Errorf("while it waits are woken %v", got)
 	}
 	e.time.Step(time.Second)
-	if decision := e.Decide(second.Object, second.Record.Quota); decision.Fits {
+	if decision := e.decide(second.Object, second.Record.Quota); decision.Fits {
 		t.Errorf("when it may be tried again, the second: %+v", decision)
 	}
 }
@@ -495,11 +495,11 @@ func TestOneRefusalToListQuotasIsNotForEver(t *testing.T) {
 	})
 	e.on()
 	e.until("not be ready", func() bool { return !e.Ready() })
-	if e.Late() {
+	if e.late() {
 		t.Error("it is late at once")
 	}
 	e.time.Step(lateAfter)
-	if !e.Late() {
+	if !e.late() {
 		t.Error("it is never late")
 	}
 }
@@ -541,7 +541,7 @@ func TestTrackerLetsElasticApplicationsShrink(t *testing.T) {
 		app.Record.Quota.Elastic = want
 		e.pods[name] = Pods{Driver: true}
 		e.source.Set(app, true)
-		if decision := e.Decide(other.Object, other.Record.Quota); decision.Fits {
+		if decision := e.decide(other.Object, other.Record.Quota); decision.Fits {
 			t.Errorf("%s: before its executors were there: %+v", name, decision)
 		}
 		for _, executors := range []int64{1, 0} {
@@ -549,7 +549,7 @@ func TestTrackerLetsElasticApplicationsShrink(t *testing.T) {
 			e.source.PodsChanged("team-a")
 			e.woken(wakeDelay)
 		}
-		if decision := e.Decide(other.Object, other.Record.Quota); decision.Fits != want {
+		if decision := e.decide(other.Object, other.Record.Quota); decision.Fits != want {
 			t.Errorf("%s: after one has gone: %+v", name, decision)
 		}
 		e.source.Forget(app.Object)
@@ -561,13 +561,13 @@ func TestTrackerReadsStatesAgain(t *testing.T) {
 	holds, waits := reserved("holds", "1"), waiting("waits")
 	e.source.Set(waits, true)
 	e.source.Set(holds, true)
-	if decision := e.Decide(waits.Object, waits.Record.Quota); decision.Fits {
+	if decision := e.decide(waits.Object, waits.Record.Quota); decision.Fits {
 		t.Errorf("beside a reservation: %+v", decision)
 	}
 	outside := holds
 	outside.Waits, outside.Active = false, false
 	e.source.Reread(slices.Values([]State{outside, waits}))
-	if decision := e.Decide(waits.Object, waits.Record.Quota); !decision.Fits {
+	if decision := e.decide(waits.Object, waits.Record.Quota); !decision.Fits {
 		t.Errorf("without it: %+v", decision)
 	}
 }

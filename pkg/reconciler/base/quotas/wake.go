@@ -105,9 +105,9 @@ type report struct {
 	at    time.Time
 }
 
-// Report returns the text that the status of a held application shows: the given one, or the last one if that is not old and gives the same
+// shown returns the text that the status of a held application shows: the given one, or the last one if that is not old and gives the same
 // kind of reason. So a status is written no more than once in reportInterval while the queue moves.
-func (t *Tracker) Report(app types.UID, text string, decision quota.Decision) string {
+func (t *Tracker) shown(app types.UID, text string, decision quota.Decision) string {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
 	if shown, known := t.reports[app]; known && shown.kind == decision.Kind() && t.clock.Since(shown.at) < reportInterval {

@@ -6,25 +6,23 @@ import (
 
 	"go.uber.org/zap"
 	corev1 "k8s.io/api/core/v1"
-	nodev1 "k8s.io/api/node/v1"
-	schedulingv1 "k8s.io/api/scheduling/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	informercorev1 "k8s.io/client-go/informers/core/v1"
-	informernodev1 "k8s.io/client-go/informers/node/v1"
-	informerschedulingv1 "k8s.io/client-go/informers/scheduling/v1"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/kube"
+	"github.com/firesteel-dev/firesteel/pkg/kube/classes"
 )
 
 // watches are the informers that run while the setting is on. The zero value runs none.
 type watches struct {
 	stop context.CancelFunc
 	// since is when the setting was switched on.
-	since                     time.Time
-	quotas, classes, runtimes *watch
+	since   time.Time
+	quotas  *watch
+	classes *classes.Classes
 }
 
 // watch is an informer. It counts as synced while its first list is forbidden, too: then nothing is known, and the API server refuses what
@@ -82,9 +80,7 @@ func (t *Tracker) unlimited(namespace string) {
 // start starts the informers. The mutex is held.
 func (t *Tracker) start() {
 	ctx, stop := context.WithCancel(t.ctx)
-	started := &watches{stop: stop, since: t.clock.Now()}
-	started.classes = t.watch(ctx, "priority classes", informerschedulingv1.NewPriorityClassInformer(t.kube, 0, cache.Indexers{}), cache.ResourceEventHandlerFuncs{})
-	started.runtimes = t.watch(ctx, "runtime classes", informernodev1.NewRuntimeClassInformer(t.kube, 0, cache.Indexers{}), cache.ResourceEventHandlerFuncs{})
+	started := &watches{stop: stop, since: t.clock.Now(), classes: classes.Follow(ctx, t.kube, t.logger)}
 	// An informer that was stopped may still deliver an event.
 	current := func(change func(*corev1.ResourceQuota)) func(any) {
 		return func(object any) {
@@ -136,53 +132,10 @@ func (t *Tracker) watch(ctx context.Context, what string, informer cache.SharedI
 	return w
 }
 
-// Admitted returns a Pod as the API server will admit it: with the cluster's default priority class if it names none, and with the overhead
-// of its runtime class. priority is the value of its class. A class that is not known has the value 0, and no overhead.
+// Admitted returns a Pod as the API server will admit it, and the value of its priority class.
 func (t *Tracker) Admitted(pod *corev1.Pod) (admitted *corev1.Pod, priority int32) {
 	t.mutex.Lock()
-	classes, runtimes := t.watches.classes, t.watches.runtimes
+	known := t.watches.classes
 	t.mutex.Unlock()
-	changed := *pod
-	admitted = &changed
-	if class := priorityClass(classes, pod.Spec.PriorityClassName); class != nil {
-		admitted.Spec.PriorityClassName, priority = class.Name, class.Value
-	}
-	if name := pod.Spec.RuntimeClassName; name != nil && len(pod.Spec.Overhead) == 0 {
-		if runtime, known := known[*nodev1.RuntimeClass](runtimes, *name); known && runtime.Overhead != nil {
-			admitted.Spec.Overhead = runtime.Overhead.PodFixed
-		}
-	}
-	return admitted, priority
-}
-
-// priorityClass returns the class with a name; without a name, the cluster's default class. It returns nil for none that is known.
-func priorityClass(classes *watch, name string) *schedulingv1.PriorityClass {
-	if name != "" {
-		class, _ := known[*schedulingv1.PriorityClass](classes, name)
-		return class
-	}
-	if classes == nil {
-		return nil
-	}
-	var first *schedulingv1.PriorityClass
-	for _, object := range classes.informer.GetStore().List() {
-		// Of several defaults, the API server takes the lowest.
-		if class, ok := object.(*schedulingv1.PriorityClass); ok && class.GlobalDefault && (first == nil || class.Value < first.Value) {
-			first = class
-		}
-	}
-	return first
-}
-
-// known returns an object of the cluster by its name.
-func known[T any](watched *watch, name string) (object T, ok bool) {
-	if watched == nil {
-		return object, false
-	}
-	found, exists, err := watched.informer.GetStore().GetByKey(name)
-	if err != nil || !exists {
-		return object, false
-	}
-	object, ok = found.(T)
-	return object, ok
+	return known.Admitted(pod)
 }

@@ -1,0 +1,145 @@
+package quotas
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	"github.com/firesteel-dev/firesteel/pkg/config"
+	"github.com/firesteel-dev/firesteel/pkg/diagnosis"
+	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/outbox"
+	"github.com/firesteel-dev/firesteel/pkg/quota"
+)
+
+// retryAfter is when an object is requeued that waits for what the tracker does not know yet.
+const retryAfter = time.Second
+
+// Request is an application or a cluster that is to be launched.
+type Request struct {
+	Object   metav1.Object
+	Kind     string
+	Settings config.QuotaSettings
+}
+
+// Hold is why a launch does not go on.
+type Hold struct {
+	// Undecided reports whether it is not known yet if there is room.
+	Undecided bool
+	// Waiting is why the launch waits; nil if that is not reported yet. Refused is why it never takes place.
+	Waiting, Refused *lifecycle.Cause
+	// RetryAt is when to look again; zero if the tracker enqueues the object.
+	RetryAt time.Time
+}
+
+// Claim returns what a driver and a number of equal executors ask of the quotas, or a master and its workers. waiting is the claim with
+// which they wait already; nil if they do not.
+func (t *Tracker) Claim(driver, executor *corev1.Pod, executors int64, waiting *v1alpha1.QuotaClaim) *v1alpha1.QuotaClaim {
+	driver, priority := t.Admitted(driver)
+	executor, _ = t.Admitted(executor)
+	claim := &v1alpha1.QuotaClaim{Since: outbox.RecordTime(t.clock.Now()), Priority: priority, Pods: quota.Claim(driver, executor, executors)}
+	if waiting != nil {
+		claim.Since, claim.Unknown = waiting.Since, waiting.Unknown
+		for i := range min(len(claim.Pods), len(waiting.Pods)) {
+			claim.Pods[i].Unknown = waiting.Pods[i].Unknown
+		}
+	}
+	return claim
+}
+
+// Reserve reserves room in the quotas of a namespace, or makes a launch wait for it. It returns the claim for the record; nil if nothing is
+// compared. waiting is the claim in the record. ask returns what is asked for now. If there is no hold, the launch goes on once the record
+// is stored: Confirm must follow before anything is created.
+func (t *Tracker) Reserve(r Request, waiting *v1alpha1.QuotaClaim, ask func() *v1alpha1.QuotaClaim) (*v1alpha1.QuotaClaim, *Hold) {
+	if r.Settings.Quota == config.QuotaOff {
+		return nil, nil
+	}
+	if !t.Ready() {
+		return waiting, t.undecided()
+	}
+	until := t.RefusedUntil(r.Object.GetUID())
+	if !t.Limits(r.Object.GetNamespace()) && until.IsZero() {
+		return nil, nil
+	}
+	claim := ask()
+	decision := t.decide(r.Object, claim)
+	if decision.Fits && until.IsZero() {
+		now := outbox.RecordTime(t.clock.Now())
+		claim.Reserved = &now
+		return claim, nil
+	}
+	if !until.IsZero() {
+		decision.Place, decision.Queue = 0, 0 // whatever its place is, it waits for the next try
+	}
+	return claim, t.hold(r, claim, decision, until)
+}
+
+// Confirm returns why a launch for which room was reserved does not go on; nil if it may create its objects. If it is decided that it does
+// not go on, the reservation has to be taken back.
+func (t *Tracker) Confirm(r Request, claim *v1alpha1.QuotaClaim) *Hold {
+	if r.Settings.Quota == config.QuotaOff {
+		return nil
+	}
+	until := t.RefusedUntil(r.Object.GetUID())
+	if until.IsZero() && (claim == nil || claim.Reserved == nil) {
+		return nil
+	}
+	var decision quota.Decision
+	if until.IsZero() {
+		if !t.Ready() {
+			return t.undecided()
+		}
+		if !t.Limits(r.Object.GetNamespace()) {
+			return nil
+		}
+		var known bool
+		if decision, known = t.confirm(r.Object, claim); !known {
+			return &Hold{Undecided: true, RetryAt: t.clock.Now().Add(retryAfter)}
+		}
+		if decision.Fits {
+			return nil
+		}
+	}
+	if r.Settings.Quota == config.QuotaFail {
+		// Another reservation is in the way, which may be taken back, too. The queue decides, without either.
+		return &Hold{RetryAt: t.clock.Now().Add(retryAfter)}
+	}
+	if claim == nil {
+		claim = &v1alpha1.QuotaClaim{Since: outbox.RecordTime(t.clock.Now())}
+	}
+	return t.hold(r, claim, decision, until)
+}
+
+// undecided makes a launch wait until the quotas are known. If that takes long, it says why.
+func (t *Tracker) undecided() *Hold {
+	hold := &Hold{Undecided: true, RetryAt: t.clock.Now().Add(retryAfter)}
+	if t.late() {
+		hold.Waiting = diagnosis.QuotasUnknown().Cause(lifecycle.ClassScheduling)
+	}
+	return hold
+}
+
+// hold returns why a launch waits, that it has waited for too long, or that it fails. until is until when it waits since the API server
+// refused it; zero if it does not.
+func (t *Tracker) hold(r Request, claim *v1alpha1.QuotaClaim, decision quota.Decision, until time.Time) *Hold {
+	if r.Settings.Quota == config.QuotaFail {
+		failure := diagnosis.QuotaFails(r.Kind, r.Object.GetNamespace(), r.Object.GetName(), decision)
+		return &Hold{Refused: failure.Cause(lifecycle.ClassScheduling), RetryAt: until}
+	}
+	explanation, hold := diagnosis.WaitingForQuota(r.Object.GetNamespace(), decision), &Hold{RetryAt: until}
+	if limit := r.Settings.QuotaHoldTimeout; limit > 0 {
+		over := claim.Since.Add(limit)
+		if !t.clock.Now().Before(over) {
+			hold.Refused = diagnosis.QuotaHoldTimedOut(explanation, limit).Cause(lifecycle.ClassScheduling)
+			return hold
+		}
+		if until.IsZero() || over.Before(until) {
+			hold.RetryAt = over
+		}
+	}
+	explanation.Summary = t.shown(r.Object.GetUID(), explanation.Summary, decision)
+	hold.Waiting = explanation.Cause(lifecycle.ClassScheduling)
+	return hold
+}
