@@ -18,6 +18,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes/fake"
@@ -54,8 +56,23 @@ func newQuotaEnv(t *testing.T, mode config.QuotaMode, objects ...runtime.Object)
 	e.Validator = &admission.Validator{Settings: store.Load, Installation: installation, Quotas: e.quotas.Of, Admitted: e.quotas.Admitted, Now: now}
 	if mode != config.QuotaOff {
 		e.until("quotas are known", func() bool { _, known := e.quotas.Of("team-a"); return known })
+		e.until("all that is listed is watched", func() bool { return watchesAll(&e.kube.Fake) && watchesAll(&e.spark.Fake) })
 	}
 	return e
+}
+
+// watchesAll reports whether each kind that was listed is watched, too. A fake client forgets what changes between both.
+func watchesAll(client *clienttesting.Fake) bool {
+	unwatched := sets.New[schema.GroupVersionResource]()
+	for _, action := range client.Actions() {
+		switch action.GetVerb() {
+		case "list":
+			unwatched.Insert(action.GetResource())
+		case "watch":
+			unwatched.Delete(action.GetResource())
+		}
+	}
+	return unwatched.Len() == 0
 }
 
 func (e *quotaEnv) until(what string, holds func() bool) {
