@@ -18,8 +18,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes/fake"
@@ -31,6 +29,7 @@ import (
 	firesteelfake "github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned/fake"
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/test/harness/fakeclient"
 )
 
 // quotaEnv is a validator with quotas in the namespace team-a.
@@ -56,23 +55,9 @@ func newQuotaEnv(t *testing.T, mode config.QuotaMode, objects ...runtime.Object)
 	e.Validator = &admission.Validator{Settings: store.Load, Installation: installation, Quotas: e.quotas.Of, Admitted: e.quotas.Admitted, Now: now}
 	if mode != config.QuotaOff {
 		e.until("quotas are known", func() bool { _, known := e.quotas.Of("team-a"); return known })
-		e.until("all that is listed is watched", func() bool { return watchesAll(&e.kube.Fake) && watchesAll(&e.spark.Fake) })
+		e.until("all that is listed is watched", func() bool { return fakeclient.WatchesAll(&e.kube.Fake) && fakeclient.WatchesAll(&e.spark.Fake) })
 	}
 	return e
-}
-
-// watchesAll reports whether each kind that was listed is watched, too. A fake client forgets what changes between both.
-func watchesAll(client *clienttesting.Fake) bool {
-	unwatched := sets.New[schema.GroupVersionResource]()
-	for _, action := range client.Actions() {
-		switch action.GetVerb() {
-		case "list":
-			unwatched.Insert(action.GetResource())
-		case "watch":
-			unwatched.Delete(action.GetResource())
-		}
-	}
-	return unwatched.Len() == 0
 }
 
 func (e *quotaEnv) until(what string, holds func() bool) {

@@ -35,6 +35,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/kube/objectclient"
 	"github.com/firesteel-dev/firesteel/pkg/metrics/clusters"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/quotas"
+	"github.com/firesteel-dev/firesteel/test/harness/fakeclient"
 )
 
 // env is a reconciler with fakes around it.
@@ -77,6 +78,7 @@ func newEnv(t *testing.T, c *sparkv1.SparkCluster) *env {
 	})
 	w.r.owned = newOwnedObjects(w.ctx, w.kube, w.clock, func(types.NamespacedName, object) {})
 	w.waitUntil("know what there is", w.r.owned.synced)
+	w.waitUntil("watch it", func() bool { return fakeclient.WatchesAll(&w.kube.Fake) })
 	w.kube.ClearActions()
 	return w
 }
