@@ -13,9 +13,9 @@ import (
 const (
 	// sharedTests is how many tests use the shared control plane at once. Tests wait most of the time, so these are more than
 	// there are processors.
-	sharedTests = 8
+	sharedTests = 5
 	// lonePlanes is how many control planes there are besides, for tests that each need one to themselves.
-	lonePlanes = 4
+	lonePlanes = 3
 )
 
 // controlPlanePool gives control planes to tests. A control plane starts when the first test needs it.
