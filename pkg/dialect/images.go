@@ -13,8 +13,8 @@ const maxImage = 512
 var (
 	// versionInTag finds versions in tags such as 3.5.7-java17 and v4.0.1.
 	versionInTag = regexp.MustCompile(`\d+\.\d+(\.\d+)?`)
-	// oldVersion matches tags that begin with a version before 2.4.
-	oldVersion = regexp.MustCompile(`^v?(1\.\d+|2\.[0-3])([.-]|$)`)
+	// oldVersion matches tags that begin with a version of Spark 1 or 2.
+	oldVersion = regexp.MustCompile(`^v?[12]\.\d+([.-]|$)`)
 	// forkedTag matches tags of the fork that first ran Spark on Kubernetes: v2.2.0-kubernetes-0.5.0.
 	forkedTag = regexp.MustCompile(`(-kubernetes-|-k8s-)\d`)
 )
@@ -30,13 +30,15 @@ func ImageVersion(image string) string {
 	return ""
 }
 
-// IsImageTooOld reports whether an image has a version of Spark before 2.4, by its name. The entrypoint of such an image takes no
-// arguments of spark-submit, so its driver cannot start. An image whose name does not have the word spark may have a version of its own.
-func IsImageTooOld(image string) bool {
+// IsImageTooOld reports whether an image has Spark 1 or 2, by its name. Before 2.4 the entrypoint of an image takes no arguments of
+// spark-submit, so that a driver cannot start. An image whose name does not have the word spark may have a version of its own. version is
+// what the user says about the image: if it is one that Firesteel knows, the tag is the user's own, too.
+func IsImageTooOld(image, version string) bool {
 	repository, tag := splitImage(image)
 	name := repository[strings.LastIndex(repository, "/")+1:]
 	ofFork := strings.HasPrefix(repository, "kubespark/") || strings.Contains(repository, "/kubespark/")
-	return ofFork || strings.Contains(name, "spark") && (oldVersion.MatchString(tag) || forkedTag.MatchString(tag))
+	_, said := submission.RulesFor(version)
+	return ofFork || !said && strings.Contains(name, "spark") && (oldVersion.MatchString(tag) || forkedTag.MatchString(tag))
 }
 
 // splitImage returns the repository and the tag of an image. A digest is ignored.

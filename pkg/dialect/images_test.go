@@ -26,7 +26,7 @@ func TestTheTagOfAnImageNamesTheVersionOfSpark(t *testing.T) {
 	}
 }
 
-func TestImagesOfSparkBefore24AreTooOld(t *testing.T) {
+func TestImagesOfSpark2AreTooOld(t *testing.T) {
 	for image, want := range map[string]bool{
 		"kubespark/spark-driver:v2.2.0-kubernetes-0.5.0":     true,
 		"registry.example.com/kubespark/spark-driver:latest": true,
@@ -34,16 +34,33 @@ func TestImagesOfSparkBefore24AreTooOld(t *testing.T) {
 		"team/spark-py:v2.2.0-kubernetes-0.4.0":              true,
 		"team/spark-py:branch-k8s-2":                         true,
 		"spark:2.3":                                          true,
-		"spark:2.4.5":                                        false,
+		"spark:2.4.5":                                        true,
+		"team/spark-etl:1.12":                                true,
+		"spark:12.4":                                         false,
 		"apache/spark:3.5.7":                                 false,
 		"team/report:2.1.0":                                  false,
 		"spark:22.3":                                         false,
 		"spark":                                              false,
-		"kubespark/" + strings.Repeat("x", 1000) + ":v2.2.0": false,
+		"kubespark/" + strings.Repeat("x", 1000) + ":v2.2.0":          false,
 		"registry.example.com:5000/spark/report@sha256:" + "abcdefab": false,
 	} {
-		if got := dialect.IsImageTooOld(image); got != want {
+		if got := dialect.IsImageTooOld(image, ""); got != want {
 			t.Errorf("%.64q is too old: %t, want %t", image, got, want)
 		}
+	}
+}
+
+func TestImageWhoseVersionIsSaidMayHaveATagOfItsOwn(t *testing.T) {
+	for image, want := range map[string]bool{
+		"team/spark-etl:1.12":                            false,
+		"team/spark-etl:4.1-k8s-1.34":                    false,
+		"kubespark/spark-driver:v2.2.0-kubernetes-0.5.0": true,
+	} {
+		if got := dialect.IsImageTooOld(image, "3.5.7"); got != want {
+			t.Errorf("%q is too old: %t, want %t", image, got, want)
+		}
+	}
+	if !dialect.IsImageTooOld("spark:2.4.5", "2.4.5") {
+		t.Error("an image of Spark 2 is not too old if its version is said")
 	}
 }

@@ -250,10 +250,12 @@ func TestRefusalsNameTheKeyAndWhatToWrite(t *testing.T) {
 		"a relative path":         {map[string]string{later + "configmap.a": "etc"}, "write an absolute path without a colon, such as /etc/a"},
 		"two paths":               {map[string]string{later + "configmap.a": "/a:/b"}, "write an absolute path"},
 		"two spellings":           {map[string]string{early + "sparkConfigMap": "a", later + "spark-configmap": "b"}, "contradicts spark-operator.k8s.io/sparkConfigMap: remove one of them"},
-		"one path for two":        {map[string]string{early + "configMap.a": "/c", early + "configMap.b": "/c"}, "where the volume a-vol is mounted"},
-		"a path of Spark's":       {map[string]string{early + "configMap.a": "/opt/spark/conf/"}, "where the volume spark-conf-volume-driver is mounted"},
-		"too many":                {many(early+"configMap.c%d", "/c/%d", 257), "have 257 keys that change the Pod"},
-		"too large":               {map[string]string{early + "affinity": strings.Repeat("x", 256<<10)}, "bytes, and may have"},
+		"a volume at its path in another way": {map[string]string{later + "volumes.a": `{"name":"a","emptyDir":{}}`, later + "volumemounts.a": `{"name":"a","mountPath":"/a"}`,
+			later + "volumes.b": `{"name":"a","emptyDir":{}}`, later + "volumemounts.b": `{"name":"a","mountPath":"/a","subPath":"b"}`}, "mounts the volume in another way"},
+		"one path for two":  {map[string]string{early + "configMap.a": "/c", early + "configMap.b": "/c"}, "where the volume a-vol is mounted"},
+		"a path of Spark's": {map[string]string{early + "configMap.a": "/opt/spark/conf/"}, "where the volume spark-conf-volume-driver is mounted"},
+		"too many":          {many(early+"configMap.c%d", "/c/%d", 257), "have 257 keys that change the Pod"},
+		"too large":         {map[string]string{early + "affinity": strings.Repeat("x", 256<<10)}, "bytes, and may have"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			given := driver(test.annotations)

@@ -58,9 +58,10 @@ func (t *translation) checkImage(s Settings, field string, image *string) {
 			"write the image that shall run")
 	}
 	known := slices.ContainsFunc(t.refused, func(f finding.Finding) bool { return f.Reason == imageTooOld && f.Value == *image })
-	if dialect.IsImageTooOld(*image) && !known {
-		t.refuse(imageTooOld, shown, *image, "has a Spark before 2.4, whose driver no supported way of submitting can start",
-			fmt.Sprintf("write an image of Spark 3.5 or newer, or map this one in image-replacements of the ConfigMap %s", settingsMap))
+	if dialect.IsImageTooOld(*image, t.app.Annotations[AnnotationSparkVersion]) && !known {
+		t.refuse(imageTooOld, shown, *image, "has Spark 2 or older by its name, which Firesteel cannot submit",
+			fmt.Sprintf("write an image of Spark 3.5 or newer, or map this one in image-replacements of the ConfigMap %s; if the tag is not Spark's, "+
+				"say the version of Spark by %s", settingsMap, finding.Entry("metadata.annotations", AnnotationSparkVersion)))
 	}
 }
 
@@ -69,7 +70,9 @@ func (t *translation) setVersion(s Settings) {
 	const field = "spec.sparkVersion"
 	annotation := finding.Entry("metadata.annotations", AnnotationSparkVersion)
 	t.spellings[field] = annotation
-	given, image := t.app.Annotations[AnnotationSparkVersion], cmp.Or(t.app.Spec.Driver.Image, t.app.Spec.SparkConf[imageKey])
+	given := t.app.Annotations[AnnotationSparkVersion]
+	image := cmp.Or(t.app.Spec.Driver.Image, t.app.Spec.SparkConf[imageKey],
+		t.settings.Properties["spark.kubernetes.driver.container.image"], t.settings.Properties[imageKey])
 	t.app.Spec.SparkVersion = cmp.Or(given, dialect.ImageVersion(image))
 	if t.app.Spec.SparkVersion != "" || s.SparkVersion == "" {
 		return // if there is no version at all, a warning of the translated application says so

@@ -3,6 +3,7 @@ package early
 import (
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -35,6 +36,7 @@ func (t *translation) setProperties(spec v1alpha1.SparkApplicationSpec) {
 	for _, key := range old {
 		t.setOld(key, spec.SparkConf[key])
 	}
+	t.dropLabels()
 	t.refuseStaged(spec)
 	t.dropShuffleService(spec.SparkConf)
 	t.setBatchDelay()
@@ -115,6 +117,24 @@ func (t *translation) setListed(key, value string) {
 	}
 }
 
+// dropLabels drops labels that are not the user's: Pods of this API have those of this API, and none of the Kubeflow operator's.
+func (t *translation) dropLabels() {
+	conf := t.app.Spec.SparkConf
+	for _, role := range roles {
+		prefix := role.KubernetesProperty("label.")
+		for _, key := range slices.Sorted(maps.Keys(conf)) {
+			label, isLabel := strings.CutPrefix(key, prefix)
+			if isLabel && (strings.HasPrefix(label, kubeflowLabels) || label == LabelAppID || label == LabelApplication) {
+				t.warnings.Warn(t.propertyPath(key), conf[key], "has no effect, Firesteel sets the labels of Pods that have this prefix", "leave it out")
+				delete(conf, key)
+			}
+		}
+	}
+}
+
+// hasScheme matches URIs that say where a file is.
+var hasScheme = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*:`)
+
 // refuseStaged refuses files of the user's machine that the staging server would have taken.
 func (t *translation) refuseStaged(spec v1alpha1.SparkApplicationSpec) {
 	staged := slices.ContainsFunc(slices.Collect(maps.Keys(spec.SparkConf)), func(key string) bool {
@@ -124,7 +144,8 @@ func (t *translation) refuseStaged(spec v1alpha1.SparkApplicationSpec) {
 		return
 	}
 	refuse := func(field, uri string) {
-		if uri == "" || uri == "spark-internal" || strings.Contains(uri, ":") && !strings.HasPrefix(uri, "file:") {
+		uri = strings.TrimSpace(uri)
+		if uri == "" || uri == "spark-internal" || hasScheme.MatchString(uri) && !strings.HasPrefix(uri, "file:") || len(t.refused) >= finding.Max {
 			return
 		}
 		found := finding.List{{
@@ -142,6 +163,11 @@ func (t *translation) refuseStaged(spec v1alpha1.SparkApplicationSpec) {
 			refuse(fmt.Sprintf("%s[%d]", list.field, i), uri)
 		}
 	}
+	for _, key := range []string{"spark.jars", "spark.files", "spark.submit.pyFiles"} {
+		for uri := range strings.SplitSeq(t.app.Spec.SparkConf[key], ",") {
+			refuse(finding.Entry(confField, key), uri)
+		}
+	}
 }
 
 // dropShuffleService drops the external shuffle service of the fork, with which executors would fail to register. Without a property that
@@ -153,15 +179,17 @@ func (t *translation) dropShuffleService(given map[string]string) {
 		return
 	}
 	const why = "has no effect, Spark on Kubernetes has no external shuffle service"
+	remedy := "leave it out"
 	if submission.IsTrue(conf[shuffleServiceKey]) {
 		delete(conf, shuffleServiceKey)
 		if _, set := conf[shuffleTrackingKey]; !set {
 			conf[shuffleTrackingKey] = "true"
+			remedy += "; " + shuffleTrackingKey + " is in its place"
 		}
 		old = append([]string{shuffleServiceKey}, old...)
 	}
 	for _, key := range old {
-		t.warnOfProperty(key, why, "leave it out; "+shuffleTrackingKey+" is in its place")
+		t.warnOfProperty(key, why, remedy)
 	}
 }
 

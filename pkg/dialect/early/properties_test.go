@@ -7,7 +7,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/utils/ptr"
 
+	"github.com/firesteel-dev/firesteel/pkg/apis/early/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/early"
 )
 
@@ -100,6 +102,20 @@ func TestPropertiesOf2017AreTranslatedOrNamed(t *testing.T) {
 				"spark.dynamicAllocation.shuffleTracking.enabled": "true"},
 			told: []string{"spec.sparkConf[spark.shuffle.service.enabled]", "shuffleTracking"},
 		},
+		"namespace of a shuffle service that is off": {
+			given: map[string]string{"spark.kubernetes.shuffle.namespace": "default"},
+			want:  map[string]string{"spark.kubernetes.shuffle.namespace": "", "spark.dynamicAllocation.shuffleTracking.enabled": ""},
+			told:  []string{"has no external shuffle service: leave it out."},
+		},
+		"labels that are not the user's": {
+			given: map[string]string{"spark.kubernetes.driver.labels": "sparkoperator.k8s.io/team=a", "spark.kubernetes.driver.label." + early.LabelAppID: "x"},
+			told:  []string{"spec.sparkConf[spark.kubernetes.driver.label." + early.LabelAppID + "]", "has no effect"},
+		},
+		"cores beside the field": {
+			given: map[string]string{"spark.driver.cores": "0.5"},
+			want:  map[string]string{"spark.driver.cores": "2"},
+			told:  []string{"spec.sparkConf[spark.driver.cores]", "has no effect", "spec.driver.cores says"},
+		},
 		"another shuffle service": {
 			given: map[string]string{"spark.shuffle.service.enabled": "true"},
 			want:  map[string]string{"spark.shuffle.service.enabled": "true", "spark.dynamicAllocation.shuffleTracking.enabled": ""},
@@ -148,6 +164,9 @@ func TestPropertiesOf2017AreTranslatedOrNamed(t *testing.T) {
 			if strings.HasPrefix(name, "images") {
 				app.Spec.Driver.Image, app.Spec.Executor.Image = "", ""
 			}
+			if strings.HasPrefix(name, "cores") {
+				app.Spec.Driver.Cores = ptr.To[v1alpha1.Cores]("2")
+			}
 			app.Spec.SparkConf = maps.Clone(test.given)
 			s := early.NewSettings()
 			if refused := early.Policy(app, s).Refused; refused != nil {
@@ -187,12 +206,14 @@ func TestEachPropertyWithoutEffectIsNamed(t *testing.T) {
 func TestFilesOfTheUsersMachineAreRefusedWithAStagingServer(t *testing.T) {
 	const server = `sparkConf: {spark.kubernetes.resourceStagingServer.uri: "http://a"}`
 	for spec, field := range map[string]string{
-		`{mainApplicationFile: /home/me/app.jar, ` + server + `}`:          "spec.mainApplicationFile",
-		`{mainApplicationFile: "file:///home/me/app.jar", ` + server + `}`: "spec.mainApplicationFile",
-		`{deps: {jarFiles: ["local:///a.jar", lib.jar]}, ` + server + `}`:  "spec.deps.jarFiles[1]",
-		`{deps: {files: ["https://example.com/a", "a"]}, ` + server + `}`:  "spec.deps.files[1]",
-		`{mainApplicationFile: "s3a://bucket/app.jar", ` + server + `}`:    "",
-		`{mainApplicationFile: "local:///app.jar", ` + server + `}`:        "",
+		`{mainApplicationFile: /home/me/app.jar, ` + server + `}`:                                                            "spec.mainApplicationFile",
+		`{mainApplicationFile: "file:///home/me/app.jar", ` + server + `}`:                                                   "spec.mainApplicationFile",
+		`{deps: {jarFiles: ["local:///a.jar", lib.jar]}, ` + server + `}`:                                                    "spec.deps.jarFiles[1]",
+		`{deps: {files: ["https://example.com/a", "a"]}, ` + server + `}`:                                                    "spec.deps.files[1]",
+		`{deps: {pyFiles: ["/home/me/a:1.py"]}, ` + server + `}`:                                                             "spec.deps.pyFiles[0]",
+		`{sparkConf: {spark.jars: "local:///a.jar,/home/me/b.jar", spark.kubernetes.resourceStagingServer.uri: "http://a"}}`: "spec.sparkConf[spark.jars]",
+		`{mainApplicationFile: "s3a://bucket/app.jar", ` + server + `}`:                                                      "",
+		`{mainApplicationFile: "local:///app.jar", ` + server + `}`:                                                          "",
 	} {
 		refused := early.Policy(application(t, spec), early.NewSettings()).Refused
 		if field == "" && refused != nil {

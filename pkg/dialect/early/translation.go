@@ -152,9 +152,13 @@ var coresFormat = regexp.MustCompile(`^(\d{1,9})(\.\d{1,9})?$|^(\d{1,9})m$`)
 // setCores sets the cores of a role. A part of a core is what the Pod requests, and tasks get whole cores.
 func (t *translation) setCores(role string, pods *v1beta2.SparkPodSpec, given *v1alpha1.Cores) {
 	field, text := "spec."+role+".cores", strings.TrimSpace(string(ptr.Deref(given, "")))
-	if part := t.takeCores(role); part != "" && text == "" {
+	switch part := t.takeCores(role); {
+	case part == "":
+	case text == "":
 		t.spellings[field] = finding.Entry(confField, coresKey(role))
 		field, text = t.spellings[field], part
+	case text != part:
+		t.warnings.Warn(finding.Entry(confField, coresKey(role)), part, fmt.Sprintf("has no effect, %s says %.64q", field, text), "leave one of them out")
 	}
 	if text == "" {
 		return
@@ -210,12 +214,15 @@ func (t *translation) setInstances(spec v1alpha1.SparkApplicationSpec) {
 	if spec.Executor.Instances != nil {
 		return
 	}
-	for _, properties := range []map[string]string{t.app.Spec.SparkConf, t.settings.Properties} {
-		if _, set := properties[instancesKey]; set || submission.DynamicAllocation(func(key string) string { return properties[key] }) {
-			return
+	property := func(key string) string {
+		if value, set := t.app.Spec.SparkConf[key]; set {
+			return value
 		}
+		return t.settings.Properties[key]
 	}
-	t.app.Spec.Executor.Instances = ptr.To[int32](2)
+	if property(instancesKey) == "" && !submission.DynamicAllocation(property) {
+		t.app.Spec.Executor.Instances = ptr.To[int32](2)
+	}
 }
 
 // checkMode refuses applications whose driver runs outside of the cluster.

@@ -80,6 +80,37 @@ func TestImagesOfTheForkAreRefusedWithoutAReplacement(t *testing.T) {
 	}
 }
 
+func TestImageWithATagOfItsOwnRunsIfTheAnnotationSaysTheVersion(t *testing.T) {
+	app := application(t, `{driver: {image: "team/spark-etl:1.12"}, executor: {image: "team/spark-etl:1.12"}}`)
+	refused := early.Policy(app, early.NewSettings()).Refused
+	if refused == nil || refused.Reason != "ImageTooOld" {
+		t.Fatalf("refused: %+v", refused)
+	}
+	wantSentence(t, []string{refused.Message}, "metadata.annotations["+early.AnnotationSparkVersion+"]")
+	app.Annotations = map[string]string{early.AnnotationSparkVersion: "3.5.7"}
+	if refused := early.Policy(app, early.NewSettings()).Refused; refused != nil {
+		t.Errorf("refused: %+v", refused)
+	}
+}
+
+func TestTheImageOfTheDefaultPropertiesNamesTheVersion(t *testing.T) {
+	app, s := application(t, `{}`), early.NewSettings()
+	app.Spec.Driver.Image, app.Spec.Executor.Image = "", ""
+	s.Properties = map[string]string{"spark.kubernetes.container.image": "spark:4.1.1"}
+	if got := planned(t, app, s).SparkVersion; got != "4.1.1" {
+		t.Errorf("it is submitted as Spark %q", got)
+	}
+}
+
+func TestDynamicAllocationThatTheApplicationTurnsOffLeavesSparksNumberOfExecutors(t *testing.T) {
+	app, s := application(t, `{sparkConf: {spark.dynamicAllocation.enabled: "false"}}`), early.NewSettings()
+	app.Spec.Executor.Instances = nil
+	s.Properties = map[string]string{"spark.dynamicAllocation.enabled": "true"}
+	if got := planned(t, app, s).Properties["spark.executor.instances"]; got != "2" {
+		t.Errorf("it has %q executors", got)
+	}
+}
+
 // wantSentence requires that one sentence has all parts.
 func wantSentence(t *testing.T, sentences []string, parts ...string) {
 	t.Helper()
@@ -216,6 +247,9 @@ executor:
 func TestPodsHaveTheLabelsOfThisAPIOnly(t *testing.T) {
 	app, s := application(t, `{sparkConf: {spark.kubernetes.driver.label.sparkoperator.k8s.io/app-name: another}}`), early.NewSettings()
 	app.Labels = map[string]string{"team": "a"}
+	if warnings := early.Warnings(app, s).String(); !strings.Contains(warnings, "label.sparkoperator.k8s.io/app-name") || strings.Contains(warnings, "always") {
+		t.Errorf("the warnings are %s", warnings)
+	}
 	objects := built(t, app, s)
 	for _, labels := range []map[string]string{objects.Driver.Labels, executorLabels(planned(t, app, s))} {
 		if labels[early.LabelAppID] != early.AppID(app) || labels[early.LabelApplication] != "pi" || labels["team"] != "" {

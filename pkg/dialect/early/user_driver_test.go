@@ -139,3 +139,10 @@ func TestTheUserStartsTheDriverOfANewApplication(t *testing.T) {
 		t.Errorf("the status is %+v", app.Status)
 	}
 }
+
+func TestThePortOfAUserDriversUIThatIsNoneIsNamed(t *testing.T) {
+	for _, port := range []string{"http", "99999", "0"} {
+		app := application(t, `{submissionByUser: true, sparkConf: {spark.ui.port: "`+port+`"}}`)
+		wantSentence(t, early.Warnings(app, early.NewSettings()).Sentences(), "spec.sparkConf[spark.ui.port]", port, "4040")
+	}
+}

@@ -40,9 +40,9 @@ func oldImages(app *v1beta2.SparkApplication) finding.List {
 	warned := ""
 	for _, r := range []names.Role{names.Driver, names.Executor} {
 		image, field := imageOf(app, r)
-		if field != warned && dialect.IsImageTooOld(image) {
+		if field != warned && dialect.IsImageTooOld(image, "") {
 			warned = cmp.Or(warned, field)
-			found.Warn(field, image, "has a Spark before 2.4 by its name, whose driver cannot start", "write an image of Spark 3.5 or newer")
+			found.Warn(field, image, "has Spark 2 or older by its name, which Firesteel cannot submit", "write an image of Spark 3.5 or newer")
 		}
 	}
 	return found

@@ -21,7 +21,7 @@ func TestUnsupportedFields(t *testing.T) {
 		"a Spark that nothing names":        {pi().Spark("").Spec("image: spark:latest"), []string{`spec.sparkVersion "" is not known`}},
 		"an image that no driver starts from": {
 			pi().Spec("image: kubespark/spark:v2.2.0-kubernetes-0.5.0"),
-			[]string{`spec.image "kubespark/spark:v2.2.0-kubernetes-0.5.0" has a Spark before 2.4 by its name`},
+			[]string{`spec.image "kubespark/spark:v2.2.0-kubernetes-0.5.0" has Spark 2 or older by its name`},
 		},
 		"images of roles that no driver starts from": {
 			pi().Driver("image: spark:2.3.0").Executor("image: spark:2.2.0"),

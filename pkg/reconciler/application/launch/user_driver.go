@@ -49,7 +49,9 @@ func (l *Launcher) Follow(ctx context.Context, v *view.Application, record *v1al
 	}
 	l.waits.forget(app.GetUID())
 	if driver == nil {
-		seen.LaunchHeld = diagnosis.AwaitsUserDriver(l.API.UserDriverLabel, l.API.UserDriverID(app), v.UserDriver.PodName).Cause("")
+		held := diagnosis.AwaitsUserDriver(l.API.UserDriverLabel, l.API.UserDriverID(app), v.UserDriver.PodName).Cause("")
+		held.Message = strings.Join(append([]string{held.Message}, extra.refused...), " ")
+		seen.LaunchHeld = held
 		return nil
 	}
 	record.Launch = &v1alpha1.Launch{
