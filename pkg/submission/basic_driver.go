@@ -137,7 +137,7 @@ func (d *driver) replaceIDs(text string) string {
 
 func (d *driver) basicContainer() {
 	if d.container.Name == "" {
-		d.container.Name = defaultDriverContainer
+		d.container.Name = DefaultDriverContainer
 	}
 	d.container.Image = d.image(driverImageKey)
 	d.checkExecutorImage()

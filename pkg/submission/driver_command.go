@@ -38,7 +38,7 @@ func (d *driver) resourceURI() string {
 	switch {
 	case resource.none():
 		return sparkInternal
-	case ofR && isClientLocal(uri) && uri[0] == '/':
+	case ofR && IsClientLocal(uri) && uri[0] == '/':
 		return "file:" + uri
 	case ofR && uriScheme.MatchString(uri):
 		return uri

@@ -10,11 +10,10 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// Spark's defaults for the executors.
-const (
-	defaultExecutors      = 2
-	defaultExecutorMemory = 1024 // MiB
-)
+// DefaultExecutors is how many executors Spark asks for if no property says so.
+const DefaultExecutors = 2
+
+const defaultExecutorMemory = 1024 // MiB
 
 // Properties of what executors request beside cores and memory.
 const (
@@ -107,7 +106,7 @@ func PlannedExecutorPod(plan Plan) (*corev1.Pod, int64, error) {
 
 func (d *driver) executorCount() int64 {
 	if !d.conf.boolean(false, dynamicKey) {
-		return int64(read(d.conf, defaultExecutors, positives, instancesKey))
+		return int64(read(d.conf, DefaultExecutors, positives, instancesKey))
 	}
 	least := read(d.conf, 0, counts, "spark.dynamicAllocation.minExecutors")
 	first := read(d.conf, least, counts, "spark.dynamicAllocation.initialExecutors")

@@ -9,7 +9,8 @@ import (
 )
 
 const (
-	defaultDriverContainer = "spark-kubernetes-driver"
+	// DefaultDriverContainer is the name of Spark's container in drivers, unless their template names it.
+	DefaultDriverContainer = "spark-kubernetes-driver"
 	// DefaultExecutorContainer is the name of Spark's container in executors, unless their template names it.
 	DefaultExecutorContainer = "spark-kubernetes-executor"
 

@@ -21,7 +21,7 @@ const uriText = `(?:[\w\-!.~'()*;/?:@&=+$,]|[^\x00-\x{9f}\p{Z}]|%[0-9A-Fa-f]{2})
 // checkRemote refuses what spark-submit would upload from its own host.
 func (c *conf) checkRemote(field, uri string) {
 	switch {
-	case isClientLocal(uri):
+	case IsClientLocal(uri):
 		c.refuse(field, uri, clientLocalProblem, clientLocalRemedy)
 	case !javaURI.MatchString(uri):
 		c.refuse(field, uri, "is no URI", "escape the characters that a URI cannot hold, such as a blank as %20")
@@ -32,13 +32,13 @@ func (c *conf) checkRemote(field, uri string) {
 // upper and lower case.
 func (c *conf) checkScheme(field, uri string) {
 	scheme := uriScheme.FindStringSubmatch(uri)
-	if scheme != nil && !isClientLocal(uri) && scheme[1] != strings.ToLower(scheme[1]) {
+	if scheme != nil && !IsClientLocal(uri) && scheme[1] != strings.ToLower(scheme[1]) {
 		c.refuse(field, uri, "has a scheme in capitals, for which Spark finds no file system", "write "+strings.ToLower(scheme[1])+":")
 	}
 }
 
-// isClientLocal reports whether spark-submit would look for the file on its own host.
-func isClientLocal(uri string) bool {
+// IsClientLocal reports whether spark-submit would look for the file on its own host.
+func IsClientLocal(uri string) bool {
 	scheme := uriScheme.FindStringSubmatch(uri)
 	return scheme == nil || strings.EqualFold(scheme[1], "file")
 }

@@ -6,6 +6,7 @@ import (
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/policy"
+	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
 // Manifest returns what the admin's rules read of an application.
@@ -15,7 +16,7 @@ func Manifest(app *sparkv1.SparkApplication, defaults Defaults) *policy.Manifest
 		Labels:     app.Labels,
 		Driver:     policy.RoleOf("driver", p, policy.RoleFields{}),
 		Executor:   policy.RoleOf("executor", p, policy.RoleFields{}),
-		Executors:  policy.ExecutorsOf(p, policy.ExecutorFields{Otherwise: strconv.Itoa(sparksExecutors)}),
+		Executors:  policy.ExecutorsOf(p, policy.ExecutorFields{Otherwise: strconv.Itoa(submission.DefaultExecutors)}),
 		TimeToLive: &policy.Value{Field: "spec.applicationTolerations.ttlAfterStopMillis"},
 	}
 	if given := app.Spec.ApplicationTolerations; given != nil && given.TTLAfterStopMillis != nil && *given.TTLAfterStopMillis >= 0 {

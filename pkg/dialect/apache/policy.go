@@ -91,9 +91,6 @@ func timeouts(config *sparkv1.ApplicationTimeoutConfig, bounds bounds) lifecycle
 	}
 }
 
-// sparksExecutors is how many executors Spark asks for if no property says so.
-const sparksExecutors = 2
-
 // executors returns the executors that instanceConfig asks for. If no instanceConfig gives a number, an annotation that
 // bounds the wait for executors makes the application wait for them.
 func executors(
@@ -107,7 +104,7 @@ func executors(
 	}
 	if !asked.Requested() && bounds.executorStart.Source != "" && bounds.executorStart.Limit > 0 {
 		asked = lifecycle.Executors{Dynamic: asked.Dynamic, Init: dialect.WantedExecutors(
-			func(key string) string { return property(app, defaults, key) }, sparksExecutors)}
+			func(key string) string { return property(app, defaults, key) }, submission.DefaultExecutors)}
 	}
 	return asked
 }

@@ -50,4 +50,4 @@ func (r Role) Container() string {
 func (r Role) Field(name string) string { return "spec." + string(r) + "." + name }
 
 // DriverContainer is Spark's name for the container whose end is the end of the driver.
-const DriverContainer = "spark-kubernetes-driver"
+const DriverContainer = submission.DefaultDriverContainer
