@@ -20,19 +20,13 @@ const (
 	UIPortName = "spark-driver-ui-port"
 )
 
-// UIPort returns the port at which a driver serves its UI, by the value of UIPortKey. It is Spark's default if the value is no port.
+// UIPort returns the port at which a driver serves its UI, by the value of UIPortKey.
 func UIPort(value string) int32 {
-	if !IsUIPort(value) {
+	port, err := strconv.ParseInt(strings.TrimSpace(value), 10, 32)
+	if err != nil {
 		return DefaultUIPort
 	}
-	port, _ := strconv.ParseUint(strings.TrimSpace(value), 10, 16)
 	return int32(port)
-}
-
-// IsUIPort reports whether a value of UIPortKey is a port that a Service can have.
-func IsUIPort(value string) bool {
-	port, err := strconv.ParseUint(strings.TrimSpace(value), 10, 16)
-	return err == nil && port > 0
 }
 
 // DriverService is a Service in front of one port of a driver.

@@ -215,14 +215,16 @@ func (m *mutation) addMount(e entry, added corev1.VolumeMount) bool {
 		m.main.VolumeMounts = append(m.main.VolumeMounts, added)
 	case m.main.VolumeMounts[at].Name != added.Name:
 		return !m.refuse(e.refuse("is to be mounted at "+added.MountPath+", where the volume "+m.main.VolumeMounts[at].Name+" is mounted", "mount one of them elsewhere"))
-	case !includes(m.main.VolumeMounts[at], m.asMounted(added)):
+	case !includes(m.asMounted(m.main.VolumeMounts[at]), m.asMounted(added)):
 		return !m.refuse(e.refuse("is to be mounted at "+added.MountPath+", where the container mounts the volume in another way", "leave one of them out"))
 	}
 	return true
 }
 
-// asMounted returns a mount without what makes no difference: the kubelet mounts ConfigMaps and Secrets read-only in any case.
+// asMounted returns a mount without what makes no difference: the spelling of its path, and whether a ConfigMap or a Secret is read-only, as
+// the kubelet mounts them in any case.
 func (m *mutation) asMounted(mount corev1.VolumeMount) corev1.VolumeMount {
+	mount.MountPath = path.Clean(mount.MountPath)
 	at := slices.IndexFunc(m.pod.Spec.Volumes, func(v corev1.Volume) bool { return v.Name == mount.Name })
 	if at >= 0 && (m.pod.Spec.Volumes[at].ConfigMap != nil || m.pod.Spec.Volumes[at].Secret != nil) {
 		mount.ReadOnly = false

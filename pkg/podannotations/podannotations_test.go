@@ -429,3 +429,13 @@ func FuzzApply(f *testing.F) {
 		}
 	})
 }
+
+func TestAVolumeThatIsMountedAsAskedForIsLeftAsItIs(t *testing.T) {
+	pod := driver(map[string]string{later + "volumes.a": `{"name":"a","emptyDir":{}}`, later + "volumemounts.a": `{"name":"a","mountPath":"/a/"}`})
+	pod.Spec.Volumes = append(pod.Spec.Volumes, corev1.Volume{Name: "a", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}})
+	pod.Spec.Containers[0].VolumeMounts = append(pod.Spec.Containers[0].VolumeMounts, corev1.VolumeMount{Name: "a", MountPath: "/a"})
+	changed, warnings := apply(t, pod)
+	if diff := cmp.Diff(pod.Spec, changed.Spec); diff != "" || warnings != "" {
+		t.Errorf("the Pod is changed: %s %s", diff, warnings)
+	}
+}

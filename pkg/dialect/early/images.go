@@ -14,14 +14,15 @@ import (
 const AnnotationSparkVersion = "firesteel.dev/spark-version"
 
 const (
-	imageKey    = "spark.kubernetes.container.image"
-	imageTooOld = "ImageTooOld"
+	imageKey       = "spark.kubernetes.container.image"
+	driverImageKey = "spark.kubernetes.driver.container.image"
+	imageTooOld    = "ImageTooOld"
 )
 
-// setImages takes the images of roles from properties, replaces images as the settings say, and refuses those whose driver cannot start.
+// setImages takes the images of roles from properties, replaces images as the settings say, and refuses those of Spark 1 and 2.
 func (t *translation) setImages(s Settings) {
 	spec := &t.app.Spec
-	t.takeImage("spec.driver.image", "spark.kubernetes.driver.container.image", &spec.Driver.Image)
+	t.takeImage("spec.driver.image", driverImageKey, &spec.Driver.Image)
 	t.takeImage("spec.executor.image", "spark.kubernetes.executor.container.image", &spec.Executor.Image)
 	t.checkImage(s, "spec.driver.image", &spec.Driver.Image)
 	t.checkImage(s, "spec.executor.image", &spec.Executor.Image)
@@ -49,7 +50,7 @@ func (t *translation) takeImage(field, key string, into *string) {
 	}
 }
 
-// checkImage replaces an image as the settings say, and refuses it if its driver cannot start.
+// checkImage replaces an image as the settings say, and refuses it if it has Spark 1 or 2.
 func (t *translation) checkImage(s Settings, field string, image *string) {
 	shown, given := t.spellings.path(field), *image
 	var replaced bool
@@ -71,8 +72,7 @@ func (t *translation) setVersion(s Settings) {
 	annotation := finding.Entry("metadata.annotations", AnnotationSparkVersion)
 	t.spellings[field] = annotation
 	given := t.app.Annotations[AnnotationSparkVersion]
-	image := cmp.Or(t.app.Spec.Driver.Image, t.app.Spec.SparkConf[imageKey],
-		t.settings.Properties["spark.kubernetes.driver.container.image"], t.settings.Properties[imageKey])
+	image := cmp.Or(t.app.Spec.Driver.Image, t.settings.Properties[driverImageKey], t.app.Spec.SparkConf[imageKey], t.settings.Properties[imageKey])
 	t.app.Spec.SparkVersion = cmp.Or(given, dialect.ImageVersion(image))
 	if t.app.Spec.SparkVersion != "" || s.SparkVersion == "" {
 		return // if there is no version at all, a warning of the translated application says so

@@ -3,6 +3,7 @@ package early
 import (
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"k8s.io/utils/ptr"
@@ -10,6 +11,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/apis/early/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/finding"
 	"github.com/firesteel-dev/firesteel/pkg/policy"
+	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
 // Manifest returns what the admin's rules read of an application. They read it as it is written, and not what runs in its place.
@@ -21,7 +23,7 @@ func Manifest(app *v1alpha1.SparkApplication, s Settings) *policy.Manifest {
 		Driver:   roleOf("driver", p, spec.Driver.Memory, spec.Driver.Cores),
 		Executor: roleOf("executor", p, spec.Executor.Memory, spec.Executor.Cores),
 		Executors: policy.ExecutorsOf(p, policy.ExecutorFields{
-			Instances: policy.NumberOf("spec.executor.instances", spec.Executor.Instances), Otherwise: "2",
+			Instances: policy.NumberOf("spec.executor.instances", spec.Executor.Instances), Otherwise: strconv.Itoa(submission.DefaultExecutors),
 		}),
 	}
 	m.AddImages(policy.FieldOf("spec.driver.image", spec.Driver.Image), policy.FieldOf("spec.executor.image", spec.Executor.Image))

@@ -3,7 +3,6 @@ package early
 import (
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -132,9 +131,6 @@ func (t *translation) dropLabels() {
 	}
 }
 
-// hasScheme matches URIs that say where a file is.
-var hasScheme = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*:`)
-
 // refuseStaged refuses files of the user's machine that the staging server would have taken.
 func (t *translation) refuseStaged(spec v1alpha1.SparkApplicationSpec) {
 	staged := slices.ContainsFunc(slices.Collect(maps.Keys(spec.SparkConf)), func(key string) bool {
@@ -145,7 +141,7 @@ func (t *translation) refuseStaged(spec v1alpha1.SparkApplicationSpec) {
 	}
 	refuse := func(field, uri string) {
 		uri = strings.TrimSpace(uri)
-		if uri == "" || uri == "spark-internal" || hasScheme.MatchString(uri) && !strings.HasPrefix(uri, "file:") || len(t.refused) >= finding.Max {
+		if uri == "" || uri == "spark-internal" || !submission.IsClientLocal(uri) || len(t.refused) >= finding.Max {
 			return
 		}
 		found := finding.List{{

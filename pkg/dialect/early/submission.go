@@ -62,7 +62,7 @@ func Warnings(app *v1alpha1.SparkApplication, s Settings) finding.List {
 	if t.byUser {
 		found = append(found, t.userDriverWarnings(app, s)...)
 	} else {
-		found = append(found, t.spellings.of(fields.UnsupportedFields(t.app, t.settings))...)
+		found = append(found, t.spellings.of(fields.UnsupportedBesidesImages(t.app, t.settings))...)
 	}
 	found.WarnOfUnknown(app.UnknownFields)
 	return found

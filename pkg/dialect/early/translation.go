@@ -214,14 +214,15 @@ func (t *translation) setInstances(spec v1alpha1.SparkApplicationSpec) {
 	if spec.Executor.Instances != nil {
 		return
 	}
-	property := func(key string) string {
-		if value, set := t.app.Spec.SparkConf[key]; set {
-			return value
+	property := func(key string) (value string, set bool) {
+		if value, set = t.app.Spec.SparkConf[key]; !set {
+			value, set = t.settings.Properties[key]
 		}
-		return t.settings.Properties[key]
+		return value, set
 	}
-	if property(instancesKey) == "" && !submission.DynamicAllocation(property) {
-		t.app.Spec.Executor.Instances = ptr.To[int32](2)
+	dynamic := submission.DynamicAllocation(func(key string) string { value, _ := property(key); return value })
+	if _, set := property(instancesKey); !set && !dynamic { // an empty value is refused later
+		t.app.Spec.Executor.Instances = ptr.To[int32](submission.DefaultExecutors)
 	}
 }
 

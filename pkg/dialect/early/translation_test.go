@@ -91,6 +91,9 @@ func TestImageWithATagOfItsOwnRunsIfTheAnnotationSaysTheVersion(t *testing.T) {
 	if refused := early.Policy(app, early.NewSettings()).Refused; refused != nil {
 		t.Errorf("refused: %+v", refused)
 	}
+	if warnings := early.Warnings(app, early.NewSettings()).String(); strings.Contains(warnings, "Spark 2") {
+		t.Errorf("the warnings are %s", warnings)
+	}
 }
 
 func TestTheImageOfTheDefaultPropertiesNamesTheVersion(t *testing.T) {
@@ -99,6 +102,11 @@ func TestTheImageOfTheDefaultPropertiesNamesTheVersion(t *testing.T) {
 	s.Properties = map[string]string{"spark.kubernetes.container.image": "spark:4.1.1"}
 	if got := planned(t, app, s).SparkVersion; got != "4.1.1" {
 		t.Errorf("it is submitted as Spark %q", got)
+	}
+	s.Properties["spark.kubernetes.driver.container.image"] = "spark:4.2.1" // which Spark prefers to the application's own image of all roles
+	app.Spec.SparkConf = map[string]string{"spark.kubernetes.container.image": "spark:3.5.7"}
+	if got := planned(t, app, s).SparkVersion; got != "4.2.1" {
+		t.Errorf("beside the default image of drivers it is submitted as Spark %q", got)
 	}
 }
 

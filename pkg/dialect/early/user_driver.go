@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -71,9 +72,10 @@ func (t *translation) userDriverWarnings(app *v1alpha1.SparkApplication, s Setti
 			fmt.Sprintf("is not set, and your driver's UI is reached below the path %s: without the path its links lead nowhere", address.Path),
 			fmt.Sprintf("pass %s to spark-submit, and set the property here, which ends this warning", sparkSubmitOptions(dialect.ProxyProperties(address))))
 	}
-	if port, set := app.Spec.SparkConf[dialect.UIPortKey]; set && !dialect.IsUIPort(port) {
-		found.Warn(finding.Entry(confField, dialect.UIPortKey), port,
-			fmt.Sprintf("is no port, so that the Service of the UI leads to %d", dialect.DefaultUIPort), "write the port of your driver's UI, from 1 to 65535")
+	if value, set := app.Spec.SparkConf[dialect.UIPortKey]; set {
+		if port, err := strconv.ParseUint(strings.TrimSpace(value), 10, 16); err != nil || port == 0 {
+			found.Warn(finding.Entry(confField, dialect.UIPortKey), value, "is no port that a Service can lead to", "write the port of your driver's UI, from 1 to 65535")
+		}
 	}
 	for _, name := range dialect.BoundAnnotations {
 		if _, set := app.Annotations[name]; set {

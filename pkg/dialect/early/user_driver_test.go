@@ -143,6 +143,6 @@ func TestTheUserStartsTheDriverOfANewApplication(t *testing.T) {
 func TestThePortOfAUserDriversUIThatIsNoneIsNamed(t *testing.T) {
 	for _, port := range []string{"http", "99999", "0"} {
 		app := application(t, `{submissionByUser: true, sparkConf: {spark.ui.port: "`+port+`"}}`)
-		wantSentence(t, early.Warnings(app, early.NewSettings()).Sentences(), "spec.sparkConf[spark.ui.port]", port, "4040")
+		wantSentence(t, early.Warnings(app, early.NewSettings()).Sentences(), "spec.sparkConf[spark.ui.port]", port, "is no port", "from 1 to 65535")
 	}
 }

@@ -34,7 +34,7 @@ func imageOf(app *v1beta2.SparkApplication, r names.Role) (image, field string) 
 	return "", ""
 }
 
-// oldImages warns of images whose driver cannot start. Only their names show that, so the applications run.
+// oldImages warns of images of Spark 1 and 2. Only their names show that, so the applications run.
 func oldImages(app *v1beta2.SparkApplication) finding.List {
 	var found finding.List
 	warned := ""

@@ -21,13 +21,22 @@ import (
 // UnsupportedFields returns what the spec asks for and Firesteel does not do. The application runs anyway. If that would run
 // the wrong code, Plan refuses the application instead.
 func UnsupportedFields(app *v1beta2.SparkApplication, defaults settings.Defaults) finding.List {
+	return unsupportedFields(app, defaults, oldImages(app))
+}
+
+// UnsupportedBesidesImages is UnsupportedFields of an application whose images the caller has judged by their names.
+func UnsupportedBesidesImages(app *v1beta2.SparkApplication, defaults settings.Defaults) finding.List {
+	return unsupportedFields(app, defaults, nil)
+}
+
+func unsupportedFields(app *v1beta2.SparkApplication, defaults settings.Defaults, ofImages finding.List) finding.List {
 	var found finding.List
 	version := sparkVersion(app)
 	if rules, known := submission.RulesFor(version); !known {
 		found.Warn("spec.sparkVersion", version, fmt.Sprintf("is not known, and submitted as Spark %d.%d submits", rules.Major, rules.Minor),
 			"write the image's, such as 4.1.0")
 	}
-	found.Add(oldImages(app)...)
+	found.Add(ofImages...)
 	found = slices.Concat(found, overruled(app, defaults), unsupportedForExecutors(app, defaults), invalidForExecutors(app))
 	for _, r := range []names.Role{names.Driver, names.Executor} {
 		found = append(found, unsupportedInPods(app, r)...)
