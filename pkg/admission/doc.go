@@ -8,5 +8,5 @@
 //	certificate.go      the metric of how long the certificate is valid
 //	pods.go             Pods of plain spark-submit runs: pkg/podannotations decides
 //	validation.go       what users apply: pkg/check decides, by the settings, the labels of the namespace and the caches of quotas.go
-//	quotas.go           the ResourceQuotas, and the applications that are about to use them, which are read while the setting quota is on
+//	quotas.go           the ResourceQuotas, the objects that are about to use them, and the classes that change their Pods: read while the setting quota is on
 package admission

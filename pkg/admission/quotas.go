@@ -198,17 +198,17 @@ func (f *followed) removeLimit(object any) {
 
 // reduce makes of an application or a cluster what is stored of it. It is the transform of the informers.
 func (f *followed) reduce(object any) (any, error) {
-	app, ok := object.(check.Object)
+	read, ok := object.(check.Object)
 	if !ok {
 		return object, nil
 	}
 	reduced := &unfinished{ObjectMeta: metav1.ObjectMeta{
-		Namespace: app.GetNamespace(), Name: app.GetName(), UID: app.GetUID(), ResourceVersion: app.GetResourceVersion(),
+		Namespace: read.GetNamespace(), Name: read.GetName(), UID: read.GetUID(), ResourceVersion: read.GetResourceVersion(),
 	}}
-	if !f.scope.Selects(labels.Set(app.GetLabels())) {
+	if !f.scope.Selects(labels.Set(read.GetLabels())) {
 		return reduced, nil
 	}
-	for _, pods := range f.missingOf(app) {
+	for _, pods := range f.missingOf(read) {
 		reduced.missing = append(reduced.missing, f.share(pods))
 	}
 	return reduced, nil
@@ -240,11 +240,16 @@ func (f *followed) admitted(pod *corev1.Pod) *corev1.Pod {
 	return admitted
 }
 
+// current returns what is followed now; nil while the setting is off.
+func (q *Quotas) current() *followed {
+	q.mutex.Lock()
+	defer q.mutex.Unlock()
+	return q.followed
+}
+
 // Admitted returns a Pod as the API server will admit it. While the classes are not read, it is as it was built.
 func (q *Quotas) Admitted(pod *corev1.Pod) *corev1.Pod {
-	q.mutex.Lock()
-	f := q.followed
-	q.mutex.Unlock()
+	f := q.current()
 	if f == nil {
 		return pod
 	}
@@ -310,7 +315,7 @@ func missingOfCluster(c *sparkv1.SparkCluster, asked func() check.Asks) []v1alph
 	return asks.Pods
 }
 
-// change takes over what an application is about to create.
+// change takes over what an application or a cluster is about to create.
 func (f *followed) change(before, after any) {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
@@ -318,35 +323,33 @@ func (f *followed) change(before, after any) {
 	f.add(after, 1)
 }
 
-// add adds the Pods of an application, or removes them. The mutex is held.
+// add adds the Pods of an application or a cluster, or removes them. The mutex is held.
 func (f *followed) add(object any, times int64) {
 	if tombstone, ok := object.(cache.DeletedFinalStateUnknown); ok {
 		object = tombstone.Obj
 	}
-	app, ok := object.(*unfinished)
-	if !ok || len(app.missing) == 0 {
+	stored, ok := object.(*unfinished)
+	if !ok || len(stored.missing) == 0 {
 		return
 	}
-	sums := f.missing[app.Namespace]
+	sums := f.missing[stored.Namespace]
 	if sums == nil {
 		sums = map[*v1alpha1.QuotaPods]int64{}
-		f.missing[app.Namespace] = sums
+		f.missing[stored.Namespace] = sums
 	}
-	for _, share := range app.missing {
+	for _, share := range stored.missing {
 		if sums[share.kind] += times * share.count; sums[share.kind] == 0 {
 			delete(sums, share.kind)
 		}
 	}
 	if len(sums) == 0 {
-		delete(f.missing, app.Namespace)
+		delete(f.missing, stored.Namespace)
 	}
 }
 
 // Of returns what is known of a namespace. known is false while it is being read.
 func (q *Quotas) Of(namespace string) (n quota.Namespace, known bool) {
-	q.mutex.Lock()
-	f := q.followed
-	q.mutex.Unlock()
+	f := q.current()
 	if f == nil {
 		return n, false
 	}

@@ -129,7 +129,7 @@ func (v *Validator) manifest(ctx context.Context, request *admissionv1.Admission
 	if refused := found.Of(finding.Error); len(refused) > 0 {
 		response = invalid(request, redactor(), refused)
 	} else {
-		ofQuota := v.compare(request, settings, before, &examined{object: object, asks: asks})
+		ofQuota := v.compare(request, settings, before, &examined{object, found, asks})
 		found = append(found, ofQuota...)
 		if refused := ofQuota.Of(finding.Error); len(refused) > 0 {
 			response = forbid(request, refused)

@@ -26,7 +26,7 @@ const (
 
 // QuotaSettings are the settings of config-admission about quotas.
 type QuotaSettings struct {
-	// Quota is what becomes of an application that does not fit. Default: QuotaOff.
+	// Quota is what becomes of an application or a cluster that does not fit. Default: QuotaOff.
 	Quota QuotaMode
 	// QuotaOvertake is how long the head of the queue may be passed by smaller applications; zero lets none pass. Default: 10 minutes.
 	QuotaOvertake time.Duration
