@@ -63,7 +63,7 @@ var settings = Variable{"settings", "params.?data.orValue({})"}
 
 // rules is the policy of the admin's rules.
 func (a *api) rules() Policy {
-	ofManifest := slices.Concat(specVariables(a.scheduled...), a.variables)
+	ofManifest := slices.Concat(specVariables(a.scheduled...), []Variable{labelsVariable()}, a.variables)
 	p := Policy{
 		Name: a.name + "-rules" + domain, Folder: FolderRules, Resources: a.resources, ConfigMap: ConfigMap,
 		Comment:   "Refuses " + a.kinds + " that break the rules of config-admission.",
@@ -117,6 +117,7 @@ func kubeflowProperties() Policy {
 		Comment: "Refuses " + a.kinds + " that set a Spark property that denied-spark-properties of config-kubeflow has: by default one that " +
 			"gives rights that fields do not show. The Kubeflow operator's webhook does the same from 2.5.2 on.",
 		Variables: slices.Concat([]Variable{settings}, specVariables(a.scheduled...), []Variable{
+			labelsVariable(),
 			{"keys", list},
 			{"denied", "variables.conf.map(k, k).filter(k, " + celListedIn("k", "variables.keys") + ")"},
 		}),
@@ -130,15 +131,12 @@ func kubeflowProperties() Policy {
 	}
 }
 
-// specOf are the variables about the spec alone: the last one is about labels.
-func (a *api) specOf() []Variable { return specVariables(a.scheduled...)[:3] }
-
 // serviceAccounts is the policy of service accounts. Messages cannot ask what a user may do, so each account has a validation of its own.
 func (a *api) serviceAccounts() Policy {
 	p := Policy{
 		Name: a.name + "-service-accounts" + domain, Folder: FolderAccounts, Resources: a.resources,
 		Comment:   "Refuses " + a.kinds + " that name a service account which their author may not use.",
-		Variables: a.specOf(),
+		Variables: specVariables(a.scheduled...),
 	}
 	for i, account := range a.accounts {
 		name := fmt.Sprintf("account%d", i)
@@ -158,7 +156,7 @@ func (a *api) warnings() Policy {
 	p := Policy{
 		Name: a.name + "-warnings" + domain, Folder: FolderWarnings, Resources: a.resources, Warns: true,
 		Comment:   "Warns of what has no effect in " + a.kinds + ".",
-		Variables: a.specOf(),
+		Variables: specVariables(a.scheduled...),
 	}
 	for i := range a.noEffect {
 		row := &a.noEffect[i]

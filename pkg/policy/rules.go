@@ -428,8 +428,8 @@ func deniedFields(key, bounds, reason, problem, remedy string, of func(m *Manife
 	return r
 }
 
-// switchRule makes a rule whose key has one of two values. If it is on, all values of are refused: those of the variable for which breaks
-// is true.
+// switchRule makes a rule whose key has one of two values. If it is on, each value that the function of returns is refused. In CEL, those are
+// the entries of the variable for which breaks is true.
 func switchRule(key, on, off, bounds, reason, problem, remedy string, of func(m *Manifest) []Value, variable, breaks string) Rule {
 	problem += ", and " + ConfigMap + " has " + key + ": " + on
 	return Rule{

@@ -13,16 +13,21 @@ type Variable struct{ Name, Expression string }
 // The variables that a policy makes of an object are the fields of a Manifest, each a list of entries with field and value. spec is the spec
 // of the application or cluster, path its path in the object, and conf its Spark properties.
 
-// specVariables are the variables about the spec, which is at scheduled in a schedule, and the labels of the object.
+// labelsVariable is the variable of the labels of an object.
+func labelsVariable() Variable {
+	return Variable{"labels", orEmpty("object.metadata.?labels", "{}")}
+}
+
+// specVariables are the variables about the spec, which is at scheduled in a schedule.
 func specVariables(scheduled ...string) []Variable {
-	path, spec, labels := "'spec'", "object.spec", orEmpty("object.metadata.?labels", "{}")
+	path, spec := "'spec'", "object.spec"
 	conf := Variable{"conf", orEmpty("variables.spec.?sparkConf", "{}")}
 	if len(scheduled) > 0 {
 		within := strings.Join(scheduled, ".")
 		path = "object.kind == 'ScheduledSparkApplication' ? 'spec." + within + "' : 'spec'"
 		spec = "object.kind == 'ScheduledSparkApplication' ? " + orEmpty("object.spec.?"+strings.Join(scheduled, ".?"), "{}") + " : object.spec"
 	}
-	return []Variable{{"path", path}, {"spec", spec}, conf, {"labels", labels}}
+	return []Variable{{"path", path}, {"spec", spec}, conf}
 }
 
 // orEmpty is the value of an optional expression, or else, if there is none or null, empty.
