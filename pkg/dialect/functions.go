@@ -68,12 +68,15 @@ type adapter[A Application, S interface{ Common() Settings }] struct {
 }
 
 func (d adapter[A, S]) Policy(app Application) lifecycle.Policy {
-	made := d.functions.Policy(app.(A), d.settings)
-	if broken := d.brokenRules(app); len(broken) > 0 && !hasRun(app, d.Spec(app)) {
-		found := d.functions.Invalid(app.(A), d.settings)
-		made.Refused = Refused(append(found, broken.Beside(found)...))
+	result := d.functions.Policy(app.(A), d.settings)
+	if len(d.settings.Common().Rules) == 0 || hasRun(app, d.Spec(app)) {
+		return result
 	}
-	return made
+	if broken := d.brokenRules(app); len(broken) > 0 {
+		found := d.functions.Invalid(app.(A), d.settings)
+		result.Refused = Refused(append(found, broken.Beside(found)...))
+	}
+	return result
 }
 
 func (d adapter[A, S]) Invalid(app Application) finding.List {
