@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	// sharedTests is how many tests use the shared control plane at once. Tests wait most of the time, so these are more than
-	// there are processors.
+	// sharedTests is how many tests use the shared control plane at once. Tests often wait, so these are more than there are
+	// processors. With many more, requests to the API server would time out on two of them.
 	sharedTests = 5
 	// lonePlanes is how many control planes there are besides, for tests that each need one to themselves.
 	lonePlanes = 3
