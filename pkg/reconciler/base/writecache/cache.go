@@ -13,9 +13,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
-	"k8s.io/client-go/tools/cache"
 	"k8s.io/utils/clock"
 	"k8s.io/utils/lru"
+
+	"github.com/firesteel-dev/firesteel/pkg/kube"
 )
 
 // Object is one that the cache can hold.
@@ -74,12 +75,12 @@ func (c *Cache[O]) add(w write[O]) {
 	if c.maxAge > 0 && len(c.writes) >= maxWrites {
 		maps.DeleteFunc(c.writes, func(_ types.NamespacedName, w write[O]) bool { return c.expiredLocked(w) })
 	}
-	c.writes[keyOf(w.object)] = w
+	c.writes[kube.KeyOf(w.object)] = w
 }
 
 // Newest returns the newer of the informer's object and the last written one.
 func (c *Cache[O]) Newest(cached O) O {
-	newest, _ := c.Get(keyOf(cached), cached, true)
+	newest, _ := c.Get(kube.KeyOf(cached), cached, true)
 	if newest.GetUID() != cached.GetUID() {
 		c.Forget(cached)
 		return cached
@@ -118,11 +119,11 @@ func (c *Cache[O]) Get(key types.NamespacedName, cached O, found bool) (O, bool)
 func (c *Cache[O]) IsEcho(cached O) bool {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
-	w, known := c.writes[keyOf(cached)]
+	w, known := c.writes[kube.KeyOf(cached)]
 	echo := known && !w.deleted && w.object.GetUID() == cached.GetUID() && w.object.GetResourceVersion() == cached.GetResourceVersion()
 	if echo {
-		delete(c.writes, keyOf(cached))
-		c.echoed.Add(keyOf(cached), w.object)
+		delete(c.writes, kube.KeyOf(cached))
+		c.echoed.Add(kube.KeyOf(cached), w.object)
 	}
 	return echo
 }
@@ -144,12 +145,12 @@ func (c *Cache[O]) Written() (objects []O) {
 func (c *Cache[O]) ReportedDeleted(object O) bool {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
-	w, known := c.writes[keyOf(object)]
+	w, known := c.writes[kube.KeyOf(object)]
 	if !known || w.object.GetUID() != object.GetUID() {
 		return false
 	}
 	if !w.deleted {
-		delete(c.writes, keyOf(object))
+		delete(c.writes, kube.KeyOf(object))
 	}
 	return w.deleted
 }
@@ -168,8 +169,8 @@ func (c *Cache[O]) RolledBack(before, after O) bool {
 func (c *Cache[O]) Forget(object O) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
-	delete(c.writes, keyOf(object))
-	c.echoed.Remove(keyOf(object))
+	delete(c.writes, kube.KeyOf(object))
+	c.echoed.Remove(kube.KeyOf(object))
 }
 
 func (c *Cache[O]) expiredLocked(w write[O]) bool {
@@ -185,8 +186,4 @@ func newerOf(one, other metav1.Object) bool {
 func Newer(one, other string) bool {
 	order, err := resourceversion.CompareResourceVersion(one, other)
 	return err == nil && order > 0
-}
-
-func keyOf(object metav1.Object) types.NamespacedName {
-	return cache.MetaObjectToName(object).AsNamespacedName()
 }
