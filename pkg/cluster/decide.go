@@ -128,6 +128,7 @@ func (m *machine) hold() bool {
 	if room.Refused != nil {
 		return m.fail(SchedulingFailure, *room.Refused)
 	}
+	m.decision.Obstacle = room.Waiting
 	if !room.RetryAt.IsZero() {
 		m.requeueAt(room.RetryAt)
 	}
@@ -172,7 +173,7 @@ func (m *machine) run(state State) bool {
 	return false
 }
 
-// ensure creates or changes the objects, but first waits for the instant at which a blocked name may be free.
+// ensure creates or changes the objects. If the last try could not finish, it waits until RetryAt first.
 func (m *machine) ensure() {
 	if m.seen.Awaited != nil && m.now.Before(m.seen.RetryAt) {
 		m.requeueAt(m.seen.RetryAt)

@@ -14,11 +14,11 @@ type Observation struct {
 	Ensured bool
 	// Refused is why an object can never be created; nil if none was refused.
 	Refused *lifecycle.Cause
-	// Awaited is the terminating object that blocks the name of a wanted one, so that Ensure could not finish; nil if
-	// there is none. RetryAt is when to try again.
+	// Awaited is why Ensure could not finish and is tried again: a terminating object has the name of a wanted one, or a quota
+	// refused an object. It is nil if Ensure finished. RetryAt is when to try again.
 	Awaited *lifecycle.Cause
 	RetryAt time.Time
-	// Room is what the quotas of the namespace say; nil if a StatefulSet exists, so that there is nothing to hold.
+	// Room is what the quotas of the namespace say; nil if the cluster is not about to be created, or if a StatefulSet exists.
 	Room *Room
 	// Complete reports whether all Pods exist that the StatefulSets ask for.
 	Complete bool

@@ -1,5 +1,5 @@
-// Package quota decides which applications of a namespace may launch, so that what they request fits into its ResourceQuotas. It is pure:
-// the quotas and the applications are arguments.
+// Package quota decides which applications and clusters of a namespace may launch, so that what they request fits into its ResourceQuotas.
+// It is pure: the quotas and the applications are arguments.
 //
 //	usage.go      what a Pod takes of a quota, as the API server computes it
 //	quota.go      the quotas: their scopes, and what is hard and used

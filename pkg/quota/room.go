@@ -10,7 +10,8 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 )
 
-// Application is an application that asks something of the quotas of its namespace.
+// Application is an application that asks something of the quotas of its namespace, or a cluster, with its master as the driver and its
+// workers as the executors.
 type Application struct {
 	UID   types.UID
 	Claim *v1alpha1.QuotaClaim

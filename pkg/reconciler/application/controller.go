@@ -119,7 +119,7 @@ func NewController(ctx context.Context, cmw configmap.Watcher, process *base.Pro
 				kind.OnSettings(after)
 			}
 			if before.Scope != after.Scope {
-				r.quotas.Reread(quotaStates(apps.List, quotaOf))
+				r.quotas.Reread(quotas.States(apps.List, quotaOf))
 			}
 			r.settingsChanged(before, after)
 		},
@@ -129,7 +129,7 @@ func NewController(ctx context.Context, cmw configmap.Watcher, process *base.Pro
 				base.Must(ctx, err)
 				return within
 			}
-			r.quotas.Reread(quotaStates(within, quotaOf))
+			r.quotas.Reread(quotas.States(within, quotaOf))
 			for _, app := range within() {
 				impl.Enqueue(app)
 			}

@@ -1,8 +1,6 @@
 package application
 
 import (
-	"iter"
-
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
@@ -32,18 +30,7 @@ func quotaState(app dialect.Application, currentDialect dialectOf, inScope func(
 	return state
 }
 
-// quotaStates returns what the tracker of quotas needs to know of applications.
-func quotaStates(list func() []any, state func(dialect.Application) quotas.State) iter.Seq[quotas.State] {
-	return func(yield func(quotas.State) bool) {
-		for _, object := range list() {
-			if app, ok := object.(dialect.Application); ok && !yield(state(app)) {
-				return
-			}
-		}
-	}
-}
-
-// podsOf returns a function that tells which Pods of a launch exist, by the caches.
+// podsOf returns a function that returns which Pods of a launch exist, by the caches.
 func podsOf(cached drivers.Cache, counter *executors.Counter) func(app types.NamespacedName, launch v1alpha1.Launch) quotas.Pods {
 	return func(app types.NamespacedName, launch v1alpha1.Launch) quotas.Pods {
 		driver := cached.Get(app.Namespace, launch.DriverPod)

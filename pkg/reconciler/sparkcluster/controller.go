@@ -102,14 +102,18 @@ func NewController(process *base.Process, read masterui.Read) func(context.Conte
 		process.Listen(base.Listener{
 			SettingsChanged: func(before, after *config.Config) {
 				if before.Scope != after.Scope {
-					r.quotas.Reread(quotaStates(informer, func(*sparkv1.SparkCluster) bool { return true }, quotaOf))
+					r.quotas.Reread(quotas.States(informer.GetStore().List, quotaOf))
 				}
 				enqueue(func(c *sparkv1.SparkCluster) bool { return concerns(process, c, before, after) })
 			},
 			NamespaceChanged: func(namespace string) {
-				within := func(c *sparkv1.SparkCluster) bool { return c.Namespace == namespace }
-				r.quotas.Reread(quotaStates(informer, within, quotaOf))
-				enqueue(within)
+				within := func() []any {
+					within, err := informer.GetIndexer().ByIndex(cache.NamespaceIndex, namespace)
+					base.Must(ctx, err)
+					return within
+				}
+				r.quotas.Reread(quotas.States(within, quotaOf))
+				enqueue(func(c *sparkv1.SparkCluster) bool { return c.Namespace == namespace })
 			},
 		})
 		return impl

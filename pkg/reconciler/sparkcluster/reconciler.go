@@ -137,8 +137,8 @@ func (r *Reconciler) advance(ctx context.Context, c *sparkv1.SparkCluster) (*spa
 	}
 	warnings := objects.PodSecurityWarnings(defaults.PodSecurity).Sentences()
 	record, seen := r.withProgress(c), r.observe(ctx, c, objects)
-	seen.Room = r.room(ctx, c, record, policy, objects)
 	for range maxEffects {
+		seen.Room = r.room(ctx, c, record, policy, objects)
 		var decision cluster.Decision
 		record, decision = cluster.Decide(record, policy, seen, r.clock.Now())
 		decision.Warnings = append(decision.Warnings, warnings...)
@@ -159,7 +159,6 @@ func (r *Reconciler) advance(ctx context.Context, c *sparkv1.SparkCluster) (*spa
 		if err := r.act(ctx, c, objects, decision.Effect, &seen); err != nil {
 			return c, err
 		}
-		seen.Room = r.room(ctx, c, record, policy, objects)
 	}
 	r.enqueueAfter(c, base.RetryAfter)
 	return c, nil

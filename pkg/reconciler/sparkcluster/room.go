@@ -2,10 +2,8 @@ package sparkcluster
 
 import (
 	"context"
-	"iter"
 
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/tools/cache"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
@@ -24,11 +22,11 @@ import (
 func (r *Reconciler) room(
 	ctx context.Context, c *sparkv1.SparkCluster, record *v1alpha1.Record, policy cluster.Policy, objects *resources.Objects,
 ) *cluster.Room {
-	if c.DeletionTimestamp != nil || policy.Suspend || policy.Refused != nil || len(r.statefulSets(c)) > 0 || !cluster.AwaitsCreation(record, policy) {
+	if c.DeletionTimestamp != nil || policy.Suspend || policy.Refused != nil || !cluster.AwaitsCreation(record, policy) || len(r.statefulSets(c)) > 0 {
 		return nil
 	}
 	var recorded *v1alpha1.QuotaClaim
-	if record != nil && cluster.Current(record) == cluster.Submitted {
+	if cluster.Current(record) == cluster.Submitted {
 		recorded = record.Quota
 	}
 	request := quotas.Request{Object: c, Kind: events.KindCluster, Settings: config.FromContext(ctx).Admission.QuotaSettings}
@@ -37,50 +35,31 @@ func (r *Reconciler) room(
 		return r.tracker.Claim(master, worker, int64(resources.InitialWorkers(c)), recorded)
 	}
 	if recorded != nil && recorded.Reserved != nil && quota.SameClaim(recorded, asked()) {
-		hold := r.tracker.Confirm(request, recorded)
-		if hold == nil {
-			return &cluster.Room{Claim: recorded, Confirmed: true}
-		}
-		claim := recorded.DeepCopy()
-		if !hold.Undecided {
-			claim.Reserved = nil
-		}
-		return heldRoom(claim, hold)
+		claim, hold := r.tracker.Confirm(request, recorded)
+		return roomOf(claim, hold, true)
 	}
 	claim, hold := r.tracker.Reserve(request, recorded, asked)
-	if hold != nil {
-		return heldRoom(claim, hold)
-	}
-	return &cluster.Room{Claim: claim, Confirmed: claim == nil}
+	return roomOf(claim, hold, claim == nil)
 }
 
-func heldRoom(claim *v1alpha1.QuotaClaim, hold *quotas.Hold) *cluster.Room {
+// roomOf returns what the tracker said. confirmed reports whether the objects may be created if nothing holds them.
+func roomOf(claim *v1alpha1.QuotaClaim, hold *quotas.Hold, confirmed bool) *cluster.Room {
+	if hold == nil {
+		return &cluster.Room{Claim: claim, Confirmed: confirmed}
+	}
 	return &cluster.Room{Claim: claim, Waiting: hold.Waiting, Refused: hold.Refused, RetryAt: hold.RetryAt}
 }
 
 // quotaState returns what the tracker of quotas needs to know of a cluster.
 func quotaState(c *sparkv1.SparkCluster, inScope bool) quotas.State {
 	state := quotas.State{Object: c, Record: c.Status.Firesteel, Cluster: true}
-	if c.Status.Firesteel == nil || !inScope || c.DeletionTimestamp != nil {
+	if !inScope || c.DeletionTimestamp != nil {
 		return state
 	}
 	current := cluster.Current(c.Status.Firesteel)
 	state.Waits = current == cluster.Submitted && !c.Spec.Suspend && c.Undecodable == ""
 	state.Active = current == cluster.Submitted || current.Running()
 	return state
-}
-
-// quotaStates returns what the tracker of quotas needs to know of the selected clusters.
-func quotaStates(
-	informer cache.SharedIndexInformer, selected func(*sparkv1.SparkCluster) bool, state func(*sparkv1.SparkCluster) quotas.State,
-) iter.Seq[quotas.State] {
-	return func(yield func(quotas.State) bool) {
-		for _, object := range informer.GetStore().List() {
-			if c, ok := object.(*sparkv1.SparkCluster); ok && selected(c) && !yield(state(c)) {
-				return
-			}
-		}
-	}
 }
 
 // livePods returns which Pods of a cluster exist and have not ended: the master's as that of a driver, workers as executors.
@@ -97,7 +76,7 @@ func (r *Reconciler) livePods(c *sparkv1.SparkCluster) (live quotas.Pods) {
 	return live
 }
 
-// podsOfCluster returns a function that tells which Pods of a cluster exist, by the caches.
+// podsOfCluster returns a function that returns which Pods of a cluster exist, by the caches.
 func (r *Reconciler) podsOfCluster(cached func(types.NamespacedName) *sparkv1.SparkCluster) func(types.NamespacedName, v1alpha1.Launch) quotas.Pods {
 	return func(key types.NamespacedName, _ v1alpha1.Launch) quotas.Pods {
 		c := cached(key)

@@ -6,7 +6,6 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
-	"github.com/firesteel-dev/firesteel/pkg/outbox"
 	"github.com/firesteel-dev/firesteel/pkg/quota"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/drivers"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/view"
@@ -69,7 +68,7 @@ func (l *Launcher) confirm(
 	if l.Quotas == nil {
 		return true, nil
 	}
-	hold := l.Quotas.Confirm(l.quotaRequest(ctx, v), record.Quota)
+	claim, hold := l.Quotas.Confirm(l.quotaRequest(ctx, v), record.Quota)
 	switch {
 	case hold == nil:
 		return true, nil
@@ -81,11 +80,7 @@ func (l *Launcher) confirm(
 	if err != nil || begun != nil && begun.DeletionTimestamp == nil {
 		return err == nil, err // another replica has begun with it
 	}
-	record.Launch = nil
-	if record.Quota == nil {
-		record.Quota = &v1alpha1.QuotaClaim{Since: outbox.RecordTime(l.Clock.Now()), Pods: []v1alpha1.QuotaPods{}}
-	}
-	record.Quota.Reserved = nil
+	record.Launch, record.Quota = nil, claim
 	showHold(hold, seen)
 	return false, nil
 }

@@ -37,8 +37,8 @@ type Hold struct {
 // Claim returns what a driver and a number of equal executors ask of the quotas, or a master and its workers. waiting is the claim with
 // which they wait already; nil if they do not.
 func (t *Tracker) Claim(driver, executor *corev1.Pod, executors int64, waiting *v1alpha1.QuotaClaim) *v1alpha1.QuotaClaim {
-	driver, priority := t.Admitted(driver)
-	executor, _ = t.Admitted(executor)
+	driver, priority := t.admitted(driver)
+	executor, _ = t.admitted(executor)
 	claim := &v1alpha1.QuotaClaim{Since: outbox.RecordTime(t.clock.Now()), Priority: priority, Pods: quota.Claim(driver, executor, executors)}
 	if waiting != nil {
 		claim.Since, claim.Unknown = waiting.Since, waiting.Unknown
@@ -76,40 +76,40 @@ func (t *Tracker) Reserve(r Request, waiting *v1alpha1.QuotaClaim, ask func() *v
 	return claim, t.hold(r, claim, decision, until)
 }
 
-// Confirm returns why a launch for which room was reserved does not go on; nil if it may create its objects. If it is decided that it does
-// not go on, the reservation has to be taken back.
-func (t *Tracker) Confirm(r Request, claim *v1alpha1.QuotaClaim) *Hold {
+// Confirm returns why a launch for which room was reserved does not go on; no hold if it may create its objects. It returns the claim for the
+// record, too: if it is decided that the launch does not go on, without the reservation.
+func (t *Tracker) Confirm(r Request, claim *v1alpha1.QuotaClaim) (*v1alpha1.QuotaClaim, *Hold) {
 	if r.Settings.Quota == config.QuotaOff {
-		return nil
-	}
-	until := t.RefusedUntil(r.Object.GetUID())
-	if until.IsZero() && (claim == nil || claim.Reserved == nil) {
-		return nil
+		return claim, nil
 	}
 	var decision quota.Decision
+	until := t.RefusedUntil(r.Object.GetUID())
 	if until.IsZero() {
-		if !t.Ready() {
-			return t.undecided()
-		}
-		if !t.Limits(r.Object.GetNamespace()) {
-			return nil
+		switch {
+		case claim == nil || claim.Reserved == nil:
+			return claim, nil
+		case !t.Ready():
+			return claim, t.undecided()
+		case !t.Limits(r.Object.GetNamespace()):
+			return claim, nil
 		}
 		var known bool
 		if decision, known = t.confirm(r.Object, claim); !known {
-			return &Hold{Undecided: true, RetryAt: t.clock.Now().Add(retryAfter)}
+			return claim, &Hold{Undecided: true, RetryAt: t.clock.Now().Add(retryAfter)}
 		}
 		if decision.Fits {
-			return nil
+			return claim, nil
 		}
 	}
+	if claim = claim.DeepCopy(); claim == nil {
+		claim = &v1alpha1.QuotaClaim{Since: outbox.RecordTime(t.clock.Now()), Pods: []v1alpha1.QuotaPods{}}
+	}
+	claim.Reserved = nil
 	if r.Settings.Quota == config.QuotaFail {
 		// Another reservation is in the way, which may be taken back, too. The queue decides, without either.
-		return &Hold{RetryAt: t.clock.Now().Add(retryAfter)}
+		return claim, &Hold{RetryAt: t.clock.Now().Add(retryAfter)}
 	}
-	if claim == nil {
-		claim = &v1alpha1.QuotaClaim{Since: outbox.RecordTime(t.clock.Now())}
-	}
-	return t.hold(r, claim, decision, until)
+	return claim, t.hold(r, claim, decision, until)
 }
 
 // undecided makes a launch wait until the quotas are known. If that takes long, it says why.

@@ -52,7 +52,7 @@ func New(ctx context.Context, kube kubernetes.Interface, clock clock.WithDelayed
 	}
 }
 
-// Source is where the applications of an API come from.
+// Source is where the applications or the clusters of an API come from.
 type Source struct {
 	tracker *Tracker
 	// Enqueue requeues an application.
@@ -71,7 +71,7 @@ type Pods struct {
 	Over bool
 }
 
-// AddSource adds the applications of an API. It is called before any controller starts.
+// AddSource adds the applications or the clusters of an API. It is called before any controller starts.
 func (t *Tracker) AddSource(source Source) *Source {
 	source.tracker = t
 	t.mutex.Lock()
@@ -123,6 +123,17 @@ func (s *Source) Reread(states iter.Seq[State]) {
 	defer s.tracker.mutex.Unlock()
 	for state := range states {
 		s.set(state, false)
+	}
+}
+
+// States returns the states of the objects of a cache. They are listed while they are taken over.
+func States[O any](list func() []any, state func(O) State) iter.Seq[State] {
+	return func(yield func(State) bool) {
+		for _, object := range list() {
+			if o, ok := object.(O); ok && !yield(state(o)) {
+				return
+			}
+		}
 	}
 }
 

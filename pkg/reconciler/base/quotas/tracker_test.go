@@ -207,7 +207,7 @@ func (e *env) admitted(class, runtimeClass string) (string, int32, string) {
 	if runtimeClass != "" {
 		pod.Spec.RuntimeClassName = &runtimeClass
 	}
-	got, priority := e.Admitted(pod)
+	got, priority := e.Tracker.admitted(pod)
 	cpu := got.Spec.Overhead[corev1.ResourceCPU]
 	return got.Spec.PriorityClassName, priority, cpu.String()
 }

@@ -96,7 +96,7 @@ func (t *Tracker) start() {
 		}
 	}
 	set := current(t.quotas.Set)
-	started.quotas = t.watch(ctx, "resource quotas", informercorev1.NewResourceQuotaInformer(t.kube, metav1.NamespaceAll, 0, cache.Indexers{}),
+	started.quotas = t.watchQuotas(ctx, informercorev1.NewResourceQuotaInformer(t.kube, metav1.NamespaceAll, 0, cache.Indexers{}),
 		cache.ResourceEventHandlerFuncs{
 			AddFunc: set, UpdateFunc: func(_, after any) { set(after) }, DeleteFunc: current(t.removeQuota),
 		})
@@ -116,13 +116,13 @@ func (t *Tracker) removeQuota(q *corev1.ResourceQuota) {
 	t.unlimited(q.Namespace)
 }
 
-// watch starts an informer.
-func (t *Tracker) watch(ctx context.Context, what string, informer cache.SharedIndexInformer, handler cache.ResourceEventHandlerFuncs) *watch {
+// watchQuotas starts the informer of ResourceQuotas.
+func (t *Tracker) watchQuotas(ctx context.Context, informer cache.SharedIndexInformer, handler cache.ResourceEventHandlerFuncs) *watch {
 	w := &watch{informer: informer}
 	if err := w.errors.Follow(informer, func(err error) {
-		t.logger.Warnw("quota of config-admission needs the right to list and watch", "what", what, zap.Error(err))
+		t.logger.Warnw("quota of config-admission needs the right to list and watch", "what", "resource quotas", zap.Error(err))
 	}); err != nil {
-		t.logger.Errorw("cannot follow errors of a watch", "what", what, zap.Error(err))
+		t.logger.Errorw("cannot follow errors of a watch", "what", "resource quotas", zap.Error(err))
 	}
 	var err error
 	if w.registration, err = informer.AddEventHandler(handler); err != nil {
@@ -132,8 +132,8 @@ func (t *Tracker) watch(ctx context.Context, what string, informer cache.SharedI
 	return w
 }
 
-// Admitted returns a Pod as the API server will admit it, and the value of its priority class.
-func (t *Tracker) Admitted(pod *corev1.Pod) (admitted *corev1.Pod, priority int32) {
+// admitted returns a Pod as the API server will admit it, and the value of its priority class.
+func (t *Tracker) admitted(pod *corev1.Pod) (admitted *corev1.Pod, priority int32) {
 	t.mutex.Lock()
 	known := t.watches.classes
 	t.mutex.Unlock()
