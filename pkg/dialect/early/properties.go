@@ -119,16 +119,25 @@ func (t *translation) setListed(key, value string) {
 // dropLabels drops labels that are not the user's: Pods of this API have those of this API, and none of the Kubeflow operator's.
 func (t *translation) dropLabels() {
 	conf := t.app.Spec.SparkConf
+	var dropped []string
 	for _, role := range roles {
 		prefix := role.KubernetesProperty("label.")
-		for _, key := range slices.Sorted(maps.Keys(conf)) {
-			label, isLabel := strings.CutPrefix(key, prefix)
-			if isLabel && (strings.HasPrefix(label, kubeflowLabels) || label == LabelAppID || label == LabelApplication) {
-				t.warnings.Warn(t.propertyPath(key), conf[key], "has no effect, Firesteel sets the labels of Pods that have this prefix", "leave it out")
-				delete(conf, key)
+		for key := range conf {
+			if label, isLabel := strings.CutPrefix(key, prefix); isLabel && isOwnLabel(label) {
+				dropped = append(dropped, key)
 			}
 		}
 	}
+	slices.Sort(dropped)
+	for _, key := range dropped {
+		t.warnings.Warn(t.propertyPath(key), conf[key], "has no effect, Firesteel sets the labels of Pods that have this prefix", "leave it out")
+		delete(conf, key)
+	}
+}
+
+// isOwnLabel reports whether Firesteel sets a label of Pods, or the Kubeflow operator's Pods have it.
+func isOwnLabel(label string) bool {
+	return strings.HasPrefix(label, kubeflowLabels) || label == LabelAppID || label == LabelApplication
 }
 
 // refuseStaged refuses files of the user's machine that the staging server would have taken.
