@@ -93,30 +93,38 @@ func NewController(process *base.Process, read masterui.Read) func(context.Conte
 		}
 		quotaOf := func(c *sparkv1.SparkCluster) quotas.State { return quotaState(c, serves(c)) }
 		synced = watchClusters(ctx, r, impl, informer, quotaOf)
-		enqueue := func(selected func(*sparkv1.SparkCluster) bool) {
-			impl.FilteredGlobalResync(func(object any) bool {
-				c, ok := object.(*sparkv1.SparkCluster)
-				return ok && selected(c)
-			}, informer)
-		}
-		process.Listen(base.Listener{
-			SettingsChanged: func(before, after *config.Config) {
-				if before.Scope != after.Scope {
-					r.quotas.Reread(quotas.States(informer.GetStore().List, quotaOf))
-				}
-				enqueue(func(c *sparkv1.SparkCluster) bool { return concerns(process, c, before, after) })
-			},
-			NamespaceChanged: func(namespace string) {
-				within := func() []any {
-					within, err := informer.GetIndexer().ByIndex(cache.NamespaceIndex, namespace)
-					base.Must(ctx, err)
-					return within
-				}
-				r.quotas.Reread(quotas.States(within, quotaOf))
-				enqueue(func(c *sparkv1.SparkCluster) bool { return c.Namespace == namespace })
-			},
-		})
+		process.Listen(listener(ctx, process, r, impl, informer, quotaOf))
 		return impl
+	}
+}
+
+// listener enqueues the clusters that a change of the settings or of a namespace concerns.
+func listener(
+	ctx context.Context, process *base.Process, r *Reconciler, impl *controller.Impl, informer cache.SharedIndexInformer,
+	quotaOf func(*sparkv1.SparkCluster) quotas.State,
+) base.Listener {
+	enqueue := func(selected func(*sparkv1.SparkCluster) bool) {
+		impl.FilteredGlobalResync(func(object any) bool {
+			c, ok := object.(*sparkv1.SparkCluster)
+			return ok && selected(c)
+		}, informer)
+	}
+	return base.Listener{
+		SettingsChanged: func(before, after *config.Config) {
+			if before.Scope != after.Scope {
+				r.quotas.Reread(quotas.States(informer.GetStore().List, quotaOf))
+			}
+			enqueue(func(c *sparkv1.SparkCluster) bool { return concerns(process, c, before, after) })
+		},
+		NamespaceChanged: func(namespace string) {
+			within := func() []any {
+				within, err := informer.GetIndexer().ByIndex(cache.NamespaceIndex, namespace)
+				base.Must(ctx, err)
+				return within
+			}
+			r.quotas.Reread(quotas.States(within, quotaOf))
+			enqueue(func(c *sparkv1.SparkCluster) bool { return c.Namespace == namespace })
+		},
 	}
 }
 
