@@ -135,14 +135,12 @@ func TestQuotasAreComparedByTheSetting(t *testing.T) {
 	cluster.Kind.Kind, cluster.Resource.Resource = "SparkCluster", "sparkclusters"
 	cluster.Object.Raw = []byte(`{"apiVersion":"spark.apache.org/v1","kind":"SparkCluster","metadata":{"name":"pi"},"spec":{"runtimeVersions":{"sparkVersion":"4.0.1"},
 		"clusterTolerations":{"instanceConfig":{"initWorkers":3,"minWorkers":3,"maxWorkers":3}}}}`)
-	resumed := applied("")
-	resumed.Operation, resumed.Kind.Kind, resumed.Resource.Resource = admissionv1.Update, "SparkCluster", "sparkclusters"
-	resumed.Object.Raw = cluster.Object.Raw
-	resumed.OldObject.Raw = []byte(strings.Replace(string(cluster.Object.Raw), `"spec":{`, `"spec":{"suspend":true,`, 1))
-	larger, suspended := applied(""), applied("")
-	for _, request := range []*admissionv1.AdmissionRequest{larger, suspended} {
+	resumed, larger, suspended := applied(""), applied(""), applied("")
+	for _, request := range []*admissionv1.AdmissionRequest{resumed, larger, suspended} {
 		request.Operation, request.Kind.Kind, request.Resource.Resource = admissionv1.Update, "SparkCluster", "sparkclusters"
 	}
+	resumed.Object.Raw = cluster.Object.Raw
+	resumed.OldObject.Raw = []byte(strings.Replace(string(cluster.Object.Raw), `"spec":{`, `"spec":{"suspend":true,`, 1))
 	larger.Object.Raw = cluster.Object.Raw
 	larger.OldObject.Raw = []byte(strings.ReplaceAll(string(cluster.Object.Raw), "3", "2"))
 	suspended.Object.Raw, suspended.OldObject.Raw = resumed.OldObject.Raw, resumed.Object.Raw

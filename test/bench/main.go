@@ -27,8 +27,8 @@ type bench struct {
 	// count is the number of applications that make a workload; large says that a very large one is measured too.
 	count int
 	large bool
-	// batches is the number of batches in which applications are measured. Each is a sample of what one application costs. All are of one process, so
-	// reports of several are needed to tell chance from change where the machine matters.
+	// batches is the number of batches in which applications are measured. Each is a sample of what one application costs. All are of
+	// one process, so reports of several are needed to tell chance from change where the machine matters.
 	batches int
 	// profiles is the folder for profiles of the controller; empty for none.
 	profiles string

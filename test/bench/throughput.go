@@ -81,7 +81,7 @@ const fewestTried = 50
 type yardstick struct {
 	recorded *recording
 	workers  int
-	// most is the times of a number of applications with that many workers.
+	// most holds the stage times of count applications with that many workers.
 	most  stageTimes
 	count int
 }

@@ -205,7 +205,7 @@ func (s *env) untilNodePortIsFree() {
 func (s *env) requestsSince(first int, app string) []controlplane.Request {
 	s.Helper()
 	return slices.DeleteFunc(s.requestsAtRest()[first:], func(r controlplane.Request) bool {
-		return r.Resource == "sparkapplications" && r.Name != app
+		return r.Resource == "sparkapplications" && r.Name != "" && r.Name != app
 	})
 }
 

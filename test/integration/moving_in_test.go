@@ -3,7 +3,6 @@ package integration
 import (
 	"context"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -17,7 +16,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
-	"github.com/firesteel-dev/firesteel/test/harness/controlplane"
 	"github.com/firesteel-dev/firesteel/test/harness/eventlog"
 	"github.com/firesteel-dev/firesteel/test/harness/firesteel"
 	"github.com/firesteel-dev/firesteel/test/harness/kubeflow"
@@ -279,11 +277,8 @@ func (m *movingIn) command(begin string) {
 	m.Helper()
 	command, err := pages.Command(repository+"/docs/operators/moving-in.md", begin)
 	m.must(err)
-	bash := exec.CommandContext(m.Context(), "bash", "-euo", "pipefail", "-c", command)
-	bash.Env = append(bash.Environ(), "KUBECONFIG="+m.Plane.Kubeconfig(), "PATH="+os.Getenv(controlplane.Assets)+":"+os.Getenv("PATH"))
-	if output, err := bash.CombinedOutput(); err != nil {
-		m.Fatalf("%s: %v\n%s", command, err, output)
-	}
+	_, err = m.Plane.Bash(m.Context(), "", command)
+	m.must(err)
 }
 
 // schedule makes a schedule of the Kubeflow operator.

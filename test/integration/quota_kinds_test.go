@@ -58,10 +58,12 @@ var askingKinds = map[string]struct {
 	}},
 }
 
-// firstRun returns the first run of a new schedule, which starts no other.
+// firstRun returns the first run of a new schedule, and suspends the schedule. Later runs do not delete the first.
 func (s *env) firstRun(kind *variant.Kind) string {
 	s.Helper()
-	schedule := s.schedules(kind, "pi", "@every 1s", func(spec map[string]any) { spec["concurrencyPolicy"] = "Forbid" })
+	schedule := s.schedules(kind, "pi", "@every 1s", func(spec map[string]any) {
+		spec["concurrencyPolicy"], spec["failedRunHistoryLimit"] = "Forbid", 100
+	})
 	run := schedule.untilRuns(1)[0].GetName()
 	schedule.patch(`{"suspend": true}`)
 	return run
@@ -150,10 +152,11 @@ func TestQuotaSettingsApplyToEachKind(t *testing.T) {
 		s.must(s.Kube.CoreV1().Pods(s.ns).Delete(s.Context(), another, metav1.DeleteOptions{GracePeriodSeconds: &none}))
 		s.untilLaunched(asked)
 	})
-	s.configured("config-admission", "quota-hold-timeout", "1s")
+	const patience = "5s" // which leaves time to read the setting after it
+	s.configured("config-admission", "quota-hold-timeout", patience)
 	ofEachAskingKind(t, "quota-hold-timeout", func(s *env, pods int, create func(s *env) asking) {
 		another := s.limitedToAlmost(pods)
-		s.untilReason(create(s), diagnosis.ReasonQuotaHoldTimedOut, "It has waited for the 1s of quota-hold-timeout.")
+		s.untilReason(create(s), diagnosis.ReasonQuotaHoldTimedOut, "It has waited for the "+patience+" of quota-hold-timeout.")
 		s.wantNothingLaunched(another)
 	})
 	s.configured("config-admission", "quota", "fail")

@@ -107,7 +107,7 @@ type Panel struct {
 // Choice is what the reader chooses. Installation and Job are regular expressions, as Grafana makes them of several values.
 type Choice struct{ Installation, Job, Namespace string }
 
-// Everything is the choice of a reader who opens a dashboard, and one of the namespaces.
+// Everything is what a dashboard shows when it is opened: all installations and jobs, with the given namespace.
 func Everything(namespace string) Choice {
 	return Choice{Installation: ".*", Job: ".+", Namespace: namespace}
 }

@@ -3,13 +3,13 @@ package apply
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/firesteel-dev/firesteel/test/harness/controlplane"
+	"github.com/firesteel-dev/firesteel/test/harness/pages"
 	"github.com/firesteel-dev/firesteel/test/harness/previous"
 
 	"github.com/firesteel-dev/firesteel/hack/release/folder"
@@ -44,11 +44,8 @@ func (s server) kubectl(arguments ...string) string {
 // bash runs a command in a folder, with kubectl on its path.
 func (s server) bash(folder, command string) {
 	s.Helper()
-	bash := exec.CommandContext(s.Context(), "bash", "-euo", "pipefail", "-c", command)
-	bash.Dir = folder
-	bash.Env = append(bash.Environ(), "KUBECONFIG="+s.controlPlane.Kubeconfig(), "PATH="+os.Getenv(controlplane.Assets)+":"+os.Getenv("PATH"))
-	if output, err := bash.CombinedOutput(); err != nil {
-		s.Errorf("%s: %v\n%s", command, err, output)
+	if _, err := s.controlPlane.Bash(s.Context(), folder, command); err != nil {
+		s.Error(err)
 	}
 }
 
@@ -138,19 +135,16 @@ func TestUpgradeKeepsWhatOptionsSet(t *testing.T) {
 			t.Errorf("%s the handlers are %q, and the example is %q", when, got, example)
 		}
 	}
-	want := func(when string) {
-		t.Helper()
-		handlers(when, "external external external in-process")
-	}
+	const both = "external external external in-process"
 	s.kubectl("apply", "--server-side", "-f", release.Path("firesteel.yaml"))
 	apply(release, "eventing")
 	apply(release, "workload-namespaces")
-	want("after both options")
+	handlers("after both options", both)
 	s.kubectl("apply", "--server-side", "-f", newer.Path("firesteel.yaml"))
-	want("after the newer firesteel.yaml")
+	handlers("after the newer firesteel.yaml", both)
 	apply(newer, "workload-namespaces")
 	apply(newer, "eventing")
-	want("after the newer options")
+	handlers("after the newer options", both)
 	s.kubectl("delete", "-f", newer.Path("firesteel-workload-namespaces.yaml"))
 	s.kubectl("apply", "--server-side", "-f", newer.Path("firesteel.yaml"))
 	apply(newer, "eventing")
@@ -165,12 +159,9 @@ func TestExamplesOfTheFolderAreApplied(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.kubectl("create", "namespace", "team-a")
-	applied, options := 0, ""
+	applied := 0
 	for line := range strings.Lines(string(page)) {
 		command, isCommand := strings.CutPrefix(line, "    ")
-		if isCommand && strings.HasPrefix(command, "kubectl delete ") && options == "" {
-			options = command
-		}
 		if !isCommand || !strings.Contains(command, "kubectl apply ") {
 			continue // others need a node, Helm or a registry
 		}
@@ -187,6 +178,10 @@ func TestExamplesOfTheFolderAreApplied(t *testing.T) {
 	if applied < 8 {
 		t.Errorf("the page has %d commands that apply something", applied)
 	}
+	options, err := pages.Command(release.Path("README.md"), "kubectl delete --ignore-not-found -f firesteel-webhook.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
 	s.bash(string(release), options) // of which some were never applied
 	left := s.kubectl("get", "validatingadmissionpolicy,clusterrole", "-l", "app.kubernetes.io/part-of=firesteel", "-o", "name")
 	if strings.Contains(left, "spark-rules") || strings.Contains(left, "driver-logs") || !strings.Contains(left, "spark-driver") {
@@ -194,7 +189,7 @@ func TestExamplesOfTheFolderAreApplied(t *testing.T) {
 	}
 }
 
-// TestFirstOperatorsCommandsWork runs those of its documentation.
+// TestFirstOperatorsCommandsWork runs those of its documentation, and upgrades what they installed, which needs --force-conflicts once.
 func TestFirstOperatorsCommandsWork(t *testing.T) {
 	release, s := releasetest.New(t, "v1.2.3", "").Folder, start(t)
 	s.kubectl("create", "-f", release.Path("manifest/spark-operator.yaml"))
@@ -210,8 +205,8 @@ func TestFirstOperatorsCommandsWork(t *testing.T) {
 		{"-f", newer.Path("firesteel.yaml"), "-f", newer.Path("firesteel-workload.yaml")},
 	} {
 		apply := append([]string{"apply", "--server-side"}, files...)
-		if output, err := s.controlPlane.Kubectl(s.Context(), "", apply...); err == nil || !strings.Contains(output+err.Error(), "conflict") {
-			t.Errorf("an upgrade needs no --force-conflicts: %v %s", err, output)
+		if _, err := s.controlPlane.Kubectl(s.Context(), "", apply...); err == nil || !strings.Contains(err.Error(), "conflict") {
+			t.Errorf("an upgrade needs no --force-conflicts: %v", err)
 		}
 		s.kubectl(append(apply, "--force-conflicts")...)
 		s.kubectl(apply...)

@@ -117,7 +117,7 @@ func TestReleaseIsComplete(t *testing.T) {
 	}
 }
 
-// Who has the folder only has its README.md only.
+// A user who has only the folder has no other page than its README.md.
 func TestFolderHasTheCommandsOfThePages(t *testing.T) {
 	page := string(read(t, releasetest.New(t, version, original).Folder, "README.md"))
 	for file, begin := range map[string]string{"uninstall.md": "kubectl delete --ignore-not-found ", "upgrade.md": "kubectl apply --server-side -f "} {
@@ -349,14 +349,14 @@ func checkChart(t *testing.T, target string, artefacts []folder.Artefact) {
 		t.Fatal(err)
 	}
 	if len(images) != len(artefacts)-1 {
-		t.Errorf("Artifact Hub is told of the images %v, and the release has %d artefacts with the chart", images, len(artefacts))
+		t.Errorf("the annotation for Artifact Hub has the images %v, and the release has %d artefacts with the chart", images, len(artefacts))
 	}
 	for _, artefact := range artefacts {
 		if artefact.Repository == folder.ChartRepository {
 			continue
 		}
 		if want := (struct{ Name, Image string }{artefact.Repository, target + "/" + artefact.Repository + "@" + artefact.Digest.String()}); !slices.Contains(images, want) {
-			t.Errorf("Artifact Hub is told of the images %v, want %v", images, want)
+			t.Errorf("the annotation for Artifact Hub has the images %v, want %v", images, want)
 		}
 		found := false
 		for _, section := range []any{

@@ -46,7 +46,7 @@ type env struct {
 	spark    *sparkfake.Clientset
 	masters  *fakeMasters
 	relay    *fakePublisher
-	clock    *clocktesting.FakePassiveClock
+	clock    *clocktesting.FakeClock
 	r        *Reconciler
 	requeues []time.Duration
 	events   *record.FakeRecorder
@@ -59,7 +59,7 @@ func newEnv(t *testing.T, c *sparkv1.SparkCluster) *env {
 	t.Helper()
 	w := &env{
 		T: t, kube: kubefake.NewClientset(), spark: sparkfake.NewSimpleClientset(c),
-		masters: &fakeMasters{}, relay: &fakePublisher{}, clock: clocktesting.NewFakePassiveClock(began), events: record.NewFakeRecorder(32),
+		masters: &fakeMasters{}, relay: &fakePublisher{}, clock: clocktesting.NewFakeClock(began), events: record.NewFakeRecorder(32),
 	}
 	w.kube.PrependReactor("*", "*", identities())
 	w.ctx = controller.WithEventRecorder(config.ToContext(t.Context(), config.Default()), w.events)
@@ -71,7 +71,7 @@ func newEnv(t *testing.T, c *sparkv1.SparkCluster) *env {
 		kube: w.kube, client: w.spark, masters: w.masters, relay: w.relay, clock: w.clock, state: newClusterState(w.clock),
 		enqueueAfter: func(_ any, after time.Duration) { w.requeues = append(w.requeues, after) }, metrics: metrics,
 	}
-	w.r.tracker = quotas.New(w.ctx, w.kube, quotaClock{FakePassiveClock: w.clock}, zap.NewNop().Sugar())
+	w.r.tracker = quotas.New(w.ctx, w.kube, quotaClock{w.clock}, zap.NewNop().Sugar())
 	w.r.quotas = w.r.tracker.AddSource(quotas.Source{
 		Enqueue: func(types.NamespacedName) {}, Synced: func() bool { return true },
 		Pods: w.r.podsOfCluster(func(types.NamespacedName) *sparkv1.SparkCluster { return w.now() }),
@@ -84,13 +84,8 @@ func newEnv(t *testing.T, c *sparkv1.SparkCluster) *env {
 }
 
 // quotaClock calls nothing.
-type quotaClock struct {
-	clock.WithDelayedExecution
-	*clocktesting.FakePassiveClock
-}
+type quotaClock struct{ *clocktesting.FakeClock }
 
-func (c quotaClock) Now() time.Time                            { return c.FakePassiveClock.Now() }
-func (c quotaClock) Since(since time.Time) time.Duration       { return c.FakePassiveClock.Since(since) }
 func (quotaClock) AfterFunc(time.Duration, func()) clock.Timer { return nil }
 
 // identities gives objects uids and resourceVersions, as an API server does and the fake one does not: by these they are told
@@ -125,7 +120,7 @@ func plainCluster() *sparkv1.SparkCluster {
 
 func (w *env) waitUntil(what string, holds func() bool) {
 	w.Helper()
-	err := wait.PollUntilContextTimeout(w.ctx, time.Millisecond, 10*time.Second, true, func(context.Context) (bool, error) { return holds(), nil })
+	err := wait.PollUntilContextTimeout(w.ctx, time.Millisecond, time.Minute, true, func(context.Context) (bool, error) { return holds(), nil })
 	if err != nil {
 		w.Fatalf("waited to %s", what)
 	}

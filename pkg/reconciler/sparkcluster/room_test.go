@@ -25,6 +25,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/diagnosis"
 	"github.com/firesteel-dev/firesteel/pkg/kube/apierror"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/quotas"
+	"github.com/firesteel-dev/firesteel/test/harness/fakeclient"
 )
 
 // limited gives the namespace a quota of Pods and the controller a setting of quotas. The cluster asks for three Pods.
@@ -39,7 +40,9 @@ func (w *env) limited(settings config.QuotaSettings, pods string) {
 	installation.Admission = &config.Admission{QuotaSettings: settings}
 	w.ctx = config.ToContext(w.ctx, installation)
 	w.r.tracker.Configure(settings)
-	w.waitUntil("know the quota", func() bool { return w.r.tracker.Ready() && w.r.tracker.Limits("spark") })
+	w.waitUntil("know the quota", func() bool {
+		return w.r.tracker.Ready() && w.r.tracker.Limits("spark") && fakeclient.WatchesAll(&w.kube.Fake)
+	})
 	w.forgetWrites()
 }
 
@@ -221,7 +224,7 @@ func TestPodsOfAClusterThatHaveEndedDoNotCount(t *testing.T) {
 	w := newEnv(t, plainCluster())
 	w.runs()
 	for name, role := range map[string]string{"c-master-0": resources.Master, "c-worker-0": resources.Worker, "c-worker-1": resources.Worker} {
-		set := w.set(strings.TrimSuffix(strings.TrimSuffix(name, "-0"), "-1"))
+		set := w.set("c-" + role)
 		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
 			Namespace: "spark", Name: name, UID: types.UID(name), Labels: resources.Selector("c", role),
 			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(set, appsv1.SchemeGroupVersion.WithKind("StatefulSet"))},

@@ -120,6 +120,19 @@ func (c *ControlPlane) Kubectl(ctx context.Context, input string, arguments ...s
 	return string(output), nil
 }
 
+// Bash runs a command of a page in a folder, with kubectl on its path. environment is added, and wins.
+func (c *ControlPlane) Bash(ctx context.Context, folder, command string, environment ...string) (string, error) {
+	bash := exec.CommandContext(ctx, "bash", "-euo", "pipefail", "-c", command)
+	bash.Dir = folder
+	bash.Env = append(bash.Environ(), "KUBECONFIG="+c.Kubeconfig(), "PATH="+os.Getenv(Assets)+":"+os.Getenv("PATH"))
+	bash.Env = append(bash.Env, environment...)
+	output, err := bash.CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("%s: %w\n%s", command, err, output)
+	}
+	return string(output), nil
+}
+
 // Run starts another of the programs. It is killed with the control plane.
 func (c *ControlPlane) Run(program string, arguments ...string) error {
 	started, err := process.Start(c.path(program+".log"), environment, c.program(program), arguments...)

@@ -48,15 +48,12 @@ func (s shell) run(command string) string {
 		"spark-operator/spark-operator --version 2.5.2", s.chart+" --no-hooks",
 		"oci://registry.example.com/firesteel/charts/firesteel", firesteel+" --no-hooks",
 	).Replace(command)
-	bash := exec.CommandContext(s.Context(), "bash", "-euo", "pipefail", "-c", command)
-	bash.Dir = s.folder
-	bash.Env = append(bash.Environ(), "KUBECONFIG="+s.plane.Kubeconfig(), "HOME="+s.folder,
+	output, err := s.plane.Bash(s.Context(), s.folder, command, "HOME="+s.folder,
 		"PATH="+s.folder+":"+os.Getenv(controlplane.Assets)+":"+os.Getenv("PATH"))
-	output, err := bash.CombinedOutput()
 	if err != nil {
-		s.Fatalf("%s: %v\n%s", command, err, output)
+		s.Fatal(err)
 	}
-	return string(output)
+	return output
 }
 
 // page runs the command of the page that begins with a text.

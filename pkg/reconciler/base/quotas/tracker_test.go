@@ -30,6 +30,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/quota"
+	"github.com/firesteel-dev/firesteel/test/harness/fakeclient"
 )
 
 var start = time.Date(2026, 11, 26, 0, 0, 0, 0, time.UTC)
@@ -267,6 +268,7 @@ func TestTrackerWakesThoseForWhichThereIsRoom(t *testing.T) {
 	e.source.Set(reserved("c", "10"), true)
 	e.source.Set(waiting("d"), true)
 	e.woken(wakeDelay)
+	e.until("watch the quota", func() bool { return fakeclient.WatchesAll(&e.kube.Fake) })
 	larger := team("6")
 	if _, err := e.kube.CoreV1().ResourceQuotas("team-a").Update(t.Context(), larger, metav1.UpdateOptions{}); err != nil {
 		t.Fatal(err)
