@@ -102,7 +102,7 @@ var overview = dashboard{
 		lines("Transitions", "Transitions each second, by the state that began.", "ops",
 			query{`sum by (firesteel_state) (` + rate("firesteel_application_transitions_total") + `)`, "{{firesteel_state}}"}),
 		lines("Attempts that ended", "In one hour, by how they ended.", "none",
-			query{`sum by (firesteel_state) (increase(` + series("firesteel_namespace_attempts_ended_total") + `[1h]))`, "{{firesteel_state}}"}),
+			query{`sum by (firesteel_state) (` + inAnHour("firesteel_namespace_attempts_ended_total") + `)`, "{{firesteel_state}}"}),
 		lines("Longest wait by state", "", "s",
 			query{`max by (firesteel_state) (` + series("firesteel_application_wait_longest_seconds") + `)`, "{{firesteel_state}}"}),
 		lines("Start of drivers", "From the request of a driver to its next state.", "s",
@@ -137,7 +137,7 @@ func phaseNumber(phase, description string) panel {
 
 // ended is how many attempts ended in an hour, in the namespace that the reader chooses.
 func ended(matchers ...string) string {
-	return "increase(" + series("firesteel_namespace_attempts_ended_total", append([]string{inNamespace}, matchers...)...) + "[1h])"
+	return inAnHour("firesteel_namespace_attempts_ended_total", append([]string{inNamespace}, matchers...)...)
 }
 
 var namespace = dashboard{
@@ -156,8 +156,10 @@ var namespace = dashboard{
 }
 
 // inAnHour and inADay are what a counter grew by.
-func inAnHour(counter string) string { return "increase(" + series(counter) + "[1h])" }
-func inADay(counter string) string   { return "increase(" + series(counter) + "[1d])" }
+func inAnHour(counter string, matchers ...string) string {
+	return "increase(" + series(counter, matchers...) + "[1h])"
+}
+func inADay(counter string) string { return "increase(" + series(counter) + "[1d])" }
 
 var delivery = dashboard{
 	name: "delivery", title: "Firesteel / Delivery and handlers", description: "Events, handlers and schedules.",

@@ -3,6 +3,7 @@ package build
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -74,17 +75,18 @@ func sectionOf(changelog []byte, version string) (string, bool) {
 }
 
 // chartImages returns the images that the values of the chart name.
-func (r *Release) chartImages(values []byte) []chartImage {
+func (r *Release) chartImages(values map[string]string) []chartImage {
+	named := slices.Collect(maps.Values(values))
 	var images []chartImage
 	for _, image := range r.images {
-		if bytes.Contains(values, []byte(": ko://"+image.pkg+"\n")) {
+		if slices.Contains(named, image.repository) {
 			images = append(images, chartImage{image.repository, r.Registry + "/" + image.repository + "@" + image.digest.String()})
 		}
 	}
 	return images
 }
 
-// annotation returns an annotation whose value is YAML, as a line of Chart.yaml with those that it goes on in.
+// annotation returns the lines of Chart.yaml for an annotation whose value is YAML.
 func annotation(name string, value any) ([]byte, error) {
 	text, err := yaml.Marshal(value)
 	if err != nil {

@@ -31,7 +31,11 @@ func (r *Release) writeChart() error {
 	if err := chart.Set("Chart.yaml", map[string]string{"version": version, "appVersion": r.Version}); err != nil {
 		return err
 	}
-	notes, err := r.chartNotes(version, chart["values.yaml"])
+	values, err := r.imageValues(chart["values.yaml"])
+	if err != nil {
+		return err
+	}
+	notes, err := r.chartNotes(version, values)
 	if err != nil {
 		return err
 	}
@@ -39,10 +43,6 @@ func (r *Release) writeChart() error {
 		return errors.New("the chart has no annotation artifacthub.io/prerelease")
 	}
 	chart["Chart.yaml"] = prereleaseNote.ReplaceAllLiteral(chart["Chart.yaml"], notes)
-	values, err := r.imageValues(chart["values.yaml"])
-	if err != nil {
-		return err
-	}
 	values["chartVersion"] = version
 	if err := chart.Set("values.yaml", values); err != nil {
 		return err
@@ -57,7 +57,7 @@ func (r *Release) writeChart() error {
 }
 
 // chartNotes returns the annotations of the chart that depend on the release.
-func (r *Release) chartNotes(version string, values []byte) ([]byte, error) {
+func (r *Release) chartNotes(version string, values map[string]string) ([]byte, error) {
 	changelog, err := r.read("CHANGELOG.md")
 	if err != nil {
 		return nil, err
