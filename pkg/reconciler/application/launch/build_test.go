@@ -170,11 +170,11 @@ func TestLaunchOfAnotherVersionContinues(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	previous, err := launchID(json.Marshal, app, v1alpha1.Attempt{}, plan, apache.New(apache.Defaults{}).Ingredients(app))
+	previous, err := dialect.LaunchID(json.Marshal, app, v1alpha1.Attempt{}, plan, apache.New(apache.Defaults{}).Ingredients(app))
 	if err != nil {
 		t.Fatal(err)
 	}
-	next, err := launchID(spec.Encode, app, v1alpha1.Attempt{}, plan, apache.New(apache.Defaults{}).Ingredients(app))
+	next, err := dialect.LaunchID(spec.Encode, app, v1alpha1.Attempt{}, plan, apache.New(apache.Defaults{}).Ingredients(app))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,8 +2,6 @@ package launch
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -127,9 +125,6 @@ func (l *Launcher) deleteBegun(
 	return true, l.Deleter.DeleteOrphan(ctx, v.App, v.Policy, begun)
 }
 
-// executorLaunchLabel is the property that labels executors with the launch ID. The webhook of annotated Pods does not select Pods with it.
-const executorLaunchLabel = "spark.kubernetes.executor.label." + dialect.LabelLaunch
-
 // causeOf returns why an error of the submission ends the attempt; nil if there is no error.
 func causeOf(err error, v *view.Application) *lifecycle.Cause {
 	var absent *TemplateUnavailable
@@ -194,12 +189,12 @@ func (l *Launcher) build(
 	dialect.ApplySettings(&plan, d.Settings())
 	// The ID is made as the previous version of Firesteel makes it. So each version continues what the other has begun, in
 	// an upgrade, in a rollback and side by side. The next version may write the other ID, which this version reads.
-	id, err := launchID(json.Marshal, app, attempt, plan, d.Ingredients(app))
+	id, err := dialect.LaunchID(json.Marshal, app, attempt, plan, d.Ingredients(app))
 	if err != nil {
 		return built{}, err
 	}
 	if fenced != nil && fenced.ID != id {
-		canonical, err := launchID(spec.Encode, app, attempt, plan, d.Ingredients(app))
+		canonical, err := dialect.LaunchID(spec.Encode, app, attempt, plan, d.Ingredients(app))
 		if err != nil {
 			return built{}, err
 		}
@@ -207,15 +202,12 @@ func (l *Launcher) build(
 			id = canonical
 		}
 	}
-	plan.Labels = map[string]string{dialect.LabelLaunch: id}
-	plan.Properties[executorLaunchLabel] = id
-	d.AddLaunchLabels(&plan, id)
-	objects, err := dialect.Build(d, app, plan)
+	objects, err := dialect.BuildLaunch(d, app, &plan, id)
 	if err != nil {
 		return built{}, d.Refusals(app, err).Err()
 	}
 	warnings = append(warnings, dialect.LaunchWarnings(d, l.API.API, app, plan, objects)...)
-	l.setOwners(app, objects, id)
+	dialect.SetOwners(l.API.API, app, objects, id)
 	return built{objects, &v1alpha1.Launch{
 		ID: id, ApplicationID: plan.Names.AppID, DriverPod: objects.Driver.Name,
 		Warnings: l.Redactors.Texts(app, warnings.Sentences()),
@@ -224,46 +216,6 @@ func (l *Launcher) build(
 
 // createdAtOnce is how many objects of a launch are created at the same time.
 const createdAtOnce = 16
-
-// launchID returns a hash that identifies a launch. Another version of Firesteel may compute another hash: its fenced
-// launches are then treated as if the spec had been edited since.
-func launchID(
-	encode func(any) ([]byte, error), app dialect.Application, attempt v1alpha1.Attempt, plan submission.Plan, ingredients any,
-) (string, error) {
-	encoded, err := encode(struct {
-		UID         string
-		Attempt     int64
-		Plan        submission.Plan
-		Ingredients any
-	}{string(app.GetUID()), attempt.ID, plan, ingredients})
-	if err != nil {
-		return "", fmt.Errorf("encode plan: %w", err)
-	}
-	digest := sha256.Sum256(encoded)
-	return hex.EncodeToString(digest[:16]), nil
-}
-
-// setOwners makes the application the owner of the driver and of the objects before it. The driver owns the objects after it.
-func (l *Launcher) setOwners(app dialect.Application, objects *submission.Objects, id string) {
-	for _, object := range slices.Concat(objects.Before, objects.Owned) {
-		l.setLabels(object, id, objects.Driver.Labels[l.API.LabelApplication])
-	}
-	owner := *metav1.NewControllerRef(app, l.API.GroupVersionKind)
-	for _, object := range objects.Before {
-		object.SetOwnerReferences([]metav1.OwnerReference{owner})
-	}
-	objects.Driver.OwnerReferences = []metav1.OwnerReference{owner}
-}
-
-// setLabels sets the labels that identify an object of a launch. They override the user's.
-func (l *Launcher) setLabels(object submission.Object, id, application string) {
-	labels := object.GetLabels()
-	if labels == nil {
-		labels = map[string]string{}
-	}
-	labels[dialect.LabelLaunch], labels[l.API.LabelApplication] = id, application
-	object.SetLabels(labels)
-}
 
 // Create creates the objects of a fenced attempt. If an earlier object with the same name is not deleted yet, the
 // observation has the reason of the wait.
@@ -409,8 +361,7 @@ func (l *Launcher) create(ctx context.Context, app dialect.Application, objects 
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(createdAtOnce)
 	for i, object := range objects.Owned {
-		object.SetNamespace(result.driver.Namespace)
-		object.SetOwnerReferences([]metav1.OwnerReference{submission.OwnedBy(result.driver)})
+		dialect.OwnByDriver(object, result.driver)
 		group.Go(func() (err error) {
 			owned[i], err = l.ensure(ctx, app, object)
 			if slices.Contains(objects.Optional, object) && isRefused(err) {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/diagnosis"
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/kube"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/view"
@@ -31,7 +32,7 @@ func (l *Launcher) Follow(ctx context.Context, v *view.Application, record *v1al
 		record.Launch = nil
 	}
 	l.own.Add(app.GetUID(), record.Attempt.ID) // this process creates no driver of this attempt
-	id, err := launchID(json.Marshal, app, record.Attempt, submission.Plan{}, v.UserDriver.Objects)
+	id, err := dialect.LaunchID(json.Marshal, app, record.Attempt, submission.Plan{}, v.UserDriver.Objects)
 	if err != nil {
 		return err
 	}
@@ -84,7 +85,7 @@ func (l *Launcher) addObjects(ctx context.Context, v *view.Application, id strin
 		object := wanted.DeepCopyObject().(submission.Object)
 		object.SetNamespace(app.GetNamespace())
 		object.SetOwnerReferences([]metav1.OwnerReference{*metav1.NewControllerRef(app, l.API.GroupVersionKind)})
-		l.setLabels(object, id, app.GetName())
+		dialect.SetLaunchLabels(l.API.API, object, id, app.GetName())
 		created, err := l.ensure(ctx, app, object)
 		switch {
 		case isRefused(err):
