@@ -1,0 +1,11 @@
+// Package cli is the frame of the command line: the connection to the API server, streams, exit codes, and how results and errors are printed.
+// The verbs are in the packages below it, one for each family:
+//
+//	cmd/kubectl-spark -> root -> offline   plan, lint, convert: pure, without a cluster
+//	                          -> submit    spark-submit's command line, and manifests
+//	                          -> see       list, get, why, events, logs, ui, top
+//	                          -> act       suspend, resume, stop, rerun, delete, wait, schedule, cluster, namespace
+//
+// Each of them has a function Commands, which gets the Options of the process. A command returns an error and prints none: Run prints it in one
+// line and makes an exit code of it.
+package cli

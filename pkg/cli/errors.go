@@ -1,0 +1,115 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/firesteel-dev/firesteel/pkg/redact"
+)
+
+// The exit codes.
+const (
+	exitFailed            = 1
+	exitUsage             = 2
+	exitApplicationFailed = 3
+	exitInterrupted       = 130 // as a shell reports SIGINT
+)
+
+// UsageError reports that a command line is wrong: the exit code is 2.
+type UsageError struct {
+	message string
+	// Command is the line with which the user gets help; the frame fills it in.
+	command string
+}
+
+// Usage returns a UsageError. The message says what is wrong and what to write instead.
+func Usage(format string, values ...any) error {
+	return &UsageError{message: fmt.Sprintf(format, values...)}
+}
+
+func (e *UsageError) Error() string {
+	if e.command == "" {
+		return e.message
+	}
+	return fmt.Sprintf("%s (%s --help shows the usage)", e.message, e.command)
+}
+
+// ApplicationFailedError reports that the command did its work, and that the application failed: the exit code is 3.
+type ApplicationFailedError struct{ message string }
+
+// ApplicationFailed returns an ApplicationFailedError.
+func ApplicationFailed(format string, values ...any) error {
+	return &ApplicationFailedError{fmt.Sprintf(format, values...)}
+}
+
+func (e *ApplicationFailedError) Error() string { return e.message }
+
+// FoundError reports that a check found something and has printed it: the exit code is 1, and no more is printed.
+type FoundError struct{}
+
+func (*FoundError) Error() string { return "something is wrong with the manifests" }
+
+// exitCode returns the exit code for the error of a command.
+func exitCode(err error) int {
+	var usage *UsageError
+	var failed *ApplicationFailedError
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &usage):
+		return exitUsage
+	case errors.As(err, &failed):
+		return exitApplicationFailed
+	case errors.Is(err, context.Canceled):
+		return exitInterrupted
+	default:
+		return exitFailed
+	}
+}
+
+// connectionError says what to do if there is no cluster to talk to.
+func connectionError(err error) error {
+	if clientcmd.IsEmptyConfig(err) {
+		return errors.New("no kubeconfig names a cluster: set KUBECONFIG, or write --kubeconfig FILE")
+	}
+	return fmt.Errorf("the kubeconfig cannot be used: %w", err)
+}
+
+// explained returns the text of an error with the remedy, for errors of the API server and of the connection that any command may get.
+func explained(err error) string {
+	text := err.Error()
+	var status apierrors.APIStatus
+	var unreachable *url.Error
+	var network net.Error
+	switch {
+	case apierrors.IsUnauthorized(err):
+		return text + ": log in again, or choose another user by --context, --user or --token"
+	case apierrors.IsForbidden(err) && !strings.Contains(text, "admission"):
+		return text + ": ask for the right, or choose another user by --context, --user or --as"
+	case meta.IsNoMatchError(err):
+		return text + ": the CustomResourceDefinition is not in this cluster, so apply it or choose another --context"
+	case errors.As(err, &status):
+		return text
+	case errors.As(err, &unreachable) || errors.As(err, &network):
+		return "the API server does not answer: " + text + ": check --context, --server and the network"
+	default:
+		return text
+	}
+}
+
+// oneLine prints an error in one line without secrets.
+func oneLine(err error) string {
+	lines := strings.FieldsFunc(explained(err), func(r rune) bool { return r == '\n' || r == '\r' })
+	for i, line := range lines {
+		lines[i] = strings.TrimSpace(line)
+	}
+	return redact.Text(strings.Join(lines, "; "))
+}

@@ -1,0 +1,56 @@
+// Package root puts the command line together: the root command, with the verbs of all families.
+package root
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/firesteel-dev/firesteel/internal/version"
+	"github.com/firesteel-dev/firesteel/pkg/cli"
+)
+
+// families are the groups in which the help shows the verbs.
+var families = []struct {
+	id, title string
+	commands  func(*cli.Options) []*cobra.Command
+}{}
+
+const long = `Submit, follow, explain and check Apache Spark applications on Kubernetes.
+
+It works on the applications of spark.apache.org, sparkoperator.k8s.io and
+spark-operator.k8s.io, whichever operator runs them, with your own rights.
+
+Exit codes: 0; 1 if the command failed; 2 if its command line is wrong; 3 if the
+application failed.`
+
+// New returns the root command.
+func New(o *cli.Options) *cobra.Command {
+	root := &cobra.Command{
+		Use: cli.Plugin, Short: "Spark applications on Kubernetes", Long: long,
+		Annotations: map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl spark"},
+		Version:     version.String(),
+	}
+	root.SetVersionTemplate("{{.Version}}\n")
+	o.Connection.AddFlags(root.PersistentFlags())
+	root.PersistentFlags().BoolVar(&o.NoColor, "no-color", false, "Print no colours. Only terminals get them anyway.")
+	for _, family := range families {
+		root.AddGroup(&cobra.Group{ID: family.id, Title: family.title})
+		for _, command := range family.commands(o) {
+			command.GroupID = family.id
+			root.AddCommand(command)
+		}
+	}
+	root.AddCommand(versionCommand(o))
+	return root
+}
+
+func versionCommand(o *cli.Options) *cobra.Command {
+	return &cobra.Command{
+		Use: "version", Short: "Print the version", Args: cli.None,
+		RunE: func(*cobra.Command, []string) error {
+			_, err := fmt.Fprintln(o.Out, version.String())
+			return err
+		},
+	}
+}
