@@ -22,7 +22,8 @@ const (
 	ReasonExecutorsExceedQuota = "ExecutorsExceedQuota"
 )
 
-const remedyAskLess = "Raise the quota, or ask for less."
+// AskLess says what to do about a quota that has no room.
+const AskLess = "Raise the quota, or ask for less."
 
 // WaitingForQuota explains why the launch of an application or a cluster is held.
 func WaitingForQuota(namespace string, decision quota.Decision) Explanation {
@@ -34,7 +35,7 @@ func WaitingForQuota(namespace string, decision quota.Decision) Explanation {
 	switch decision.Kind() {
 	case quota.TooLarge:
 		e.Summary = fmt.Sprintf("It asks for more than a quota ever has: %s.", lacking(namespace, decision.Lacks))
-		e.Remedy = remedyAskLess
+		e.Remedy = AskLess
 	case quota.Lacking:
 		e.Summary = fmt.Sprintf("The launch waits for room: %s.%s", lacking(namespace, decision.Lacks), place)
 	case quota.Passed:
@@ -77,7 +78,7 @@ func lacking(namespace string, lacks []quota.Lack) string {
 func QuotaFails(kind, namespace, name string, decision quota.Decision) Explanation {
 	e := Explanation{
 		Status: metav1.ConditionFalse, Reason: ReasonQuotaWouldBeExceeded, Summary: WaitingForQuota(namespace, decision).Summary,
-		Remedy: remedyAskLess,
+		Remedy: AskLess,
 	}
 	if len(decision.Lacks) > 0 {
 		lack := decision.Lacks[0]
@@ -100,6 +101,6 @@ func ExecutorsExceedQuota(namespace string, lacks []quota.Lack) Explanation {
 	return Explanation{
 		Status: metav1.ConditionUnknown, Reason: ReasonExecutorsExceedQuota,
 		Summary: fmt.Sprintf("The quota refuses executors: %s.", lacking(namespace, lacks)),
-		Remedy:  remedyAskLess,
+		Remedy:  AskLess,
 	}
 }

@@ -27,7 +27,7 @@ func ObserveDriver(pod *corev1.Pod, mainContainer string) *Driver {
 		End:              ended,
 		Unknown:          ended == nil && unknown(pod),
 		Waiting:          WaitingCause(pod, "Driver Pod"),
-		PreparingSince:   preparingSince(pod),
+		PreparingSince:   PreparingSince(pod),
 		Disruption:       disruption(pod),
 		Stopped:          stopped(pod, mains),
 		Terminating:      pod.DeletionTimestamp != nil,

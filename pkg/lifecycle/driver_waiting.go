@@ -76,9 +76,9 @@ func unscheduled(what, message string) string {
 	return sentence + ": " + strings.Join(slices.Compact(reasons), ", ") + "."
 }
 
-// preparingSince returns when a Pod was bound to a node that has not prepared its volumes and network yet. The
+// PreparingSince returns when a Pod was bound to a node that has not prepared its volumes and network yet. The
 // kubelet reports what is missing only in Kubernetes Events.
-func preparingSince(pod *corev1.Pod) time.Time {
+func PreparingSince(pod *corev1.Pod) time.Time {
 	scheduled, prepared := condition(pod, corev1.PodScheduled), condition(pod, corev1.PodReadyToStartContainers)
 	if scheduled == nil || scheduled.Status != corev1.ConditionTrue || prepared == nil || prepared.Status != corev1.ConditionFalse ||
 		pod.Status.Phase != corev1.PodPending {

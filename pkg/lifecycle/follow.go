@@ -84,8 +84,17 @@ func nodeLostCause(driver *Driver) Cause {
 	return cause
 }
 
-// preparationTime is how long a node may prepare a Pod before that is reported as an obstacle.
-const preparationTime = time.Minute
+// PreparationTime is how long a node may prepare a Pod before that is reported as an obstacle.
+const PreparationTime = time.Minute
+
+// PreparingCause is why a Pod does not start whose node has not prepared its volumes and network. what names the Pod.
+func PreparingCause(what string) *Cause {
+	return &Cause{
+		Class: ClassInfrastructure, Reason: "PodNotReadyToStartContainers",
+		Message: fmt.Sprintf("The %s waits on its node for its volumes or its network: look for a volume, Secret or ConfigMap "+
+			"that does not exist; kubectl describe shows the Pod's events.", what),
+	}
+}
 
 // setObstacle sets what keeps the driver from starting.
 func (m *machine) setObstacle() {
@@ -95,14 +104,10 @@ func (m *machine) setObstacle() {
 	case driver.Waiting != nil:
 		m.obstacle = driver.Waiting
 	case driver.PreparingSince.IsZero():
-	case m.now.Before(driver.PreparingSince.Add(preparationTime)):
-		m.requeueAt(driver.PreparingSince.Add(preparationTime))
+	case m.now.Before(driver.PreparingSince.Add(PreparationTime)):
+		m.requeueAt(driver.PreparingSince.Add(PreparationTime))
 	default:
-		m.obstacle = &Cause{
-			Class: ClassInfrastructure, Reason: "PodNotReadyToStartContainers",
-			Message: "The driver Pod waits on its node for its volumes or its network: look for a volume, Secret or ConfigMap " +
-				"that does not exist; kubectl describe shows the Pod's events.",
-		}
+		m.obstacle = PreparingCause("driver Pod")
 	}
 }
 

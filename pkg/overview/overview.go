@@ -1,0 +1,293 @@
+package overview
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	firesteelv1alpha1 "github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/applications"
+	"github.com/firesteel-dev/firesteel/pkg/check"
+	"github.com/firesteel-dev/firesteel/pkg/config"
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
+	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/outbox"
+	"github.com/firesteel-dev/firesteel/pkg/redact"
+	"github.com/firesteel-dev/firesteel/pkg/schedule/variant"
+)
+
+// Kind is what sort of object it is, whatever its API.
+type Kind string
+
+// The kinds.
+const (
+	Application Kind = "application"
+	Cluster     Kind = "cluster"
+	Schedule    Kind = "schedule"
+)
+
+// Phase is where an object is in its life, for programs that wait and for colours.
+type Phase string
+
+// The phases.
+const (
+	// Waiting is before the driver runs, and between attempts.
+	Waiting Phase = "waiting"
+	// Running is from the start of the driver on. A schedule that starts runs is running, too.
+	Running Phase = "running"
+	// Succeeded and Failed are the end.
+	Succeeded Phase = "succeeded"
+	Failed    Phase = "failed"
+)
+
+// Object is an object of any kind.
+type Object struct {
+	Kind Kind
+	// Source is the object as it was read, and Typed the same decoded.
+	Source *unstructured.Unstructured
+	Typed  check.Object
+	// State is as the status shows it; empty if it shows none. Since is when it began; zero if that is not known.
+	State string
+	Since time.Time
+	Phase Phase
+	// Reason and Message are those of the condition that sums the object up; empty without conditions.
+	Reason, Message string
+	// Attempt is the number of the attempt, from 0 as in the record; negative if there is none.
+	Attempt int64
+	// Record is status.firesteel, or what was read from the status of another operator. Inherited reports whether it is that. It is nil for
+	// schedules and for what no operator has begun with.
+	Record    *firesteelv1alpha1.Record
+	Inherited bool
+	// DriverPod is the name of the driver Pod as far as the status names it.
+	DriverPod string
+	// Executors are how many executors the status shows as running, and Known reports whether it shows any number. Of a cluster they are the
+	// workers.
+	Executors int
+	Known     bool
+	// Conditions are those of the status.
+	Conditions []metav1.Condition
+
+	api     *applications.API
+	dialect dialect.Dialect
+}
+
+// Read reads an object. An object whose spec cannot be decoded is no error: its conditions say so.
+func Read(source *unstructured.Unstructured) (*Object, error) {
+	encoded, err := source.MarshalJSON()
+	if err != nil {
+		return nil, fmt.Errorf("%s %s/%s cannot be read: %w", source.GetKind(), source.GetNamespace(), source.GetName(), err)
+	}
+	typed, err := check.Decode(encoded)
+	if err != nil {
+		return nil, fmt.Errorf("%s %s/%s cannot be read: %w", source.GetKind(), source.GetNamespace(), source.GetName(), err)
+	}
+	o := &Object{Source: source, Typed: typed, Attempt: -1, Phase: Waiting}
+	switch typed := typed.(type) {
+	case *sparkv1.SparkCluster:
+		o.readCluster(typed)
+	case variant.Schedule:
+		o.readSchedule(*typed.GetScheduleStatus())
+	case dialect.Application:
+		o.readApplication(typed)
+	}
+	return o, nil
+}
+
+// Name returns the name of the object.
+func (o *Object) Name() string { return o.Source.GetName() }
+
+// Namespace returns the namespace of the object.
+func (o *Object) Namespace() string { return o.Source.GetNamespace() }
+
+// Group returns the group of the object's API.
+func (o *Object) Group() string { return o.Source.GroupVersionKind().Group }
+
+func (o *Object) readApplication(app dialect.Application) {
+	o.Kind = Application
+	o.api = applications.All(nil)[o.Group()]
+	o.dialect = o.api.Dialect(config.Default())
+	o.State, o.Conditions = o.dialect.VisibleState(app), app.GetConditions()
+	o.Record = app.GetRecord()
+	if o.Record == nil && o.dialect.HasForeignStatus(app) {
+		if inherited, err := o.dialect.Inherit(app); err == nil {
+			o.Record, o.Inherited = inherited, true
+		}
+	}
+	if c := meta.FindStatusCondition(o.Conditions, dialect.ConditionSucceeded); c != nil {
+		o.Reason, o.Message = c.Reason, c.Message
+	}
+	o.Phase = phaseOf(o.Record)
+	if o.Record != nil {
+		current := outbox.Current(o.Record)
+		o.Attempt, o.Since, o.DriverPod = o.Record.Attempt.ID, current.Time.Time, current.DriverPod
+		if launch := o.Record.Launch; launch != nil {
+			o.DriverPod = launch.DriverPod
+		}
+	}
+	shown := statusOf(o.Source)
+	o.DriverPod = cmp.Or(o.DriverPod, shown.DriverInfo.PodName)
+	o.Message = cmp.Or(o.Message, shown.ApplicationState.ErrorMessage, shown.CurrentState.Message)
+	if len(shown.ExecutorState) > 0 {
+		o.Known = true
+		for _, state := range shown.ExecutorState {
+			if state == "RUNNING" {
+				o.Executors++
+			}
+		}
+	}
+}
+
+// status are the fields of statuses that are read without their types.
+type status struct {
+	DriverInfo struct {
+		PodName string `json:"podName"`
+	} `json:"driverInfo"`
+	ApplicationState struct {
+		ErrorMessage string `json:"errorMessage"`
+	} `json:"applicationState"`
+	CurrentState struct {
+		Message string `json:"message"`
+	} `json:"currentState"`
+	ExecutorState map[string]string `json:"executorState"`
+}
+
+// statusOf reads a status. One that cannot be read is empty: the decoder of the type reports why.
+func statusOf(source *unstructured.Unstructured) (s status) {
+	encoded, err := json.Marshal(source.Object["status"])
+	if err != nil || json.Unmarshal(encoded, &s) != nil {
+		return status{}
+	}
+	return s
+}
+
+// phaseOf returns the phase of an application.
+func phaseOf(record *firesteelv1alpha1.Record) Phase {
+	current := outbox.Current(record)
+	state, end := lifecycle.State(current.State), outbox.LastEnd(record)
+	switch {
+	case state.Terminated() && end != nil && end.End.Outcome == firesteelv1alpha1.OutcomeSucceeded, state == lifecycle.Succeeded:
+		return Succeeded
+	case state.Terminated(), state.Failure() && end != nil && !end.End.RestartAllowed:
+		return Failed
+	case state.DriverRuns(), state == lifecycle.Unknown, state == lifecycle.Suspending:
+		return Running
+	default:
+		return Waiting
+	}
+}
+
+func (o *Object) readCluster(c *sparkv1.SparkCluster) {
+	o.Kind, o.Record, o.Conditions = Cluster, c.Status.Firesteel, c.Status.Conditions
+	if c.Status.CurrentState != nil {
+		o.State, o.Message = c.Status.CurrentState.CurrentStateSummary, c.Status.CurrentState.Message
+	}
+	if c.Status.CurrentAttemptSummary != nil && c.Status.CurrentAttemptSummary.AttemptInfo != nil {
+		o.Attempt = c.Status.CurrentAttemptSummary.AttemptInfo.ID
+	}
+	if o.Record != nil {
+		o.Since = outbox.Current(o.Record).Time.Time
+	}
+	if c.Status.Workers != nil {
+		o.Executors, o.Known = int(c.Status.Workers.Registered), true
+	}
+	switch {
+	case o.State == "RunningHealthy":
+		o.Phase = Running
+	case strings.Contains(o.State, "Fail"):
+		o.Phase = Failed
+	case lifecycle.State(o.State).Terminated():
+		o.Phase = phaseOf(o.Record)
+	}
+	o.sumUp("Ready")
+}
+
+func (o *Object) readSchedule(s firesteelv1alpha1.ScheduleStatus) {
+	o.Kind, o.State, o.Conditions, o.Message = Schedule, string(s.ScheduleState), s.Conditions, s.Reason
+	switch s.ScheduleState {
+	case firesteelv1alpha1.ScheduleStateScheduled:
+		o.Phase = Running
+	case firesteelv1alpha1.ScheduleStateFailedValidation:
+		o.Phase = Failed
+	}
+	o.sumUp("Scheduled")
+}
+
+// sumUp takes reason and message from a condition, if the object has it.
+func (o *Object) sumUp(kind string) {
+	if c := meta.FindStatusCondition(o.Conditions, kind); c != nil {
+		o.Reason, o.Message = c.Reason, c.Message
+	}
+}
+
+// ShortReason returns the reason if it says more than the state.
+func (o *Object) ShortReason() string {
+	if o.Reason == o.State {
+		return ""
+	}
+	return o.Reason
+}
+
+// Redactor removes the secrets of the object from texts.
+func (o *Object) Redactor() *redact.Redactor {
+	encoded, err := json.Marshal(map[string]any{"spec": o.Source.Object["spec"]})
+	if err != nil {
+		return nil
+	}
+	return redact.For(encoded)
+}
+
+// StatusWriter returns the field manager that last wrote the status; empty if none is known.
+func (o *Object) StatusWriter() string {
+	var last metav1.ManagedFieldsEntry
+	for _, entry := range o.Source.GetManagedFields() {
+		ofStatus := entry.Subresource == "status" || entry.FieldsV1 != nil && strings.Contains(string(entry.FieldsV1.Raw), `"f:status"`)
+		if ofStatus && (last.Time == nil || entry.Time != nil && last.Time.Before(entry.Time)) {
+			last = entry
+		}
+	}
+	return last.Manager
+}
+
+// PodSelector returns the labels of the Pods of the object: a driver and its executors, or a master and its workers. It is empty for
+// schedules.
+func (o *Object) PodSelector() string {
+	switch {
+	case o.Kind == Cluster:
+		return clusterLabel + "=" + o.Name()
+	case o.api == nil:
+		return ""
+	case o.api.UserDriverLabel != "":
+		if app := o.Typed.(dialect.Application); o.dialect.UserDriver(app) != nil {
+			return o.api.UserDriverLabel + "=" + o.api.UserDriverID(app)
+		}
+	}
+	driver := o.dialect.DriverLabels(o.Typed.(dialect.Application))
+	ofApplication := slices.DeleteFunc(strings.Split(driver, ","), func(label string) bool { return !strings.HasPrefix(label, o.api.LabelApplication+"=") })
+	return strings.Join(ofApplication, ",")
+}
+
+// LabelApplication returns the label of the Pods of the object's API that names their application; empty if there is none.
+func (o *Object) LabelApplication() string {
+	if o.api == nil {
+		return ""
+	}
+	return o.api.LabelApplication
+}
+
+// MainContainer returns the name of the container that runs a driver.
+func (o *Object) MainContainer(driver *corev1.Pod) string {
+	wanted := ""
+	if o.Kind == Application {
+		wanted = o.dialect.Policy(o.Typed.(dialect.Application)).MainContainer
+	}
+	return lifecycle.DriverContainer(&driver.Status, wanted)
+}
