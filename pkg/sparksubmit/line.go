@@ -1,0 +1,95 @@
+package sparksubmit
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// ClusterMaster is the master that a Pod of a cluster can reach.
+const ClusterMaster = "k8s://https://kubernetes.default.svc"
+
+// Files are the names of files for what a command line cannot hold itself.
+type Files struct{ DriverTemplate, ExecutorTemplate string }
+
+// Line returns the arguments of spark-submit for a submission, in groups: an option with its value, and at last the application file with
+// its arguments. Parse and Resolve make the same submission of them. Pod templates must be in files.
+func (s *Submission) Line(files Files) [][]string {
+	master := ClusterMaster
+	if url := s.Client[masterKey]; url != "" {
+		master = "k8s://" + url
+	}
+	groups := [][]string{{optionMaster, master}, {optionDeployMode, "cluster"}}
+	add := func(option, value string) {
+		if value != "" {
+			groups = append(groups, []string{option, value})
+		}
+	}
+	if s.Named {
+		add(optionName, s.Name)
+	}
+	add(optionClass, s.MainClass)
+	add(optionProxyUser, s.ProxyUser)
+	conf := s.submitted(files)
+	for _, option := range Options {
+		if value := conf[option.Property]; option.Property != "" && value != "" {
+			add(option.Name, value)
+			delete(conf, option.Property)
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(conf)) {
+		add(optionConf, key+"="+conf[key])
+	}
+	return append(groups, append([]string{s.Resource}, s.Arguments...))
+}
+
+// submitted are the properties that the options and --conf give.
+func (s *Submission) submitted(files Files) map[string]string {
+	conf := maps.Clone(s.Properties)
+	for key, value := range s.Client {
+		if key != masterKey {
+			conf[key] = value
+		}
+	}
+	if s.Namespace != "" {
+		conf[namespaceKey] = s.Namespace
+	}
+	for key, template := range map[string]struct {
+		given *corev1.PodTemplateSpec
+		file  string
+	}{
+		driverTemplateKey:   {s.DriverTemplate, files.DriverTemplate},
+		executorTemplateKey: {s.ExecutorTemplate, files.ExecutorTemplate},
+	} {
+		if template.given != nil {
+			conf[key] = template.file
+		}
+	}
+	return conf
+}
+
+// Shell returns a command line for a POSIX shell, with a line for each group.
+func Shell(command string, groups [][]string) string {
+	lines := []string{command}
+	for _, group := range groups {
+		var quoted []string
+		for _, argument := range group {
+			quoted = append(quoted, quote(argument))
+		}
+		lines = append(lines, strings.Join(quoted, " "))
+	}
+	return strings.Join(lines, " \\\n  ")
+}
+
+// plain matches what a shell takes as it is.
+var plain = regexp.MustCompile(`^[A-Za-z0-9_@%+=:,./-]+$`)
+
+func quote(argument string) string {
+	if plain.MatchString(argument) {
+		return argument
+	}
+	return "'" + strings.ReplaceAll(argument, "'", `'\''`) + "'"
+}

@@ -1,0 +1,148 @@
+package sparksubmit
+
+import (
+	"cmp"
+	"encoding/json"
+	"maps"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/firesteel-dev/firesteel/pkg/dialect/early"
+	"github.com/firesteel-dev/firesteel/pkg/finding"
+	"github.com/firesteel-dev/firesteel/pkg/submission"
+)
+
+// Object is the manifest of an application.
+type Object = map[string]any
+
+// Apache returns the submission as an application of the Apache operator's API, with the name of the object.
+func (s *Submission) Apache(name, namespace string) Object {
+	conf := s.conf(name)
+	spec := Object{"runtimeVersions": Object{"sparkVersion": s.SparkVersion}, "sparkConf": conf}
+	set(spec, "mainClass", s.MainClass)
+	set(spec, "proxyUser", s.ProxyUser)
+	if s.Resource != noResource {
+		set(spec, resourceFields[KindOf(s.Resource)], s.Resource)
+	}
+	setArguments(spec, "driverArgs", s.Arguments)
+	setTemplate(spec, "driverSpec", "podTemplateSpec", s.DriverTemplate)
+	setTemplate(spec, "executorSpec", "podTemplateSpec", s.ExecutorTemplate)
+	return object("spark.apache.org/v1", name, namespace, spec)
+}
+
+// resourceFields are the fields of the main resource.
+var resourceFields = map[submission.ResourceKind]string{submission.Java: "jars", submission.Python: "pyFiles", submission.R: "sparkRFiles"}
+
+// Kubeflow returns the submission as an application of the Kubeflow operator's API, with the name of the object.
+func (s *Submission) Kubeflow(name, namespace string) Object {
+	driver, executor := Object{}, Object{}
+	setTemplate(driver, "template", "", s.DriverTemplate)
+	setTemplate(executor, "template", "", s.ExecutorTemplate)
+	spec := s.spec(name, driver, executor)
+	spec["mode"], spec["sparkVersion"] = "cluster", s.SparkVersion
+	set(spec, "proxyUser", s.ProxyUser)
+	return object("sparkoperator.k8s.io/v1beta2", name, namespace, spec)
+}
+
+// Early returns the submission as an application of the early operator's API, with the name of the object. It returns what that API cannot
+// express, too.
+func (s *Submission) Early(name, namespace string) (Object, finding.List) {
+	var found finding.List
+	const message, remedy = "has no field in spark-operator.k8s.io", "choose another API, such as --api sparkoperator.k8s.io"
+	if s.ProxyUser != "" {
+		found.Refuse(optionProxyUser, s.ProxyUser, message, remedy)
+	}
+	for key, template := range map[string]*corev1.PodTemplateSpec{driverTemplateKey: s.DriverTemplate, executorTemplateKey: s.ExecutorTemplate} {
+		if template != nil {
+			found.Refuse(cmp.Or(s.origins[key], key), nil, message, remedy)
+		}
+	}
+	app := object("spark-operator.k8s.io/v1alpha1", name, namespace, s.spec(name, Object{}, Object{}))
+	app["metadata"].(Object)["annotations"] = Object{early.AnnotationSparkVersion: s.SparkVersion}
+	return app, found
+}
+
+// spec returns the fields that the APIs of the Kubeflow and the early operator share.
+func (s *Submission) spec(name string, driver, executor Object) Object {
+	conf := s.conf(name)
+	if _, set := conf[instancesKey]; !set && !submission.DynamicAllocation(func(key string) string { return conf[key] }) {
+		conf[instancesKey] = sparkInstances
+	}
+	spec := Object{
+		"type": types[KindOf(s.Resource)], "mainApplicationFile": s.Resource, "sparkConf": conf, "driver": driver, "executor": executor,
+	}
+	set(spec, "mainClass", s.MainClass)
+	setArguments(spec, "arguments", s.Arguments)
+	return spec
+}
+
+var types = map[submission.ResourceKind]string{submission.Java: "Scala", submission.Python: "Python", submission.R: "R"}
+
+// sparkInstances is how many executors Spark asks for if no property says. The default of the Kubeflow operator is another.
+const sparkInstances = "2"
+
+// conf returns the properties of a manifest. Spark's name of the application is the object's, as both operators have it.
+func (s *Submission) conf(name string) map[string]string {
+	conf := maps.Clone(s.Properties)
+	conf[nameKey] = name
+	return conf
+}
+
+func object(apiVersion, name, namespace string, spec Object) Object {
+	for key, value := range spec {
+		if conf, isConf := value.(map[string]string); isConf {
+			spec[key] = values(conf)
+		}
+	}
+	metadata := Object{"name": name}
+	set(metadata, "namespace", namespace)
+	return Object{"apiVersion": apiVersion, "kind": "SparkApplication", "metadata": metadata, "spec": spec}
+}
+
+func values(conf map[string]string) Object {
+	all := Object{}
+	for key, value := range conf {
+		all[key] = value
+	}
+	return all
+}
+
+// set sets a field that is not empty.
+func set(spec Object, field, value string) {
+	if value != "" {
+		spec[field] = value
+	}
+}
+
+func setArguments(spec Object, field string, arguments []string) {
+	if len(arguments) == 0 {
+		return
+	}
+	var all []any
+	for _, argument := range arguments {
+		all = append(all, argument)
+	}
+	spec[field] = all
+}
+
+// setTemplate sets a template, within another field unless that has no name.
+func setTemplate(spec Object, field, within string, template *corev1.PodTemplateSpec) {
+	if template == nil {
+		return
+	}
+	var content Object
+	encoded, err := json.Marshal(template)
+	if err == nil {
+		err = json.Unmarshal(encoded, &content)
+	}
+	if err != nil {
+		panic(err) // it was decoded from JSON
+	}
+	if metadata, ok := content["metadata"].(Object); ok {
+		delete(metadata, "creationTimestamp") // nil
+	}
+	if within != "" {
+		content = Object{within: content}
+	}
+	spec[field] = content
+}

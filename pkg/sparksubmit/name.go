@@ -1,0 +1,47 @@
+package sparksubmit
+
+import (
+	"regexp"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+)
+
+// maxName leaves room for what is added to an application's name to name its objects.
+const maxName = 40
+
+var notInName = regexp.MustCompile(`[^a-z0-9]+`)
+
+// ObjectName returns a name for the object of an application, and whether that is the application's own name, unchanged.
+func ObjectName(name string) (objectName string, same bool) {
+	if len(name) <= maxName && len(validation.IsDNS1035Label(name)) == 0 {
+		return name, true
+	}
+	if at := strings.LastIndex(name, "."); at >= 0 && !strings.ContainsAny(name, " /") {
+		name = shortName(name, at)
+	}
+	objectName = strings.Trim(notInName.ReplaceAllString(strings.ToLower(name), "-"), "-")
+	objectName = strings.Trim(objectName[:min(len(objectName), maxName)], "-")
+	switch {
+	case objectName == "":
+		return "spark", false
+	case objectName[0] >= '0' && objectName[0] <= '9':
+		return ("spark-" + objectName)[:min(len("spark-")+len(objectName), maxName)], false
+	default:
+		return objectName, false
+	}
+}
+
+// fileSuffix matches the ends of application files.
+var fileSuffix = regexp.MustCompile(`\.(jar|py|[rR])$`)
+
+// shortName returns the last part of the name of a class in words, or the name of a file without its suffix. at is the last dot.
+func shortName(name string, at int) string {
+	if fileSuffix.MatchString(name) {
+		return name[:at]
+	}
+	return words.ReplaceAllString(strings.TrimSuffix(name[at+1:], "$"), "$1-$2")
+}
+
+// words finds where words meet in the name of a class.
+var words = regexp.MustCompile(`([a-z0-9])([A-Z])`)

@@ -1,0 +1,201 @@
+package sparksubmit
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/firesteel-dev/firesteel/internal/text"
+	"github.com/firesteel-dev/firesteel/pkg/redact"
+)
+
+// MaxBytes bounds a command line, each file that it names, and the properties of all: the API server takes no larger objects.
+const MaxBytes = 1 << 20
+
+// noResource is spark-submit's word for an application whose class is in the jars of the image.
+const noResource = "spark-internal"
+
+// Action is what a command line asks for.
+type Action int
+
+// What a command line can ask for.
+const (
+	Submit Action = iota
+	Kill
+	Status
+	PrintVersion
+	PrintHelp
+	// PrintUsage is help because of an error.
+	PrintUsage
+)
+
+func (a Action) String() string {
+	return [...]string{"SUBMIT", "KILL", "REQUEST_STATUS", "PRINT_VERSION", "HELP", "USAGE_ERROR"}[a]
+}
+
+// CommandLine is a command line of spark-submit as it is written.
+type CommandLine struct {
+	Action Action
+	// SubmissionID is the one that --kill or --status names.
+	SubmissionID string
+	// Verbose is --verbose.
+	Verbose bool
+	// Resource is the application file; empty if none is named.
+	Resource string
+	// Arguments are those of the application.
+	Arguments []string
+
+	// options are the values by the name of their option. A later one wins.
+	options map[string]string
+	// conf are the properties of --conf. A later one wins.
+	conf                 map[string]string
+	extraPropertiesFiles []string
+}
+
+// Given returns the value of an option, and whether it is given.
+func (c *CommandLine) Given(option string) (string, bool) {
+	value, given := c.options[option]
+	return value, given
+}
+
+// Empty reports whether the command line says nothing that spark-submit understands.
+func (c *CommandLine) Empty() bool {
+	return c.Action == Submit && c.Resource == "" && len(c.options) == 0 && len(c.conf) == 0 && len(c.extraPropertiesFiles) == 0
+}
+
+// Foreign handles an option that is not spark-submit's. arguments begin with it. It returns how many it takes: none if it does not know it.
+type Foreign func(arguments []string) (taken int, err error)
+
+// equalsForm matches an option with its value in one argument.
+var equalsForm = regexp.MustCompile(`(?s)^(--[^=]+)=(.+)$`)
+
+// mixing are classes whose command lines mix options with arguments of the application.
+var mixing = map[string]bool{
+	"org.apache.spark.sql.hive.thriftserver.SparkSQLCLIDriver": true,
+	"org.apache.spark.sql.hive.thriftserver.HiveThriftServer2": true,
+}
+
+// Parse reads arguments of spark-submit. The first that is no option is the application file, and all after it are the application's. foreign
+// may be nil.
+func Parse(arguments []string, foreign Foreign) (*CommandLine, error) {
+	if err := bounded(arguments); err != nil {
+		return nil, err
+	}
+	c := &CommandLine{options: map[string]string{}, conf: map[string]string{}}
+	for len(arguments) > 0 && c.Action != PrintVersion {
+		taken, err := c.option(arguments, foreign)
+		if err != nil {
+			return nil, err
+		}
+		switch {
+		case taken > 0:
+			arguments = arguments[taken:]
+		case mixing[c.options[optionClass]] && arguments[0] != noResource:
+			c.Resource = noResource
+			c.Arguments = append(c.Arguments, arguments[0])
+			arguments = arguments[1:]
+		case strings.HasPrefix(arguments[0], "-"):
+			name, _ := split(arguments[0])
+			return nil, fmt.Errorf("unrecognized option: %s", shown(name))
+		default:
+			c.Resource = arguments[0]
+			c.Arguments = append(c.Arguments, arguments[1:]...)
+			arguments = nil
+		}
+	}
+	if c.Resource == "" && mixing[c.options[optionClass]] {
+		c.Resource = noResource
+	}
+	return c, nil
+}
+
+func bounded(arguments []string) error {
+	size := 0
+	for _, argument := range arguments {
+		size += len(argument) + 1
+	}
+	if size > MaxBytes {
+		return fmt.Errorf("the command line has %d bytes, and an application can hold %d: write properties or arguments into a file", size, MaxBytes)
+	}
+	return nil
+}
+
+// split divides --option=value.
+func split(argument string) (name, value string) {
+	if parts := equalsForm.FindStringSubmatch(argument); parts != nil {
+		return parts[1], parts[2]
+	}
+	return argument, ""
+}
+
+// option reads the option with which arguments begin. taken is 0 if they begin with none.
+func (c *CommandLine) option(arguments []string, foreign Foreign) (taken int, err error) {
+	name, value := split(arguments[0])
+	option, known := optionOf(name)
+	switch {
+	case !known && foreign != nil && len(name) > 1 && strings.HasPrefix(name, "-"):
+		return foreign(arguments)
+	case !known:
+		return 0, nil
+	case option.Value == "":
+		return 1, c.handle(option.Name, "")
+	case value != "":
+		return 1, c.handle(option.Name, value)
+	case len(arguments) == 1:
+		return 0, fmt.Errorf("missing argument for option '%s'", name)
+	default:
+		return 2, c.handle(option.Name, arguments[1])
+	}
+}
+
+func (c *CommandLine) handle(name, value string) error {
+	switch name {
+	case optionConf:
+		return c.setProperty(value)
+	case optionExtraPropertiesFile:
+		c.extraPropertiesFiles = append(c.extraPropertiesFiles, value)
+	case optionDeployMode:
+		if value != "client" && value != "cluster" {
+			return fmt.Errorf(`--deploy-mode must be either "client" or "cluster", not %q`, text.Clip(value, maxShown))
+		}
+	case optionKill:
+		return c.manage(Kill, value)
+	case optionStatus:
+		return c.manage(Status, value)
+	case optionVersion:
+		c.Action = PrintVersion
+	case optionHelp:
+		c.Action = PrintHelp
+	case optionUsageError:
+		c.Action = PrintUsage
+	case optionVerbose:
+		c.Verbose = true
+	}
+	c.options[name] = value
+	return nil
+}
+
+func (c *CommandLine) setProperty(pair string) error {
+	key, value, found := strings.Cut(pair, "=")
+	if !found {
+		return fmt.Errorf("invalid argument to --conf: %s: write PROPERTY=VALUE", shown(pair))
+	}
+	c.conf[key] = value
+	return nil
+}
+
+func (c *CommandLine) manage(action Action, id string) error {
+	switch {
+	case c.Action != Submit && c.Action != PrintHelp && c.Action != PrintUsage:
+		return fmt.Errorf("action cannot be both %s and %s: write one of --kill and --status, once", c.Action, action)
+	case id == "":
+		return fmt.Errorf("the submission ID is empty: write NAMESPACE:NAME, with the name of the application or of its driver Pod")
+	}
+	c.Action, c.SubmissionID = action, id
+	return nil
+}
+
+const maxShown = 128
+
+// shown is what an error repeats of an argument.
+func shown(argument string) string { return redact.Text(text.Clip(argument, maxShown)) }

@@ -1,0 +1,421 @@
+package sparksubmit
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/firesteel-dev/firesteel/internal/text"
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
+	"github.com/firesteel-dev/firesteel/pkg/finding"
+	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
+	"github.com/firesteel-dev/firesteel/pkg/submission"
+)
+
+// Sources are what a command line refers to.
+type Sources struct {
+	// Environment returns a variable of the environment.
+	Environment func(name string) string
+	// ReadFile returns a file, at most MaxBytes and one more of it. The error of one that does not exist is fs.ErrNotExist.
+	ReadFile func(name string) ([]byte, error)
+}
+
+// Submission is what a command line submits, whatever the form in which it is written.
+type Submission struct {
+	// Name is the application's. It is that of the class or of the file if the command line has none, and then Named is false.
+	Name  string
+	Named bool
+	// Namespace is the one of the properties; empty if they name none.
+	Namespace string
+	// SparkVersion is the version of Spark that runs; empty if neither the image nor an installed Spark tells it.
+	SparkVersion string
+	MainClass    string
+	// Resource is the application file, or spark-internal.
+	Resource  string
+	Arguments []string
+	ProxyUser string
+	// Properties are all others. They hold no property that the fields above and below stand for.
+	Properties map[string]string
+	// DriverTemplate and ExecutorTemplate are Pod templates of local files.
+	DriverTemplate, ExecutorTemplate *corev1.PodTemplateSpec
+	// Client are properties that only the command itself needs.
+	Client map[string]string
+
+	// origins are what the user wrote each property as.
+	origins map[string]string
+}
+
+// Resolve returns what a command line submits, with the files that it names. Options win over --conf, that over --properties-file, that over
+// spark-defaults.conf, and that over variables of the environment, as in Spark. It returns what is wrong with the command line itself, too:
+// pkg/check finds what is wrong with the application.
+func (c *CommandLine) Resolve(sources Sources) (*Submission, finding.List) {
+	r := resolver{CommandLine: c, Sources: sources, s: &Submission{
+		Resource: c.Resource, Arguments: c.Arguments, MainClass: c.options[optionClass], ProxyUser: c.options[optionProxyUser],
+		Properties: map[string]string{}, Client: map[string]string{}, origins: map[string]string{},
+	}}
+	r.loadProperties()
+	r.takeMode()
+	r.takeClient()
+	r.takeName()
+	if c.Action != Submit {
+		return r.s, r.found
+	}
+	r.checkOptions()
+	r.takeClass()
+	r.takeTemplates()
+	r.takeVersion()
+	r.checkSize()
+	return r.s, r.found
+}
+
+type resolver struct {
+	*CommandLine
+	Sources
+	s     *Submission
+	found finding.List
+}
+
+// set sets a property that nothing before has set.
+func (r *resolver) set(key, value, origin string) {
+	if _, set := r.s.Properties[key]; !set {
+		r.s.Properties[key], r.s.origins[key] = value, origin
+	}
+}
+
+// environment are the variables that stand for properties.
+var environment = map[string]string{
+	masterKey: "MASTER", remoteKey: "SPARK_REMOTE", deployModeKey: "DEPLOY_MODE",
+	driverMemoryKey: "SPARK_DRIVER_MEMORY", executorMemoryKey: "SPARK_EXECUTOR_MEMORY", executorCoresKey: "SPARK_EXECUTOR_CORES",
+}
+
+func (r *resolver) loadProperties() {
+	for _, option := range Options {
+		if value, given := r.options[option.Name]; given && option.Property != "" {
+			r.set(option.Property, value, option.Name)
+		}
+	}
+	for key, value := range r.conf {
+		r.set(key, value, optionConf+" "+key)
+	}
+	r.loadFiles()
+	for key := range maps.Clone(r.s.Properties) {
+		if !strings.HasPrefix(key, "spark.") {
+			r.warn(r.s.origins[key], "", "is no Spark property, so it is ignored", "begin it with spark., or with spark.hadoop. for a property of Hadoop")
+			delete(r.s.Properties, key)
+		}
+	}
+	for key, variable := range environment {
+		if value := r.Environment(variable); value != "" {
+			r.set(key, value, "$"+variable)
+		}
+	}
+}
+
+// loadFiles loads the files of properties. Extra ones win over --properties-file, and a later one over an earlier one.
+func (r *resolver) loadFiles() {
+	for _, name := range slices.Backward(r.extraPropertiesFiles) {
+		r.loadFile(optionExtraPropertiesFile, name)
+	}
+	name, given := r.options[optionPropertiesFile]
+	if given {
+		r.loadFile(optionPropertiesFile, name)
+	}
+	_, both := r.options[optionLoadSparkDefaults]
+	folder := cmp.Or(r.Environment("SPARK_CONF_DIR"), inFolder(r.Environment("SPARK_HOME"), "conf"))
+	if defaults := inFolder(folder, "spark-defaults.conf"); defaults != "" && (both || !given) {
+		r.loadFile("", defaults)
+	}
+}
+
+func inFolder(folder, name string) string {
+	if folder == "" {
+		return ""
+	}
+	return path.Join(folder, name)
+}
+
+// loadFile loads a file of properties. Without an option the file may be absent.
+func (r *resolver) loadFile(option, name string) {
+	file, err := r.ReadFile(name)
+	if errors.Is(err, fs.ErrNotExist) && option == "" {
+		return
+	}
+	var loaded map[string]string
+	if err == nil {
+		loaded, err = Properties(file)
+	}
+	if err != nil {
+		r.refuse(cmp.Or(option, "the file of Spark's defaults"), name, fmt.Sprintf("cannot be read (%v)", err), "name a file with a property and its value on each line")
+		return
+	}
+	for key, value := range loaded {
+		r.set(key, value, name+" "+key)
+	}
+}
+
+func (r *resolver) refuse(field string, value any, message, remedy string) {
+	r.found.Refuse(field, value, message, remedy)
+}
+
+func (r *resolver) warn(field, value, message, remedy string) {
+	if value == "" {
+		r.found.Warn(field, nil, message, remedy)
+	} else {
+		r.found.Warn(field, value, message, remedy)
+	}
+}
+
+// checkOptions checks options that do not become properties.
+func (r *resolver) checkOptions() {
+	if r.Resource == "" {
+		r.found.Add(finding.Finding{
+			Text:   "Must specify a primary resource (JAR or Python or R file)",
+			Remedy: "write it after the options, such as local:///opt/spark/examples/jars/spark-examples.jar for a file of the image",
+		})
+	}
+	if strings.HasSuffix(r.Resource, "-shell") && !strings.Contains(r.Resource, "/") {
+		r.found.Add(finding.Finding{Text: "Cluster deploy mode is not applicable to Spark shells.", Remedy: "Name the file of an application"})
+	}
+	for _, option := range []string{optionQueue, optionSupervise, optionTotalCores, optionDriverDefaultClasses} {
+		if value, given := r.options[option]; given {
+			r.warn(option, value, "has no effect on Kubernetes in cluster mode", noEffectRemedies[option])
+		}
+	}
+	logsIn := slices.ContainsFunc(loginKeys, func(key string) bool { _, set := r.s.Properties[key]; return set })
+	if r.s.ProxyUser != "" && logsIn {
+		r.found.Add(finding.Finding{Text: "Only one of --proxy-user or --principal can be provided.", Remedy: "Leave one of them out"})
+	}
+}
+
+// loginKeys are the properties of a Kerberos login, with their older names.
+var loginKeys = []string{principalKey, keytabKey, "spark.yarn.principal", "spark.yarn.keytab"}
+
+var noEffectRemedies = map[string]string{
+	optionQueue:                "leave it out, or name the queue by the labels or annotations that its scheduler reads",
+	optionSupervise:            "leave it out, and set in a manifest when the application is restarted",
+	optionTotalCores:           "leave it out, or write --num-executors and --executor-cores",
+	optionDriverDefaultClasses: "leave it out, or write --driver-class-path",
+}
+
+// take removes a property and returns it.
+func (s *Submission) take(key string) (value string, set bool) {
+	value, set = s.Properties[key]
+	delete(s.Properties, key)
+	return value, set
+}
+
+// takeMode takes where the driver runs, which is decided: in the cluster that the caller is connected to.
+func (r *resolver) takeMode() {
+	if remote, set := r.s.take(remoteKey); set {
+		r.refuse(r.s.origins[remoteKey], remote, "is for a client of Spark Connect, which runs where its command runs", "leave it out")
+	}
+	if mode, set := r.s.take(deployModeKey); set && mode != "cluster" {
+		r.refuse(r.s.origins[deployModeKey], mode, "runs the driver on this host", "write cluster, or leave it out")
+	}
+	master, set := r.s.take(masterKey)
+	if !set {
+		return
+	}
+	url, err := masterURL(master)
+	if err != "" {
+		r.refuse(r.s.origins[masterKey], master, err, "write k8s://https://HOST:PORT, or leave it out for the cluster of the kubeconfig")
+		return
+	}
+	r.s.Client[masterKey] = url
+}
+
+// masterURL returns the address of the API server that a master names, or what is wrong with it.
+func masterURL(master string) (url, problem string) {
+	address, kubernetes := strings.CutPrefix(master, "k8s://")
+	scheme, host, full := strings.Cut(address, "://")
+	switch {
+	case !kubernetes:
+		return "", "is no Kubernetes cluster"
+	case address == "" || full && host == "":
+		return "", "names no API server"
+	case !full:
+		return "https://" + address, ""
+	case strings.EqualFold(scheme, "https"), strings.EqualFold(scheme, "http"):
+		return address, ""
+	default:
+		return "", "has an invalid scheme of a Kubernetes master"
+	}
+}
+
+// takeName takes the name. Without one it is that of the main class, or of the file.
+func (r *resolver) takeName() {
+	r.s.Name, r.s.Named = r.s.take(nameKey)
+	if r.s.Name == "" {
+		r.s.Named = false
+		r.s.Name = cmp.Or(r.s.MainClass, path.Base(r.Resource))
+	}
+	r.s.Namespace, _ = r.s.take(namespaceKey)
+}
+
+// takeClass removes the class of what is no Java application: spark-submit ignores it.
+func (r *resolver) takeClass() {
+	kind := KindOf(r.s.Resource)
+	if kind != submission.Java {
+		r.s.MainClass = ""
+	} else if r.s.MainClass == "" && r.Resource != "" {
+		r.found.Add(finding.Finding{Text: "No main class set in JAR; please specify one with --class.", Remedy: "Write the class in full, such as --class org.example.Main"})
+	}
+}
+
+// KindOf returns the language of an application file, by its suffix as in Spark.
+func KindOf(resource string) submission.ResourceKind {
+	switch {
+	case strings.HasSuffix(resource, ".py"):
+		return submission.Python
+	case strings.HasSuffix(resource, ".R"), strings.HasSuffix(resource, ".r"):
+		return submission.R
+	default:
+		return submission.Java
+	}
+}
+
+// authenticationPrefix begins properties by which spark-submit itself logs in.
+const authenticationPrefix = "spark.kubernetes.authenticate.submission."
+
+// takeClient takes the properties with which spark-submit itself reaches the API server. A manifest must not hold a user's credentials.
+func (r *resolver) takeClient() {
+	for key, value := range maps.Clone(r.s.Properties) {
+		if key == contextKey || strings.HasPrefix(key, authenticationPrefix) {
+			r.s.Client[key] = value
+			delete(r.s.Properties, key)
+		}
+	}
+}
+
+// takeTemplates reads Pod templates of local files. A template behind a URL stays a property: the controller reads it.
+func (r *resolver) takeTemplates() {
+	for _, role := range []struct {
+		key  string
+		into **corev1.PodTemplateSpec
+	}{{driverTemplateKey, &r.s.DriverTemplate}, {executorTemplateKey, &r.s.ExecutorTemplate}} {
+		name, set := r.s.Properties[role.key]
+		if !set || !submission.IsClientLocal(name) {
+			continue
+		}
+		template, err := r.template(name)
+		if err != nil {
+			r.refuse(r.s.origins[role.key], name, fmt.Sprintf("cannot be read (%v)", err), "name a file with the manifest of a Pod")
+			continue
+		}
+		*role.into = template
+		delete(r.s.Properties, role.key)
+	}
+}
+
+func (r *resolver) template(name string) (*corev1.PodTemplateSpec, error) {
+	file, err := r.ReadFile(localPath(name))
+	switch {
+	case err != nil:
+		return nil, err
+	case len(file) > MaxBytes:
+		return nil, fmt.Errorf("it has more than %d bytes", MaxBytes)
+	}
+	var object map[string]any
+	if yaml.Unmarshal(file, &object) == nil && object["apiVersion"] == nil && object["kind"] == nil {
+		file = slices.Concat([]byte("apiVersion: v1\nkind: Pod\n"), file) // Spark needs neither
+	}
+	template, dropped, err := podtemplate.Decode(file)
+	for _, f := range dropped {
+		f.Text = cmp.Or(f.Text, f.Field+" "+f.Message)
+		r.found.Add(f)
+	}
+	return template, err
+}
+
+// localPath returns the path of a file: URI, and other texts unchanged.
+func localPath(uri string) string {
+	rest, isURI := strings.CutPrefix(uri, "file:")
+	if !isURI {
+		return uri
+	}
+	if cut, slashes := strings.CutPrefix(rest, "//"); slashes {
+		return cut
+	}
+	return rest
+}
+
+// takeVersion reads the version of Spark in the image's tag, or in the release that is installed here.
+func (r *resolver) takeVersion() {
+	image := cmp.Or(r.s.Properties[driverImageKey], r.s.Properties[imageKey])
+	if r.s.SparkVersion = dialect.ImageVersion(image); r.s.SparkVersion != "" {
+		return
+	}
+	release := inFolder(r.Environment("SPARK_HOME"), "RELEASE")
+	if release == "" {
+		return
+	}
+	if file, err := r.ReadFile(release); err == nil && len(file) <= MaxBytes {
+		if words := strings.Fields(string(file)); len(words) > 1 && words[0] == "Spark" {
+			r.s.SparkVersion = text.Clip(words[1], maxVersion)
+		}
+	}
+}
+
+// maxVersion is the longest version that a manifest takes.
+const maxVersion = 63
+
+// checkSize bounds what the files and the command line hold together.
+func (r *resolver) checkSize() {
+	size := 0
+	for key, value := range r.s.Properties {
+		size += len(key) + len(value)
+	}
+	for _, argument := range r.s.Arguments {
+		size += len(argument)
+	}
+	if size > MaxBytes {
+		r.found.Add(finding.Finding{
+			Text:   fmt.Sprintf("properties and arguments have %d bytes, and an application can hold %d.", size, MaxBytes),
+			Remedy: "Write the arguments into a file that the application reads",
+		})
+	}
+}
+
+// Waits reports whether spark-submit waits until the application has ended.
+func (s *Submission) Waits() bool {
+	value, set := s.Properties[waitKey]
+	return !set || submission.IsTrue(value)
+}
+
+// Located returns findings about the manifest of the submission as findings about its command line.
+func (s *Submission) Located(found finding.List) finding.List {
+	located := slices.Clone(found)
+	for i := range located {
+		f := &located[i]
+		f.Field = s.written(f.Field)
+		if origin, set := s.origins[f.Property]; set {
+			f.Field, f.Property = origin, ""
+		}
+	}
+	return located
+}
+
+// optionsOfFields are the options that stand for fields of manifests.
+var optionsOfFields = map[string]string{
+	"spec.mainClass": optionClass, "spec.proxyUser": optionProxyUser, "metadata.name": optionName,
+	"spec.image": optionConf + " " + imageKey, "spec.driver.image": optionConf + " " + imageKey,
+	"spec.jars": theFile, "spec.pyFiles": theFile, "spec.sparkRFiles": theFile, "spec.mainApplicationFile": theFile,
+}
+
+const theFile = "the application file"
+
+// written returns what the user wrote for a field of the manifest; the field itself if it was nothing.
+func (s *Submission) written(field string) string {
+	if key, isProperty := strings.CutPrefix(field, "spec.sparkConf["); isProperty {
+		return cmp.Or(s.origins[strings.TrimSuffix(key, "]")], field)
+	}
+	return cmp.Or(optionsOfFields[field], field)
+}
