@@ -76,6 +76,30 @@ func (c Case) podTemplates() (map[string]Object, error) {
 	return templates, nil
 }
 
+// Arguments are those of spark-submit for the case at an API server. templates are the files of its templates, by role.
+func (c Case) Arguments(server string, templates map[string]string) []string {
+	arguments := []string{"--master", "k8s://" + server, "--deploy-mode", "cluster"}
+	if master, set := c.Conf["spark.master"]; set {
+		arguments[1] = master
+	}
+	if mode, set := c.Conf["spark.submit.deployMode"]; set {
+		arguments[3] = mode
+	}
+	for key, value := range c.Conf {
+		arguments = append(arguments, "--conf", key+"="+value)
+	}
+	for role, file := range templates {
+		arguments = append(arguments, "--conf", "spark.kubernetes."+role+".podTemplateFile="+file)
+	}
+	if c.Class != "" {
+		arguments = append(arguments, "--class", c.Class)
+	}
+	if c.ProxyUser != "" {
+		arguments = append(arguments, "--proxy-user", c.ProxyUser)
+	}
+	return append(append(arguments, c.Resource), c.Args...)
+}
+
 type properties map[string]string
 
 // absent is the value of a property that a case does not have.

@@ -24,6 +24,9 @@
 // does this for all cases of a version. The API server must accept the executor. It is recorded in testdata/executors, together with its
 // input. Either the executor shows what the field asks for, or the application's condition Warning names the field.
 //
+// Each case is given as the command line of spark-submit, too (pkg/sparksubmit), and must become the same application. What options,
+// files and variables a command line may have is in a table of its own ([Lines]): testdata/lines holds what spark-submit reads of each.
+//
 // Where Firesteel differs on purpose, deviations.yaml says so and why. A deviation that nothing needs fails the test.
 //
 // Nothing is fetched from a network. Packages come from a small repository of the recorder, and a stub replaces the clients of file

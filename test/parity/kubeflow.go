@@ -112,12 +112,12 @@ func (c Case) BuildKubeflow(app *v1beta2.SparkApplication) ([]Object, error) {
 }
 
 // Kubeflow returns the expected objects of the case as an application of the Kubeflow operator's API: those of the
-// recording, with what that operator adds to them.
-func (r *Recording) Kubeflow(c Case) *Recording {
+// recording, with what that operator adds to them. It has that number of executors if the case does not name one.
+func (r *Recording) Kubeflow(c Case, executors string) *Recording {
 	if r.RefusedBy != "" {
 		return r
 	}
-	fields := r.named(c, properties{"sparkoperator.k8s.io/app-name": appName, "sparkoperator.k8s.io/launched-by-spark-operator": "true"}, "1")
+	fields := r.named(c, properties{"sparkoperator.k8s.io/app-name": appName, "sparkoperator.k8s.io/launched-by-spark-operator": "true"}, executors)
 	for _, role := range roles {
 		if c.templateOf(role) == "" {
 			label(fields, role, "sparkoperator.k8s.io/mutated-by-spark-operator", "true")

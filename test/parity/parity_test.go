@@ -6,6 +6,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/firesteel-dev/firesteel/pkg/sparksubmit"
 )
 
 func TestSubmissionEqualsSparkSubmit(t *testing.T) {
@@ -30,6 +34,9 @@ func TestSubmissionEqualsSparkSubmit(t *testing.T) {
 				}
 				if c.InEarly() {
 					comparisons = append(comparisons, throughEarly(t, c, version, recorded))
+				}
+				if version == Versions[len(Versions)-1] { // a command line is read in the same way for each
+					comparisons = append(comparisons, throughCommandLine(t, c, version, recorded)...)
 				}
 				for _, comparison := range comparisons {
 					for _, wrong := range comparison.Wrong(meant) {
@@ -78,7 +85,7 @@ func throughKubeflow(t *testing.T, c Case, version string, recorded *Recording) 
 	}
 	built, refusal := c.BuildKubeflow(app)
 	return Comparison{
-		Case: c, Version: version, API: Kubeflow, Recorded: recorded.Kubeflow(c),
+		Case: c, Version: version, API: Kubeflow, Recorded: recorded.Kubeflow(c, "1"),
 		Built: Normal(built), Refusal: refusal, Message: RefusalInKubeflow(refusal, app),
 	}
 }
@@ -90,6 +97,79 @@ func throughEarly(t *testing.T, c Case, version string, recorded *Recording) Com
 		t.Fatal(err)
 	}
 	app, err := DecodeEarly(manifest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	built, refusal := c.BuildEarly(app)
+	return Comparison{
+		Case: c, Version: version, API: Early, Recorded: recorded.Early(c, app),
+		Built: Normal(built), Refusal: refusal, Message: RefusalInEarly(refusal, app),
+	}
+}
+
+// throughCommandLine compares what the command line of spark-submit becomes in each API, if it is not refused before as spark-submit does.
+func throughCommandLine(t *testing.T, c Case, version string, recorded *Recording) []Comparison {
+	t.Helper()
+	s, refusal := c.Submission(version)
+	switch {
+	case refusal != nil && recorded.RefusedBy == "":
+		t.Errorf("spark-submit accepts the command line, Firesteel does not: %v", refusal)
+		return nil
+	case refusal != nil:
+		return nil
+	}
+	comparisons := []Comparison{applicationOfLine(t, c, version, recorded, s)}
+	if c.InKubeflow() {
+		comparisons = append(comparisons, kubeflowOfLine(t, c, version, recorded, s))
+	}
+	if c.InEarly() {
+		comparisons = append(comparisons, earlyOfLine(t, c, version, recorded, s))
+	}
+	return comparisons
+}
+
+func manifestOf(t *testing.T, app sparksubmit.Object) []byte {
+	t.Helper()
+	manifest, err := yaml.Marshal(app)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return manifest
+}
+
+func applicationOfLine(t *testing.T, c Case, version string, recorded *Recording, s *sparksubmit.Submission) Comparison {
+	t.Helper()
+	app, err := Decode(manifestOf(t, s.Apache(appName, s.Namespace)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	built, refusal := c.BuildApache(app)
+	return Comparison{
+		Case: c, Version: version, API: Apache, Recorded: recorded.Apache(c),
+		Built: Normal(built), Refusal: refusal, Message: RefusalInApache(refusal, app),
+	}
+}
+
+func kubeflowOfLine(t *testing.T, c Case, version string, recorded *Recording, s *sparksubmit.Submission) Comparison {
+	t.Helper()
+	app, err := DecodeKubeflow(manifestOf(t, s.Kubeflow(appName, s.Namespace)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	built, refusal := c.BuildKubeflow(app)
+	return Comparison{
+		Case: c, Version: version, API: Kubeflow, Recorded: recorded.Kubeflow(c, "2"),
+		Built: Normal(built), Refusal: refusal, Message: RefusalInKubeflow(refusal, app),
+	}
+}
+
+func earlyOfLine(t *testing.T, c Case, version string, recorded *Recording, s *sparksubmit.Submission) Comparison {
+	t.Helper()
+	manifest, found := s.Early(appName, s.Namespace)
+	if len(found) > 0 {
+		t.Fatal(found)
+	}
+	app, err := DecodeEarly(manifestOf(t, manifest))
 	if err != nil {
 		t.Fatal(err)
 	}

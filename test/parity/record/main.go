@@ -119,6 +119,9 @@ func (r *recorder) version(ctx context.Context, version string) error {
 	if err := r.executors(ctx, home, version); err != nil {
 		return err
 	}
+	if err := r.lines(ctx, home, version); err != nil {
+		return err
+	}
 	oracle, err := startOracle(ctx, r.server, home, version)
 	if err != nil {
 		return err

@@ -151,33 +151,17 @@ func (o *oracle) stop() {
 
 // submitArguments are those of spark-submit for a case. Templates are files in dir.
 func (s *server) submitArguments(c parity.Case, dir string) ([]string, error) {
-	arguments := []string{"--master", "k8s://" + s.config.Host, "--deploy-mode", "cluster"}
-	if master, set := c.Conf["spark.master"]; set {
-		arguments[1] = master
-	}
-	if mode, set := c.Conf["spark.submit.deployMode"]; set {
-		arguments[3] = mode
-	}
-	for key, value := range c.Conf {
-		arguments = append(arguments, "--conf", key+"="+value)
-	}
+	templates := map[string]string{}
 	for role, manifest := range map[string]string{"driver": c.Driver, "executor": c.Executor} {
 		if manifest == "" {
 			continue
 		}
-		file := filepath.Join(dir, c.Name+"-"+role+".yaml")
-		if err := os.WriteFile(file, []byte(manifest), 0o644); err != nil {
+		templates[role] = filepath.Join(dir, c.Name+"-"+role+".yaml")
+		if err := os.WriteFile(templates[role], []byte(manifest), 0o644); err != nil {
 			return nil, err
 		}
-		arguments = append(arguments, "--conf", "spark.kubernetes."+role+".podTemplateFile="+file)
 	}
-	if c.Class != "" {
-		arguments = append(arguments, "--class", c.Class)
-	}
-	if c.ProxyUser != "" {
-		arguments = append(arguments, "--proxy-user", c.ProxyUser)
-	}
-	return append(append(arguments, c.Resource), c.Args...), nil
+	return c.Arguments(s.config.Host, templates), nil
 }
 
 // realSubmit runs the command itself and returns its CPU time.
