@@ -60,8 +60,8 @@ func MoreThanQuota(namespace string, executors int64, lacks []quota.Lack) string
 func QuotasUnknown() Explanation {
 	return Explanation{
 		Status: metav1.ConditionUnknown, Reason: ReasonWaitingForQuota,
-		Summary: "The launch waits, since the ResourceQuotas cannot be read yet.",
-		Remedy:  "Look for errors of resourcequotas in the log of the controller, or switch quota of config-admission off.",
+		Summary: "The launch waits, since ResourceQuotas, PriorityClasses or RuntimeClasses cannot be read yet.",
+		Remedy:  "Look for errors of resourcequotas, priorityclasses and runtimeclasses in the log of the controller, or switch quota of config-admission off.",
 	}
 }
 

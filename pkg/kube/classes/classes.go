@@ -46,11 +46,13 @@ func follow(ctx context.Context, what string, informer cache.SharedIndexInformer
 	return w
 }
 
-// Synced reports whether all classes are known that existed at the start, or may not be read.
+// Synced reports whether all classes are known that existed at the start. A kind that may not be read, or that the API server does not
+// serve, counts as known.
 func (c *Classes) Synced() bool { return c.priorities.synced() && c.runtimes.synced() }
 
 func (w *watch) synced() bool {
-	return w.informer.HasSynced() || apierrors.IsForbidden(w.errors.Last())
+	err := w.errors.Last()
+	return w.informer.HasSynced() || apierrors.IsForbidden(err) || apierrors.IsNotFound(err)
 }
 
 // Admitted returns a Pod as the API server will admit it: with the cluster's default priority class if it names none, and with the overhead

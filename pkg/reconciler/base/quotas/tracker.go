@@ -255,8 +255,8 @@ func (t *Tracker) late() bool {
 	return t.watches.quotas != nil && t.clock.Since(t.watches.since) >= lateAfter
 }
 
-// Ready reports whether everything is known that a decision needs. It is false while the setting is off: a reconcile may see a change of
-// the settings before the tracker does. A priority class that is not known has the value 0.
+// Ready reports whether everything is known that a claim and a decision need. It is false while the setting is off: a reconcile may see a
+// change of the settings before the tracker does.
 func (t *Tracker) Ready() bool {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
@@ -268,7 +268,7 @@ func (t *Tracker) Ready() bool {
 			return false
 		}
 	}
-	return t.watches.quotas.synced()
+	return t.watches.quotas.synced() && t.watches.classes.Synced()
 }
 
 // Limits reports whether a namespace has quotas that are compared with what an application asks for.

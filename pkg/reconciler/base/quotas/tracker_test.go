@@ -225,16 +225,12 @@ func TestTrackerKnowsWhatAdmissionAddsToPods(t *testing.T) {
 		t.Errorf("while it is off, a Pod has %s, %d and %s", class, priority, overhead)
 	}
 	e.on()
-	e.until("know the classes", func() bool {
-		_, priority, overhead := e.admitted("urgent", "micro-vm")
-		usual, _, _ := e.admitted("", "")
-		return priority == 7 && overhead == "250m" && usual == "usual"
-	})
 	for _, test := range []struct {
 		class, runtimeClass, admitted string
 		priority                      int32
 		overhead                      string
 	}{
+		{"urgent", "micro-vm", "urgent", 7, "250m"},
 		{"urgent", "plain", "urgent", 7, "0"},
 		{"", "", "usual", 3, "0"},
 		{"unknown", "unknown", "unknown", 0, "0"},
@@ -476,11 +472,37 @@ func TestTrackerLaunchesOthersWhileOneIsRefused(t *testing.T) {
 	}
 }
 
-func TestTrackerNeedsNoPriorityClasses(t *testing.T) {
+// A claim that is made before the classes are known lacks their priority and overhead for as long as it waits.
+func TestTrackerIsReadyWhenPriorityClassesAndRuntimeClassesAreKnown(t *testing.T) {
+	for _, classes := range []string{"priorityclasses", "runtimeclasses"} {
+		t.Run(classes, func(t *testing.T) {
+			t.Parallel() // each waits until the informer lists again
+			e := newEnv(t, team("2"))
+			var broken atomic.Bool
+			broken.Store(true)
+			var asked atomic.Int32
+			e.kube.PrependReactor("list", classes, func(kubetesting.Action) (bool, runtime.Object, error) {
+				asked.Add(1)
+				return broken.Load(), nil, apierrors.NewInternalError(errors.New("boom"))
+			})
+			e.Configure(config.QuotaSettings{Quota: config.QuotaHold, QuotaOvertake: 10 * time.Minute})
+			e.until("know the quota", func() bool { return e.Limits("team-a") && asked.Load() > 0 })
+			if e.Ready() {
+				t.Error("it is ready without them")
+			}
+			broken.Store(false)
+			e.until("be ready with them", e.Ready)
+		})
+	}
+}
+
+func TestTrackerNeedsNoClassesThatTheAPIServerDoesNotServe(t *testing.T) {
 	e := newEnv(t, team("2"))
-	e.kube.PrependReactor("list", "priorityclasses", func(kubetesting.Action) (bool, runtime.Object, error) {
-		return true, nil, apierrors.NewInternalError(errors.New("boom"))
-	})
+	for _, classes := range []string{"priorityclasses", "runtimeclasses"} {
+		e.kube.PrependReactor("list", classes, func(kubetesting.Action) (bool, runtime.Object, error) {
+			return true, nil, apierrors.NewNotFound(schema.GroupResource{Resource: classes}, "")
+		})
+	}
 	if e.on(); !e.Limits("team-a") {
 		t.Error("no quota is known")
 	}
