@@ -20,6 +20,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/apis/early/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
 	earlyclient "github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned/typed/early/v1alpha1"
+	"github.com/firesteel-dev/firesteel/pkg/diagnosis"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/early"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
@@ -124,6 +125,7 @@ func TestEarlyApplications(t *testing.T) {
 	s := startEarly(t)
 	s.configured("config-kubeflow", "ui-service-type", "NodePort")
 	s.configured("config-defaults", "ui-service-type", "NodePort")
+	s.configured("config-admission", "quota", "hold")
 	step := func(name string, test func(s *env)) {
 		t.Run(name, func(t *testing.T) { test(s.in(t)) })
 	}
@@ -156,6 +158,7 @@ func TestEarlyApplications(t *testing.T) {
 			test(s)
 		})
 	}
+	step("quotas hold it, and fail it", limitEarly) // before others leave Pods that use the quota
 	step("a life has its budget, and its UI a node port", liveEarly)
 	step("a driver that fails", failEarly)
 	step("an edit runs it again", editEarly)
@@ -499,6 +502,31 @@ func crashEarly(s *env) {
 		}
 	}
 	crashFollowed(m, t)
+}
+
+// limitEarly has applications ask for two Pods in a quota for two, of which another Pod uses one. The setting is hold at first.
+func limitEarly(s *env) {
+	asks := func(name string) asking {
+		s.applyEarly(earlyPi(name))
+		return asking{"sparkapplications.spark-operator.k8s.io", name, "Succeeded", name + "-driver"}
+	}
+	another := s.limitedToAlmost(2)
+	held := asks("held")
+	s.untilReason(held, diagnosis.ReasonWaitingForQuota, "ResourceQuota "+s.ns+"/team lacks pods (2 requested, 1 available of 2). Place 1 of 1 in the queue.")
+	s.wantNothingLaunched(another, "first-driver")
+	none := int64(0)
+	s.must(s.Kube.CoreV1().Pods(s.ns).Delete(s.Context(), another, metav1.DeleteOptions{GracePeriodSeconds: &none}))
+	s.runEarly(held.name).succeed()
+	s.untilEarly(held.name, v1alpha1.CompletedState)
+
+	another = s.usesRoom()
+	s.configured("config-admission", "quota", "fail")
+	refused := asks("refused")
+	s.untilReason(refused, diagnosis.ReasonQuotaWouldBeExceeded, fmt.Sprintf("failed to validate resource quota %q: ", s.ns+"/team"))
+	s.untilEarly(refused.name, v1alpha1.FailedState)
+	s.wantNothingLaunched(another, "first-driver", held.driver)
+	s.must(s.Kube.CoreV1().Pods(s.ns).Delete(s.Context(), another, metav1.DeleteOptions{GracePeriodSeconds: &none}))
+	s.must(s.Kube.CoreV1().ResourceQuotas(s.ns).Delete(s.Context(), "team", metav1.DeleteOptions{}))
 }
 
 func refuseEarly(s *env) {

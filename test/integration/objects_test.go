@@ -12,6 +12,7 @@ import (
 	"k8s.io/client-go/dynamic"
 	"sigs.k8s.io/yaml"
 
+	earlyv1alpha1 "github.com/firesteel-dev/firesteel/pkg/apis/early/v1alpha1"
 	firesteelv1alpha1 "github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
@@ -62,7 +63,9 @@ func (s *env) client(object *unstructured.Unstructured) dynamic.ResourceInterfac
 // objects are those of a resource, which is named as for kubectl, such as sparkapplications.spark.apache.org.
 func (s *env) objects(resource string) dynamic.ResourceInterface {
 	plural, group, _ := strings.Cut(resource, ".")
-	for _, version := range []schema.GroupVersion{sparkv1.SchemeGroupVersion, v1beta2.SchemeGroupVersion, firesteelv1alpha1.SchemeGroupVersion} {
+	for _, version := range []schema.GroupVersion{
+		sparkv1.SchemeGroupVersion, v1beta2.SchemeGroupVersion, firesteelv1alpha1.SchemeGroupVersion, earlyv1alpha1.SchemeGroupVersion,
+	} {
 		if version.Group == group {
 			return s.Dynamic.Resource(version.WithResource(plural)).Namespace(s.ns)
 		}

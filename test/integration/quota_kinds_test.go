@@ -2,6 +2,7 @@ package integration
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -96,13 +97,13 @@ func (s *env) untilLaunched(a asking) {
 	}
 }
 
-// wantNothingLaunched checks that there are no StatefulSets, and no Pod but one.
-func (s *env) wantNothingLaunched(but string) {
+// wantNothingLaunched checks that there are no StatefulSets, and no Pods but those with the names.
+func (s *env) wantNothingLaunched(but ...string) {
 	s.Helper()
 	pods, err := s.Kube.CoreV1().Pods(s.ns).List(s.Context(), metav1.ListOptions{})
 	s.must(err)
 	for i := range pods.Items {
-		if pods.Items[i].Name != but {
+		if !slices.Contains(but, pods.Items[i].Name) {
 			s.Errorf("there is the Pod %s", pods.Items[i].Name)
 		}
 	}
@@ -117,6 +118,12 @@ func (s *env) wantNothingLaunched(but string) {
 func (s *env) limitedToAlmost(pods int) (another string) {
 	s.Helper()
 	s.limitedTo(corev1.ResourceList{"pods": *resource.NewQuantity(int64(pods), resource.DecimalSI)})
+	return s.usesRoom()
+}
+
+// usesRoom creates a Pod that uses the quota.
+func (s *env) usesRoom() (another string) {
+	s.Helper()
 	_, err := s.Kube.CoreV1().Pods(s.ns).Create(s.Context(), &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Name: "another"}, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "another", Image: "none"}}},
 	}, metav1.CreateOptions{})
