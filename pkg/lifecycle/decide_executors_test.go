@@ -263,3 +263,35 @@ func TestCountsExecutors(t *testing.T) {
 		}
 	}
 }
+
+// A controller that starts later knows by the record what an application with dynamic allocation may have given back.
+func TestTheRecordSaysThatAllExecutorsExistedAtOnce(t *testing.T) {
+	reserved := func(complete bool) func(r *v1alpha1.Record) {
+		return func(r *v1alpha1.Record) { r.Quota = &v1alpha1.QuotaClaim{Elastic: true, Complete: complete} }
+	}
+	for name, test := range map[string]struct {
+		record                     *recordBuilder
+		existed, complete, written bool
+	}{
+		"some are missing":                     {submitted().Running().With(reserved(false)), false, false, false},
+		"all exist":                            {submitted().Running().With(reserved(false)), true, true, true},
+		"all existed before":                   {submitted().Running().With(reserved(true)), false, true, false},
+		"all existed before, and exist":        {submitted().Running().With(reserved(true)), true, true, false},
+		"all exist, and the driver is started": {submitted().Requested().In(DriverStarted).With(reserved(false)), true, false, false},
+		"all exist, and no room was reserved":  {submitted().Running(), true, false, false},
+	} {
+		driver := readyDriver
+		if CurrentState(test.record.Obj()) == DriverStarted {
+			driver = startedDriver
+		}
+		got, decision := Decide(test.record.Obj(), plain(executors(2, 1, 2)), Observation{Driver: driver, ReadyExecutors: 2, ExecutorsComplete: test.existed}, start)
+		if decision.Changed != test.written || (got.Quota != nil && got.Quota.Complete) != test.complete {
+			t.Errorf("%s: it is written: %t, and the record says %+v", name, decision.Changed, got.Quota)
+		}
+	}
+	got, _ := Decide(submitted().Requested().In(DriverStarted).In(DriverReady).With(reserved(false)).Obj(), plain(executors(2, 1, 2)),
+		Observation{Driver: readyDriver, ReadyExecutors: 2, ExecutorsComplete: true}, start)
+	if CurrentState(got) != RunningHealthy || !got.Quota.Complete {
+		t.Errorf("by the write that says that it runs, the record is in %s with %+v", CurrentState(got), got.Quota)
+	}
+}

@@ -85,6 +85,16 @@ func (m *machine) recordExecutorsReady(state State) {
 	}
 }
 
+// recordExecutorsComplete records that all executors for which room was reserved existed at once. While the application starts, that waits for
+// the write of its next state.
+func (m *machine) recordExecutorsComplete(state State) {
+	claim := m.record.Quota
+	if claim == nil || claim.Complete || !m.seen.ExecutorsComplete || !state.Running() {
+		return
+	}
+	claim.Complete, m.changed = true, true
+}
+
 // followExecutors advances an application whose driver is ready, by its number of executors.
 func (m *machine) followExecutors(state State) bool {
 	next := m.policy.Executors.stateFor(state, m.seen.ReadyExecutors, m.record.Launch.ExecutorsReady)

@@ -12,6 +12,7 @@ func (m *machine) follow(state State) bool {
 	driver := m.seen.Driver
 	m.recordDriverGone()
 	m.recordExecutorsReady(state)
+	m.recordExecutorsComplete(state)
 	switch {
 	case m.record.Launch == nil:
 		return m.failNotUnderstood("UnknownLaunch")

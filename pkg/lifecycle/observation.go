@@ -36,6 +36,8 @@ type Observation struct {
 	ReadyExecutors int
 	// NoExecutorSeen reports whether no executor of the launch was ever seen.
 	NoExecutorSeen bool
+	// ExecutorsComplete reports whether Spark changes the number of executors, and all for which room was reserved existed at once.
+	ExecutorsComplete bool
 	// ExecutorsRefused is why executors that are missing cannot be created; nil if that is not known.
 	ExecutorsRefused *Cause
 	// Deleted is when the user deleted the application; zero if it is not deleted.

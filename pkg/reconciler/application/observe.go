@@ -61,7 +61,7 @@ func (r *Reconciler) observe(
 	if policy.ReportNoExecutorsAfter > 0 && r.executorDetails != nil && r.executorsSynced() && !v.Dialect.ShowsExecutors(app) {
 		seen.NoExecutorSeen = !r.executorDetails.Has(app, record.Launch, record.Attempt.Since.Time)
 	}
-	seen.ExecutorsRefused = r.executorsRefused(app)
+	seen.ExecutorsComplete, seen.ExecutorsRefused = r.quotas.Complete(app), r.executorsRefused(app)
 	return seen, r.addLog(ctx, v, record, &seen)
 }
 

@@ -160,6 +160,9 @@ type QuotaClaim struct {
 	// elastic is true if Spark itself changes the number of executors, by dynamic allocation.
 	// +optional
 	Elastic bool `json:"elastic,omitempty"`
+	// complete is true once an elastic attempt has had all of its executors at once. What it gives back from then on is not reserved.
+	// +optional
+	Complete bool `json:"complete,omitempty"`
 }
 
 // QuotaPods are Pods that take the same of a quota.

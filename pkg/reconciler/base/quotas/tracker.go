@@ -104,8 +104,8 @@ type application struct {
 	// shortSince is since when the quotas have had no room for its missing executors, short whether that lasts.
 	shortSince time.Time
 	short      bool
-	// had reports whether it has had all planned executors.
-	had bool
+	// complete reports whether it has had all planned executors at once, and Spark changes their number since then.
+	complete bool
 }
 
 // Set takes over the state of an application. exact reports whether the application was known before: then its resourceVersion is that of
@@ -153,7 +153,7 @@ func (s *Source) set(state State, exact bool) {
 	if before != nil {
 		after.order, after.shortSince, after.short = before.order, before.shortSince, before.short
 		if renewed = !before.reserved || !before.claim.Reserved.Equal(after.claim.Reserved); !renewed {
-			after.had = before.had
+			after.complete = after.complete || before.complete
 		}
 	}
 	if after.reserved && renewed {
@@ -187,6 +187,7 @@ func (s *Source) asking(state State) *application {
 	app := &application{
 		source: s, key: kube.KeyOf(state.Object), claim: record.Quota,
 		waits: state.Waits && !launched, reserved: state.Active && launched && record.Quota.Reserved != nil,
+		complete: record.Quota.Complete && record.Quota.Elastic,
 	}
 	if record.Launch != nil {
 		app.launch = *record.Launch
@@ -199,8 +200,8 @@ func (s *Source) asking(state State) *application {
 
 // asks reports whether an application asks for the same as before.
 func (a *application) asks(after *application) bool {
-	return a.waits == after.waits && a.reserved == after.reserved && a.order == after.order && quota.SameClaim(a.claim, after.claim) &&
-		reflect.DeepEqual(a.launch, after.launch)
+	return a.waits == after.waits && a.reserved == after.reserved && a.complete == after.complete && a.order == after.order &&
+		quota.SameClaim(a.claim, after.claim) && reflect.DeepEqual(a.launch, after.launch)
 }
 
 // changed discards the computed queue of a namespace, and wakes the applications for which there is room. The mutex is held.
@@ -342,12 +343,22 @@ func (t *Tracker) of(uid types.UID, known *application) quota.Application {
 	if known.reserved {
 		pods := known.source.Pods(known.key, known.launch)
 		app.Driver, app.Executors, app.Over = pods.Driver, pods.Executors, pods.Over
-		if planned := known.claim.Pods; !known.had && len(planned) > 1 && pods.Executors >= planned[1].Count {
-			known.had = true
+		if planned := known.claim.Pods; known.claim.Elastic && !known.complete && len(planned) > 1 && pods.Executors >= planned[1].Count {
+			known.complete = true
+			known.source.Enqueue(known.key) // its record is to say so
 		}
-		app.Complete = known.had && known.claim.Elastic
+		app.Complete = known.complete
 	}
 	return app
+}
+
+// Complete reports whether an application whose number of executors Spark changes has had all planned ones at once.
+func (s *Source) Complete(app metav1.Object) bool {
+	t := s.tracker
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	own := t.apps[app.GetNamespace()][app.GetUID()]
+	return own != nil && own.complete
 }
 
 // refusal is how often the API server refused a Pod of an application for a quota, and until when the launch waits.

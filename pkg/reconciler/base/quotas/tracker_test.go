@@ -580,6 +580,43 @@ func TestTrackerLetsElasticApplicationsShrink(t *testing.T) {
 	}
 }
 
+// A controller that starts has not seen the executors that were given back.
+func TestTrackerReservesNothingAgainThatTheRecordSaysWasGivenBack(t *testing.T) {
+	e := newEnv(t, team("4")).on()
+	app := reserved("elastic", "1")
+	app.Record.Quota.Elastic = true
+	e.pods["elastic"] = Pods{Driver: true, Executors: 1}
+	e.source.Set(app, true)
+	if e.source.Complete(app.Object) {
+		t.Error("it is complete before its Pods were counted")
+	}
+	e.woken(0)
+	if got := e.woken(wakeDelay); !slices.Equal(got, []string{"elastic"}) || !e.source.Complete(app.Object) {
+		t.Errorf("with all of its executors, %v are woken to write it down: %t", got, e.source.Complete(app.Object))
+	}
+
+	again := newEnv(t, team("4")).on()
+	again.pods["elastic"] = Pods{Driver: true}
+	other := waiting("other")
+	other.Record.Quota.Pods[1].Count = 2
+	for _, written := range []bool{false, true} {
+		app := reserved("elastic", "1")
+		app.Record.Quota.Elastic, app.Record.Quota.Complete = true, written
+		again.source.Set(app, written) // the second one, by a write of another replica
+		again.woken(wakeDelay)
+		if decision := again.decide(other.Object, other.Record.Quota); decision.Fits != written {
+			t.Errorf("the record says that it has had all of its executors: %t. Beside it, another: %+v", written, decision)
+		}
+	}
+	anew := reserved("elastic", "9") // another attempt
+	later := metav1.NewMicroTime(start.Add(time.Minute))
+	anew.Record.Quota.Elastic, anew.Record.Quota.Reserved = true, &later
+	again.source.Set(anew, true)
+	if decision := again.decide(other.Object, other.Record.Quota); decision.Fits {
+		t.Errorf("beside its next attempt: %+v", decision)
+	}
+}
+
 func TestTrackerReadsStatesAgain(t *testing.T) {
 	e := newEnv(t, team("2")).on()
 	holds, waits := reserved("holds", "1"), waiting("waits")
