@@ -21,8 +21,10 @@ type api struct {
 	resources []Resources
 	// scheduled is where a schedule has the spec of its runs; empty if none of the kinds is a schedule.
 	scheduled []string
-	// variables make the fields of a Manifest, besides those of specVariables.
+	// variables make the fields of a Manifest, besides those of the spec.
 	variables []Variable
+	// containers and volumes are the lists of the spec, and lists the properties, that variables have loops over.
+	containers, volumes, lists []string
 	// accounts are optional entries of the fields and properties that name service accounts.
 	accounts []string
 	// noEffect are rows about what has no effect.
@@ -53,8 +55,10 @@ func apache() api {
 				"driverPod": podAt("driverSpec.podTemplateSpec.spec"), "executorPod": podAt("executorSpec.podTemplateSpec.spec"),
 			}, imageProperties(), []string{hostPathProperties()}, nil),
 		),
-		accounts: slices.Concat(accountProperties(), accountsIn("driverSpec.podTemplateSpec.spec", "executorSpec.podTemplateSpec.spec")),
-		noEffect: append([]NoEffect{ApacheForeign}, ApacheNoEffect...),
+		containers: containersIn("driverSpec.podTemplateSpec.spec", "executorSpec.podTemplateSpec.spec"),
+		volumes:    []string{"driverSpec.podTemplateSpec.spec.volumes", "executorSpec.podTemplateSpec.spec.volumes"},
+		accounts:   slices.Concat(accountProperties(), accountsIn("driverSpec.podTemplateSpec.spec", "executorSpec.podTemplateSpec.spec")),
+		noEffect:   append([]NoEffect{ApacheForeign}, ApacheNoEffect...),
 	}
 }
 
@@ -70,6 +74,15 @@ func accountsIn(pods ...string) []string {
 		accounts = append(accounts, text(path+".serviceAccountName"), text(path+".serviceAccount"))
 	}
 	return accounts
+}
+
+// containersIn are the lists of containers of Pod specs.
+func containersIn(pods ...string) []string {
+	var lists []string
+	for _, path := range pods {
+		lists = append(lists, path+".containers", path+".initContainers")
+	}
+	return lists
 }
 
 // templateLabels is the variable of the labels of the template of a schedule, which its runs have, too.
@@ -95,8 +108,10 @@ func cluster() api {
 				"masterPod": podAt("masterSpec.statefulSetSpec.template.spec"), "workerPod": podAt("workerSpec.statefulSetSpec.template.spec"),
 			}, []string{first(property(ImageKeys[0]))}, nil, nil),
 		),
-		accounts: accountsIn("masterSpec.statefulSetSpec.template.spec", "workerSpec.statefulSetSpec.template.spec"),
-		noEffect: ClusterNoEffect,
+		containers: containersIn("masterSpec.statefulSetSpec.template.spec", "workerSpec.statefulSetSpec.template.spec"),
+		volumes:    []string{"masterSpec.statefulSetSpec.template.spec.volumes", "workerSpec.statefulSetSpec.template.spec.volumes"},
+		accounts:   accountsIn("masterSpec.statefulSetSpec.template.spec", "workerSpec.statefulSetSpec.template.spec"),
+		noEffect:   ClusterNoEffect,
 	}
 }
 
@@ -104,7 +119,8 @@ func cluster() api {
 func workers() string {
 	const instances = "clusterTolerations.instanceConfig."
 	return all(first(number(instances+"initWorkers")),
-		fmt.Sprintf("(variables.spec.%[1]sminWorkers < variables.spec.%[1]smaxWorkers ? %[2]s : [])", instances, first(number(instances+"maxWorkers"))))
+		fmt.Sprintf("(%s.orValue(0) < %s.orValue(0) ? %s : [])",
+			optionalField(instances+"minWorkers"), optionalField(instances+"maxWorkers"), first(number(instances+"maxWorkers"))))
 }
 
 func kubeflow() api {
@@ -129,6 +145,9 @@ func kubeflow() api {
 				}),
 			),
 		),
+		containers: append(containersIn("driver.template.spec", "executor.template.spec"),
+			"driver.sidecars", "executor.sidecars", "driver.initContainers", "executor.initContainers"),
+		volumes: []string{"driver.template.spec.volumes", "executor.template.spec.volumes", "volumes"},
 		accounts: slices.Concat(
 			[]string{text("driver.serviceAccount"), text("executor.serviceAccount")},
 			accountProperties(), accountsIn("driver.template.spec", "executor.template.spec"),
@@ -185,6 +204,7 @@ func early() api {
 			executors(map[string]string{"instances": number("executor.instances")}, "", "2"),
 			podVariables(nil, slices.Concat(textLists("driver.image", "executor.image"), imageProperties(EarlyImageKeys...)), []string{hostPathProperties()}, nil),
 		),
+		lists:    slices.Sorted(maps.Keys(EarlyLists)),
 		accounts: accountProperties(),
 		noEffect: append([]NoEffect{KubeflowForeign, EarlyLogsLocation}, EarlyNoEffect...),
 	}

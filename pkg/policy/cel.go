@@ -22,6 +22,8 @@ type celRule struct {
 	nameless bool
 	// expression is the whole list, if the other fields do not express it.
 	expression string
+	// helpers are variables that these expressions read.
+	helpers []Variable
 }
 
 // variables are those of the rule: the value of its key, as a list where it is one, whether it is valid, and what breaks the rule.
@@ -31,7 +33,7 @@ func (r *Rule) variables() []Variable {
 	if r.listed {
 		variables = append(variables, Variable{variableName(r.Key, "List"), celSplit(given)})
 	}
-	return append(variables,
+	return append(append(variables, r.cel().helpers...),
 		Variable{variableName(r.Key, "Valid"), given + " == '' || " + r.cel().valid},
 		Variable{VariableName(r.Key), r.list()},
 	)
@@ -75,7 +77,7 @@ func celMessage(list string) string {
 
 // celClip cuts a long value, and makes one line of it: the API server takes no other message.
 func celClip(text string) string {
-	return fmt.Sprintf("[%s.replace('\\n', ' ').replace('\\r', ' ')].map(t, size(t) > 256 ? t.substring(0, 256) + '...' : t)[0]", text)
+	return fmt.Sprintf("[%s].map(t, size(t) > 256 ? t.substring(0, 256) + '...' : t)[0].replace('\\n', ' ').replace('\\r', ' ')", text)
 }
 
 // celSetting is the value of a key of the ConfigMap. An absent key has none.
@@ -94,11 +96,14 @@ func celSplit(text string) string {
 	return text + `.replace(',', ' ').replace('\n', ' ').replace('\r', ' ').replace('\t', ' ').split(' ').filter(e, e != '')`
 }
 
-// celListed reports whether the list of a key has an entry, as Listed.
-func celListed(entry, key string) string { return celListedIn(entry, celList(key)) }
+// celListed reports whether a list has an entry, as Listed. The variable of prefixesOf has the entries with a star.
+func celListed(entry, list, key string) string {
+	return fmt.Sprintf("%[1]s in %[2]s || variables.%[3]s.exists(e, %[1]s.startsWith(e))", entry, list, variableName(key, "Prefixes"))
+}
 
-func celListedIn(entry, list string) string {
-	return fmt.Sprintf("%s.exists(e, %[2]s == e || e.endsWith('*') && %[2]s.startsWith(e.substring(0, size(e) - 1)))", list, entry)
+// prefixesOf is the variable of the entries of a list that end with a star, without it. There are few: each costs as much as all keys.
+func prefixesOf(key, list string) Variable {
+	return Variable{variableName(key, "Prefixes"), list + ".filter(e, e.endsWith('*')).map(e, e.substring(0, size(e) - 1))"}
 }
 
 // celText quotes a text.
@@ -126,8 +131,8 @@ func celMemory(key, role string) string {
 	entry := func(problem, remedy string) string {
 		return fmt.Sprintf("{'field': v.field, 'value': v.value, 'problem': %s, 'remedy': %s}", celText(problem), celText(remedy))
 	}
-	unreadable := fmt.Sprintf("(%s.filter(v, !v.value.trim().matches('%s')).map(v, %s) + %s.filter(v, !v.value.trim().matches('%s')).map(v, %s))",
-		parts, sizePattern, entry(sizeProblem+key+boundedBy, sizeRemedy), added, factorPattern, entry("is no factor, and "+key+boundedBy, "write one such as 0.1"))
+	unreadable := fmt.Sprintf("(%[1]s.filter(v, !(%[7]s) || !v.value.trim().matches('%[2]s')).map(v, %[3]s) + %[4]s.filter(v, !(%[7]s) || !v.value.trim().matches('%[5]s')).map(v, %[6]s))",
+		parts, sizePattern, entry(sizeProblem+key+boundedBy, sizeRemedy), added, factorPattern, entry("is no factor, and "+key+boundedBy, "write one such as 0.1"), celParsed("v.value"))
 	total := fmt.Sprintf("([0.0] + %s.map(v, %s) + %s.map(v, double(v.value.trim()) * %s)).sum()",
 		parts, celSize("v.value.trim()"), added, celSize(parts+"[0].value.trim()"))
 	before, after, _ := strings.Cut(memoryProblem, "%d")

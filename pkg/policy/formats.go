@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // The formats are the same in Go and in CEL: both have the regular expressions of RE2, and numbers are floats where they could overflow.
@@ -26,6 +27,16 @@ const (
 )
 
 const mebibyte = 1 << 20
+
+// maxText is the number of characters of the longest value that a rule parses: the API server ends a policy whose expressions cost too much. A
+// longer one breaks the rule.
+const maxText = 1024
+
+// parsed reports whether a rule parses a value.
+func parsed(text string) bool { return utf8.RuneCountInString(text) <= maxText }
+
+// celParsed is the same in CEL.
+func celParsed(text string) string { return fmt.Sprintf("size(%s) <= %d", text, maxText) }
 
 var (
 	cores  = regexp.MustCompile(coresPattern)
@@ -105,7 +116,7 @@ func withRegistry(image string) string {
 
 // fromRegistry reports whether an image is of one of the registries or repositories.
 func fromRegistry(image string, entries []string) bool {
-	if !plain.MatchString(image) {
+	if !parsed(image) || !plain.MatchString(image) {
 		return false
 	}
 	image = withRegistry(image)
@@ -123,6 +134,13 @@ func fromRegistry(image string, entries []string) bool {
 func celFromRegistry(image string) string {
 	named := fmt.Sprintf("%s.matches('%s')", image, registryPattern)
 	full := fmt.Sprintf("(%[1]s ? %[2]s : %[2]s.contains('/') ? 'docker.io/' + %[2]s : 'docker.io/library/' + %[2]s)", named, image)
-	return fmt.Sprintf("%s.matches('%s') && ", image, imagePattern) + fmt.Sprintf("[%s].exists(i, %s.map(e, e.endsWith('/') ? e.substring(0, size(e) - 1) : e)"+
-		".exists(e, i.startsWith(e + '/') || e.contains('/') && (i == e || i.startsWith(e + ':') || i.startsWith(e + '@'))))", full, celList(KeyRegistries))
+	return fmt.Sprintf("%s && %s.matches('%s') && ", celParsed(image), image, imagePattern) + fmt.Sprintf("[%s].exists(i, variables.%s.exists(e, "+
+		"i.startsWith(e + '/') || e.contains('/') && (i == e || i.startsWith(e + ':') || i.startsWith(e + '@'))))", full, registryEntries)
+}
+
+// registryEntries is the variable of the registries and repositories without a slash at the end.
+const registryEntries = "registries"
+
+func registryHelpers() []Variable {
+	return []Variable{{registryEntries, celList(KeyRegistries) + ".map(e, e.endsWith('/') ? e.substring(0, size(e) - 1) : e)"}}
 }

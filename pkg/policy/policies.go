@@ -63,12 +63,13 @@ var settings = Variable{"settings", "params.?data.orValue({})"}
 
 // rules is the policy of the admin's rules.
 func (a *api) rules() Policy {
-	ofManifest := slices.Concat(specVariables(a.scheduled...), []Variable{labelsVariable()}, a.variables)
+	ofManifest := slices.Concat(a.boundedSpecVariables(), []Variable{labelsVariable()}, a.variables)
 	p := Policy{
 		Name: a.name + "-rules" + domain, Folder: FolderRules, Resources: a.resources, ConfigMap: ConfigMap,
 		Comment:   "Refuses " + a.kinds + " that break the rules of config-admission.",
 		Variables: slices.Concat([]Variable{settings}, ofManifest),
 	}
+	p.Validations = append(p.Validations, excess())
 	var validations []Validation
 	for i := range Table {
 		rule := &Table[i]
@@ -116,12 +117,13 @@ func kubeflowProperties() Policy {
 		Name: a.name + "-properties" + domain, Folder: FolderRules, Resources: a.resources, ConfigMap: "config-kubeflow",
 		Comment: "Refuses " + a.kinds + " that set a Spark property that denied-spark-properties of config-kubeflow has: by default one that " +
 			"gives rights that fields do not show. The Kubeflow operator's webhook does the same from 2.5.2 on.",
-		Variables: slices.Concat([]Variable{settings}, specVariables(a.scheduled...), []Variable{
-			labelsVariable(),
+		Variables: slices.Concat([]Variable{settings}, a.boundedSpecVariables(), []Variable{
 			{"keys", list},
-			{"denied", "variables.conf.map(k, k).filter(k, " + celListedIn("k", "variables.keys") + ")"},
+			prefixesOf(KeyDenied, "variables.keys"),
+			{"denied", "variables.conf.map(k, k).filter(k, " + celListed("k", "variables.keys", KeyDenied) + ")"},
 		}),
 		Validations: []Validation{
+			excess(),
 			{"size(variables.denied) == 0", `'sparkConf key "' + variables.denied[0] + '" is not allowed: ` + rightsReason + `'`},
 			{
 				fmt.Sprintf("variables.conf[?'%s'].orValue(object.metadata.namespace) == object.metadata.namespace", namespace),
@@ -144,7 +146,7 @@ func (a *api) serviceAccounts() Policy {
 		p.Validations = append(p.Validations, Validation{
 			"variables." + name + ".all(a, a.value == '' || " +
 				"authorizer.group('').resource('serviceaccounts').namespace(object.metadata.namespace).name(a.value).check('use').allowed())",
-			"variables." + name + `[0].field + ' "' + variables.` + name + `[0].value + '" is a service account that you may not use: ` +
+			"variables." + name + `[0].field + ' "' + ` + celClip("variables."+name+"[0].value") + ` + '" is a service account that you may not use: ` +
 				`name another, or ask for the verb use on it in namespace ' + object.metadata.namespace`,
 		})
 	}
@@ -156,7 +158,7 @@ func (a *api) warnings() Policy {
 	p := Policy{
 		Name: a.name + "-warnings" + domain, Folder: FolderWarnings, Resources: a.resources, Warns: true,
 		Comment:   "Warns of what has no effect in " + a.kinds + ".",
-		Variables: specVariables(a.scheduled...),
+		Variables: a.boundedSpecVariables(),
 	}
 	for i := range a.noEffect {
 		row := &a.noEffect[i]

@@ -238,7 +238,8 @@ var deniedRule = Rule{
 		return celRule{
 			variable: "properties",
 			valid:    celList(KeyDenied) + ".all(e, e.matches('" + keyPattern + "'))",
-			breaks:   celListed("v.value", KeyDenied),
+			helpers:  []Variable{prefixesOf(KeyDenied, celList(KeyDenied))},
+			breaks:   celListed("v.value", celList(KeyDenied), KeyDenied),
 			problem:  deniedProblem, remedy: deniedRemedy, nameless: true,
 		}
 	},
@@ -261,14 +262,14 @@ func numbersRule(key, bounds, example, reason string, of func(m *Manifest) []Val
 			return r.each(of(m), value, problem, numberRemedy, func(v Value) bool {
 				text := strings.TrimSpace(v.Text)
 				number, err := strconv.ParseInt(text, 10, 64)
-				return !wholeNumber.MatchString(text) || err != nil || number > most
+				return !parsed(v.Text) || !wholeNumber.MatchString(text) || err != nil || number > most
 			})
 		},
 		cel: func() celRule {
 			return celRule{
 				variable: variable,
 				valid:    fmt.Sprintf("%s.matches('%s')", celSetting(key), wholeNumberPattern),
-				breaks:   fmt.Sprintf("!v.value.trim().matches('%s') || int(v.value.trim()) > int(%s)", wholeNumberPattern, celSetting(key)),
+				breaks:   fmt.Sprintf("!(%s) || !v.value.trim().matches('%s') || int(v.value.trim()) > int(%s)", celParsed("v.value"), wholeNumberPattern, celSetting(key)),
 				problem:  problem, remedy: numberRemedy,
 			}
 		},
@@ -288,14 +289,14 @@ func coresRule(key, bounds string, of func(m *Manifest) *Role, variable string) 
 			most, _ := coresOf(value)
 			return r.each(role.Cores, value, problem, numberRemedy, func(v Value) bool {
 				number, ok := coresOf(strings.TrimSpace(v.Text))
-				return !ok || number > most
+				return !parsed(v.Text) || !ok || number > most
 			})
 		},
 		cel: func() celRule {
 			return celRule{
 				variable: variable,
 				valid:    fmt.Sprintf("%s.matches('%s') && %s >= 1.0", celSetting(key), coresPattern, celCores(celSetting(key))),
-				breaks:   fmt.Sprintf("!v.value.trim().matches('%s') || %s > %s", coresPattern, celCores("v.value.trim()"), celCores(celSetting(key))),
+				breaks:   fmt.Sprintf("!(%s) || !v.value.trim().matches('%s') || %s > %s", celParsed("v.value"), coresPattern, celCores("v.value.trim()"), celCores(celSetting(key))),
 				problem:  problem, remedy: numberRemedy,
 			}
 		},
@@ -320,9 +321,9 @@ func memoryRule(key, bounds string, of func(m *Manifest) *Role, role string) Rul
 			if asked == nil || len(asked.Memory) == 0 {
 				return nil
 			}
-			found := r.each(asked.Memory, value, sizeProblem+key+boundedBy, sizeRemedy, func(v Value) bool { _, ok := sizeOf(v.Text); return !ok })
+			found := r.each(asked.Memory, value, sizeProblem+key+boundedBy, sizeRemedy, func(v Value) bool { _, ok := sizeOf(v.Text); return !parsed(v.Text) || !ok })
 			found.Add(r.each(some(asked.Factor), value, "is no factor, and "+key+boundedBy, "write one such as 0.1",
-				func(v Value) bool { return !factor.MatchString(strings.TrimSpace(v.Text)) })...)
+				func(v Value) bool { return !parsed(v.Text) || !factor.MatchString(strings.TrimSpace(v.Text)) })...)
 			if len(found) > 0 {
 				return found
 			}
@@ -406,7 +407,7 @@ var registriesRule = Rule{
 	},
 	cel: func() celRule {
 		return celRule{
-			variable: "images", breaks: "!(" + celFromRegistry("v.value") + ")", problem: registryProblem, remedy: registryRemedy,
+			variable: "images", helpers: registryHelpers(), breaks: "!(" + celFromRegistry("v.value") + ")", problem: registryProblem, remedy: registryRemedy,
 			valid:   celList(KeyRegistries) + ".all(e, (e + '/').matches('" + registryPattern + "'))",
 			setting: celList(KeyRegistries) + ".join(', ')",
 		}

@@ -20,15 +20,83 @@ func labelsVariable() Variable {
 
 // specVariables are the variables about the spec, which is at scheduled in a schedule.
 func specVariables(scheduled ...string) []Variable {
-	path, spec := "'spec'", "object.spec"
-	conf := Variable{"conf", orEmpty("variables.spec.?sparkConf", "{}")}
-	if len(scheduled) > 0 {
-		within := strings.Join(scheduled, ".")
-		path = "object.kind == 'ScheduledSparkApplication' ? 'spec." + within + "' : 'spec'"
-		spec = "object.kind == 'ScheduledSparkApplication' ? " + orEmpty("object.spec.?"+strings.Join(scheduled, ".?"), "{}") + " : object.spec"
-	}
-	return []Variable{{"path", path}, {"spec", spec}, conf}
+	path, spec := wholeSpec(scheduled)
+	return []Variable{{"path", path}, {"spec", spec}, confVariable()}
 }
+
+// wholeSpec returns expressions for the path and the value of the spec.
+func wholeSpec(scheduled []string) (path, spec string) {
+	if len(scheduled) == 0 {
+		return "'spec'", "object.spec"
+	}
+	return "object.kind == 'ScheduledSparkApplication' ? 'spec." + strings.Join(scheduled, ".") + "' : 'spec'",
+		"object.kind == 'ScheduledSparkApplication' ? " + orEmpty("object.spec.?"+strings.Join(scheduled, ".?"), "{}") + " : object.spec"
+}
+
+func confVariable() Variable { return Variable{"conf", orEmpty("variables.spec.?sparkConf", "{}")} }
+
+// A policy with loops reads no more of a manifest than this. The API server ends an expression that costs too much, and that of a large manifest
+// takes many seconds.
+const (
+	maxProperties    = 2000
+	maxPropertyBytes = 128 << 10
+	maxContainers    = 100
+	maxVolumes       = 500
+	maxEntries       = 500
+	maxEntryBytes    = 32 << 10
+)
+
+// boundedSpecVariables are the variables about the spec for expressions with loops: that of a manifest that is too large has nothing. The
+// variable excess is what is too large, in words.
+func (a *api) boundedSpecVariables() []Variable {
+	path, whole := wholeSpec(a.scheduled)
+	size := func(field, empty string) string {
+		return "size(" + orEmpty("variables.whole.?"+strings.ReplaceAll(field, ".", ".?"), empty) + ")"
+	}
+	properties := orEmpty("variables.whole.?sparkConf", "{}")
+	bounds := []string{
+		exceeds(size("sparkConf", "{}"), maxProperties, at("sparkConf"), "properties"),
+		exceeds(fmt.Sprintf("[%s].map(c, size(c) > %d ? 0 : ([0] + c.map(k, size(string(k)))).sum())[0]", properties, maxProperties), maxPropertyBytes,
+			at("sparkConf"), "characters in the keys of its properties"),
+	}
+	for _, of := range []struct {
+		most  int
+		what  string
+		lists []string
+	}{{maxContainers, "containers", a.containers}, {maxVolumes, "volumes", a.volumes}} {
+		if len(of.lists) == 0 {
+			continue
+		}
+		var sizes []string
+		for _, list := range of.lists {
+			sizes = append(sizes, size(list, "[]"))
+		}
+		bounds = append(bounds, exceeds(strings.Join(sizes, " + "), of.most, "variables.path", of.what))
+	}
+	if len(a.lists) > 0 {
+		var entries, characters []string
+		for _, key := range a.lists {
+			text := orText(fmt.Sprintf("%s[?'%s']", properties, key))
+			entries, characters = append(entries, "size("+text+".split(','))"), append(characters, "size("+text+")")
+		}
+		bounds = append(bounds,
+			exceeds(strings.Join(entries, " + "), maxEntries, at("sparkConf"), "labels and annotations in lists"),
+			exceeds(strings.Join(characters, " + "), maxEntryBytes, at("sparkConf"), "characters in lists of labels and annotations"))
+	}
+	return []Variable{
+		{"path", path}, {"whole", whole}, {"excess", "[" + strings.Join(bounds, ", ") + "].filter(t, t != '')"},
+		{"spec", "size(variables.excess) > 0 ? {} : variables.whole"}, confVariable(),
+	}
+}
+
+// exceeds is a text about a field that has more of something than a policy reads. It is empty if it has not.
+func exceeds(number string, most int, field, what string) string {
+	return fmt.Sprintf("[%s].map(n, n > %d ? %s + ' has ' + string(n) + %s : '')[0]", number, most, field,
+		celText(fmt.Sprintf(" %s, and policies read at most %d: write fewer", what, most)))
+}
+
+// excess is the validation of manifests that are too large. It is the first one, whose message users get.
+func excess() Validation { return Validation{"size(variables.excess) == 0", "variables.excess[0]"} }
 
 // orEmpty is the value of an optional expression, or else, if there is none or null, empty.
 func orEmpty(optional, empty string) string {
@@ -113,7 +181,7 @@ func (r roleNames) variables() []Variable {
 	if r.role == "executor" {
 		offHeap := first(property("spark.memory.offHeap.size"))
 		// A number of this property without a unit is of bytes.
-		inBytes := ".map(v, {'field': v.field, 'value': v.value.trim().matches('^[0-9]+$') ? v.value.trim() + 'b' : v.value})"
+		inBytes := ".map(v, {'field': v.field, 'value': " + celParsed("v.value") + " && v.value.trim().matches('^[0-9]+$') ? v.value.trim() + 'b' : v.value})"
 		memory = append(memory, first(property("spark.executor.pyspark.memory")),
 			fmt.Sprintf("(%s ? %s%s : [])", switchedOn("spark.memory.offHeap.enabled"), offHeap, inBytes))
 	}
@@ -200,7 +268,7 @@ func podVariables(pods map[string]pod, images, hostPaths, privileged []string) [
 }
 
 // named is the name of an entry of a list, as the end of a path.
-func named(entry string) string { return " + '[' + " + orText(entry+".?name") + " + ']" }
+func named(entry string) string { return " + '[' + " + celClip(orText(entry+".?name")) + " + ']" }
 
 // volumesOf is the list of the volumes of a list that are paths of the node.
 func volumesOf(optional, field string) string {

@@ -26,10 +26,19 @@ type admissionPolicy struct {
 	validator validating.Validator
 }
 
-// admissionPolicies are the policies of a folder of config, by their names. They are compiled for a version of Kubernetes.
+// compiledPolicies are those that an earlier test has compiled.
+var compiledPolicies = map[string]map[string]admissionPolicy{}
+
+// admissionPolicies are the policies of a folder of config, by their names. They are compiled for a version of Kubernetes, once: that takes
+// seconds.
 func admissionPolicies(t testing.TB, folder string, kubernetes *version.Version) map[string]admissionPolicy {
 	t.Helper()
+	key := folder + " " + kubernetes.String()
+	if known := compiledPolicies[key]; known != nil {
+		return known
+	}
 	compiled := map[string]admissionPolicy{}
+	compiledPolicies[key] = compiled
 	for _, document := range documentsOf(t, folder) {
 		if document.GetKind() != "ValidatingAdmissionPolicy" {
 			continue

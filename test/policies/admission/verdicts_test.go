@@ -218,7 +218,7 @@ func TestVerdictsOfPolicyAndControllerAreEqualForRandomObjects(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var unbroken []string
 			for _, v := range policies[k.policy+"-rules.firesteel.dev"].Spec.Validations {
-				if !strings.HasSuffix(v.Expression, "Valid") {
+				if !strings.HasSuffix(v.Expression, "Valid") && !strings.Contains(v.Expression, "variables.excess") { // random objects are small
 					unbroken = append(unbroken, v.Expression)
 				}
 			}
