@@ -110,7 +110,7 @@ func (r *run) begin(dir string, seed uint64) {
 		"buckets": "2", "lease-duration": "3s", "renew-deadline": "2s", "retry-period": "500ms",
 	}))
 	r.must(r.Configure(ctx, "config-events", map[string]string{"deletion-grace": deletionGrace.String()}))
-	for _, m := range []process.Spec{r.sink, r.restart, r.ttl} {
+	for _, m := range []process.Spec{r.sink, r.restart, r.ttl, r.webhook} {
 		r.must(r.supervisor.Add(ctx, m))
 	}
 	listening, stop := context.WithCancel(ctx)
@@ -151,6 +151,7 @@ func (r *run) injectFaults() {
 	}
 	group.Go(func() error { return r.changeGuards(ctx) })
 	group.Go(func() error { return r.killers(ctx) })
+	group.Go(func() error { return r.askWebhook(ctx) })
 	group.Go(func() error { return r.report(ctx) })
 	group.Go(func() error {
 		defer cancel()
@@ -232,6 +233,12 @@ func (r *run) settle() {
 	r.until("all applications to come to rest", func() ([]string, error) {
 		restless, err := r.inAllNamespaces(func(p *workload) ([]string, error) { return p.restless(ctx) })
 		return append(restless, texts(r.history.Undelivered())...), err
+	})
+	r.until("the webhook to answer", func() ([]string, error) {
+		if answer := r.webhookAnswer(ctx); answer != webhookRefuses {
+			return []string{"an application that it refuses: " + answer}, nil
+		}
+		return nil, nil
 	})
 	r.logf("all applications are at rest")
 	r.doToAll("deleted", (*workload).remove, func(dialect.Application) bool { return true })

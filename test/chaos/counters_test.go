@@ -32,6 +32,13 @@ func (t *counters) count(fault string) {
 	}
 }
 
+// note counts the effect of a fault. It is no fault itself.
+func (t *counters) note(effect string) {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	t.counts[effect]++
+}
+
 func (t *counters) sum() int {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()

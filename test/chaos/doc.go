@@ -1,8 +1,9 @@
 // Package chaos runs Firesteel, with applications of all APIs, on a real control plane whose nodes kwok simulates. For a while it makes
 // everything in and around Firesteel fail at random. Then it checks how the applications ended.
 //
-// The controller (alone, as two replicas that elect leaders, or two that overlap), the handlers and the sink are
-// processes that are killed with -9 and started again. So is kwok. Firesteel's processes reach the API server through a gateway
+// The controller (alone, as two replicas that elect leaders, or two that overlap), the handlers, the webhook and the sink are
+// processes that are killed with -9 and started again. So is kwok. The API server asks the webhook about each application; while that is
+// down, applications pass. Firesteel's processes reach the API server through a gateway
 // (package harness/gateway) that refuses, delays and loses requests and answers, and cuts and delays watches. The sink (program
 // harness/sink/failing) is a broker that refuses events, hangs, and takes events but answers with an error. Meanwhile Pods vanish, are
 // deleted and lose their labels; nodes are lost and return; applications are deleted, created again with the same name,

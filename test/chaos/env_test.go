@@ -48,7 +48,7 @@ type env struct {
 	counters   *counters
 
 	// members are the programs that can be had.
-	sink, kwok, restart, ttl process.Spec
+	sink, kwok, restart, ttl, webhook process.Spec
 	// controller is one of a version, of which there are as many as programs.
 	controller func(name string, version int, alone bool) process.Spec
 	// restartURL and ttlURL are those of the handlers.
@@ -69,6 +69,7 @@ func newEnv(ctx context.Context, dir string, seed uint64, rates gateway.Rates, c
 	if *versionsFlag != "" {
 		w.history.LeaveOutUIAddress()
 	}
+	rest.SetDefaultWarningHandler(rest.NoWarnings{}) // of the webhook, about each application
 	delays := rng.New(seed, "supervisor")
 	w.supervisor = process.NewSupervisor(dir,
 		func() time.Duration { return delays.Between(0, 500*time.Millisecond) },
@@ -111,7 +112,7 @@ func (w *env) close() {
 }
 
 func (w *env) build(ctx context.Context) error {
-	err := firesteel.Build(ctx, repository, w.dir, "cmd/controller", "cmd/handler", "test/harness/sink/failing")
+	err := firesteel.Build(ctx, repository, w.dir, "cmd/controller", "cmd/handler", "cmd/webhook", "test/harness/sink/failing")
 	if err != nil || *versionsFlag == "" {
 		return err
 	}
@@ -158,7 +159,7 @@ func (w *env) kubeconfig(ctx context.Context, account string) (string, error) {
 
 // employ describes the programs of the run.
 func (w *env) employ(ctx context.Context) error {
-	ports, err := process.FreePorts(3)
+	ports, err := process.FreePorts(6)
 	if err != nil {
 		return err
 	}
@@ -170,6 +171,9 @@ func (w *env) employ(ctx context.Context) error {
 		return err
 	}
 	w.sink = w.newSink(ports[2])
+	if w.webhook, err = w.newWebhook(ctx, firesteel.WebhookProgram{Port: ports[3], Metrics: ports[4], Profiling: ports[5]}); err != nil {
+		return err
+	}
 	w.kwok = process.Spec{Name: "kwok", Start: func(_ int, log string) (*process.Process, error) {
 		program, arguments := w.Plane.Kwok("testdata/stages.yaml", "--manage-nodes-with-label-selector=!"+labelLost)
 		return process.Start(log, nil, program, arguments...)
@@ -218,6 +222,19 @@ func (w *env) newController(name, program, kubeconfig, sink string, alone bool) 
 		started, _, err := firesteel.Controller{Program: program, Kubeconfig: kubeconfig, Sink: sink, Replica: !alone}.Start(log)
 		return started, err
 	}}
+}
+
+// newWebhook describes the webhook, and has the API server call its port.
+func (w *env) newWebhook(ctx context.Context, program firesteel.WebhookProgram) (process.Spec, error) {
+	if err := errors.Join(w.ApplyWebhook(ctx, repository), w.RouteWebhook(ctx, program.Port)); err != nil {
+		return process.Spec{}, err
+	}
+	var err error
+	program.Program = filepath.Join(w.dir, "webhook")
+	program.Kubeconfig, err = w.kubeconfig(ctx, "webhook")
+	return process.Spec{Name: "webhook", MemoryLimit: webhookMemoryLimit, Start: func(_ int, log string) (*process.Process, error) {
+		return program.Start(log)
+	}}, err
 }
 
 // ignore returns the error, unless it matches.

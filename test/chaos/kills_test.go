@@ -85,7 +85,7 @@ func (r *run) killers(ctx context.Context) error {
 const killsAtOnce = 3
 
 // mortal names the programs that are killed. A program that is named twice is killed twice as often.
-var mortal = []string{"controller", "sink", "controller", "handler-restart", "controller", "handler-ttl", "sink", "controller", "kwok"}
+var mortal = []string{"controller", "sink", "controller", "handler-restart", "controller", "handler-ttl", "sink", "controller", "kwok", "webhook"}
 
 func (r *run) killOne(d *rng.Rand, prefix string) {
 	if names := r.supervisor.Names(prefix); len(names) > 0 {

@@ -1,6 +1,7 @@
 package firesteel
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,6 +30,15 @@ const (
 	ValidationConfiguration = "firesteel-validation"
 )
 
+// WebhookOf is where an installation has its webhook: its namespace, and what ends the names of its configurations.
+type WebhookOf struct{ Namespace, Suffix string }
+
+// firstWebhook is that of the installation in SystemNamespace.
+var firstWebhook = WebhookOf{Namespace: SystemNamespace}
+
+func (of WebhookOf) pods() string       { return WebhookConfiguration + of.Suffix }
+func (of WebhookOf) validation() string { return ValidationConfiguration + of.Suffix }
+
 // webhookService is the name of the webhook's Service.
 const webhookService = "webhook"
 
@@ -36,6 +46,7 @@ const webhookService = "webhook"
 type Webhook struct {
 	*process.Process
 	installation  *Installation
+	of            WebhookOf
 	program       string
 	folder        string
 	port, metrics int
@@ -44,24 +55,66 @@ type Webhook struct {
 // StartWebhook applies config/webhook and runs the program with the rights of its service account. Logs and kubeconfig are written to a
 // folder. The API server calls it in the place of a Pod behind the Service: nothing here routes to Services.
 func (i *Installation) StartWebhook(ctx context.Context, repository, program, folder string) (*Webhook, error) {
-	manifests, err := controlplane.Manifests(filepath.Join(repository, "config", "webhook"), "*.yaml")
-	if err != nil {
+	if err := i.ApplyWebhook(ctx, repository); err != nil {
 		return nil, err
 	}
-	for _, manifest := range manifests {
-		text, err := os.ReadFile(manifest)
-		if err != nil {
-			return nil, err
-		}
-		if _, err := i.Plane.Kubectl(ctx, string(text), "apply", "--server-side", "--filename=-"); err != nil {
-			return nil, err
-		}
-	}
-	w, err := (&Webhook{installation: i, program: program, folder: folder}).Replica(ctx, "webhook")
+	return i.StartWebhookOf(ctx, firstWebhook, program, folder)
+}
+
+// StartWebhookOf is [Installation.StartWebhook] for the webhook of an installation whose manifests are applied.
+func (i *Installation) StartWebhookOf(ctx context.Context, of WebhookOf, program, folder string) (*Webhook, error) {
+	w, err := (&Webhook{installation: i, of: of, program: program, folder: folder}).Replica(ctx, "webhook"+of.Suffix)
 	if err != nil {
 		return nil, err
 	}
 	return w, w.Route(ctx)
+}
+
+// ApplyWebhook applies config/webhook.
+func (i *Installation) ApplyWebhook(ctx context.Context, repository string) error {
+	manifests, err := controlplane.Manifests(filepath.Join(repository, "config", "webhook"), "*.yaml")
+	if err != nil {
+		return err
+	}
+	for _, manifest := range manifests {
+		text, err := os.ReadFile(manifest)
+		if err != nil {
+			return err
+		}
+		if _, err := i.Plane.Kubectl(ctx, string(text), "apply", "--server-side", "--filename=-"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// WebhookProgram describes a webhook process.
+type WebhookProgram struct {
+	// Program is the file of the program, and Kubeconfig the file that it reads to reach the API server.
+	Program, Kubeconfig string
+	// Of is the installation; that in SystemNamespace if empty.
+	Of WebhookOf
+	// Port is the port that the API server calls, Metrics and Profiling are the others that it listens on.
+	Port, Metrics, Profiling int
+}
+
+// Start starts the webhook. Its output goes to the file log.
+func (p WebhookProgram) Start(log string) (*process.Process, error) {
+	of := cmp.Or(p.Of, firstWebhook)
+	return process.Start(log, []string{
+		"KUBECONFIG=" + p.Kubeconfig,
+		"SYSTEM_NAMESPACE=" + of.Namespace,
+		"PODS_WEBHOOK_CONFIGURATION=" + of.pods(),
+		"VALIDATION_WEBHOOK_CONFIGURATION=" + of.validation(),
+		"CONFIG_LOGGING_NAME=config-logging",
+		"CONFIG_OBSERVABILITY_NAME=config-observability",
+		fmt.Sprintf("HTTPS_PORT=%d", p.Port),
+		// What Kubernetes sets for the Service in its Pods.
+		"WEBHOOK_PORT=tcp://10.0.0.1:443", "WEBHOOK_SERVICE_HOST=10.0.0.1", "WEBHOOK_SERVICE_PORT=443",
+		fmt.Sprintf("METRICS_PROMETHEUS_PORT=%d", p.Metrics),
+		fmt.Sprintf("PROFILING_PORT=%d", p.Profiling),
+		"GRACE_PERIOD=1ms",
+	}, p.Program)
 }
 
 // Replica starts another replica, which logs under a name of its own. The API server calls it after Route.
@@ -70,7 +123,7 @@ func (w *Webhook) Replica(ctx context.Context, name string) (*Webhook, error) {
 	if err != nil {
 		return nil, err
 	}
-	config, err := w.installation.ConfigOf(ctx, SystemNamespace, "webhook")
+	config, err := w.installation.ConfigOf(ctx, w.of.Namespace, "webhook")
 	if err != nil {
 		return nil, err
 	}
@@ -78,27 +131,24 @@ func (w *Webhook) Replica(ctx context.Context, name string) (*Webhook, error) {
 	if err := controlplane.WriteKubeconfig(kubeconfig, config); err != nil {
 		return nil, err
 	}
-	started, err := process.Start(filepath.Join(w.folder, name+".log"), []string{
-		"KUBECONFIG=" + kubeconfig,
-		"SYSTEM_NAMESPACE=" + SystemNamespace,
-		"CONFIG_LOGGING_NAME=config-logging",
-		"CONFIG_OBSERVABILITY_NAME=config-observability",
-		fmt.Sprintf("HTTPS_PORT=%d", ports[0]),
-		// What Kubernetes sets for the Service in its Pods.
-		"WEBHOOK_PORT=tcp://10.0.0.1:443", "WEBHOOK_SERVICE_HOST=10.0.0.1", "WEBHOOK_SERVICE_PORT=443",
-		fmt.Sprintf("METRICS_PROMETHEUS_PORT=%d", ports[1]),
-		fmt.Sprintf("PROFILING_PORT=%d", ports[2]),
-		"GRACE_PERIOD=1ms",
-	}, w.program)
+	program := WebhookProgram{Program: w.program, Kubeconfig: kubeconfig, Of: w.of, Port: ports[0], Metrics: ports[1], Profiling: ports[2]}
+	started, err := program.Start(filepath.Join(w.folder, name+".log"))
 	if err != nil {
 		return nil, err
 	}
-	return &Webhook{Process: started, installation: w.installation, program: w.program, folder: w.folder, port: ports[0], metrics: ports[1]}, nil
+	return &Webhook{
+		Process: started, installation: w.installation, of: w.of, program: w.program, folder: w.folder, port: ports[0], metrics: ports[1],
+	}, nil
+}
+
+// RouteWebhook makes the API server call a port of this machine, under the name of the webhook's Service.
+func (i *Installation) RouteWebhook(ctx context.Context, port int) error {
+	return (&Webhook{installation: i, of: firstWebhook, port: port}).Route(ctx)
 }
 
 // Route makes the API server call the port of this process, under the name of the Service.
 func (w *Webhook) Route(ctx context.Context) error {
-	services := w.installation.Kube.CoreV1().Services(SystemNamespace)
+	services := w.installation.Kube.CoreV1().Services(w.of.Namespace)
 	if err := services.Delete(ctx, webhookService, metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) {
 		return err
 	}
@@ -126,12 +176,12 @@ func (w *Webhook) Route(ctx context.Context) error {
 
 // Change changes the configuration of the webhook of Pods.
 func (w *Webhook) Change(ctx context.Context, change func(*admissionregistrationv1.MutatingWebhookConfiguration)) error {
-	return changeConfiguration(ctx, w.installation.Kube.AdmissionregistrationV1().MutatingWebhookConfigurations(), WebhookConfiguration, change)
+	return changeConfiguration(ctx, w.installation.Kube.AdmissionregistrationV1().MutatingWebhookConfigurations(), w.of.pods(), change)
 }
 
 // ChangeValidation changes the configuration of the validation.
 func (w *Webhook) ChangeValidation(ctx context.Context, change func(*admissionregistrationv1.ValidatingWebhookConfiguration)) error {
-	return changeConfiguration(ctx, w.installation.Kube.AdmissionregistrationV1().ValidatingWebhookConfigurations(), ValidationConfiguration, change)
+	return changeConfiguration(ctx, w.installation.Kube.AdmissionregistrationV1().ValidatingWebhookConfigurations(), w.of.validation(), change)
 }
 
 // configurations are the webhook configurations of a kind.
@@ -157,8 +207,8 @@ func (w *Webhook) Remove(ctx context.Context) error {
 	w.Kill()
 	client := w.installation.Kube.AdmissionregistrationV1()
 	return errors.Join(
-		client.MutatingWebhookConfigurations().Delete(ctx, WebhookConfiguration, metav1.DeleteOptions{}),
-		client.ValidatingWebhookConfigurations().Delete(ctx, ValidationConfiguration, metav1.DeleteOptions{}),
+		client.MutatingWebhookConfigurations().Delete(ctx, w.of.pods(), metav1.DeleteOptions{}),
+		client.ValidatingWebhookConfigurations().Delete(ctx, w.of.validation(), metav1.DeleteOptions{}),
 	)
 }
 
@@ -167,7 +217,7 @@ func (w *Webhook) URL(path string) string { return fmt.Sprintf("https://localhos
 
 // Configuration returns the webhook configuration.
 func (w *Webhook) Configuration(ctx context.Context) (*admissionregistrationv1.MutatingWebhookConfiguration, error) {
-	return w.installation.Kube.AdmissionregistrationV1().MutatingWebhookConfigurations().Get(ctx, WebhookConfiguration, metav1.GetOptions{})
+	return w.installation.Kube.AdmissionregistrationV1().MutatingWebhookConfigurations().Get(ctx, w.of.pods(), metav1.GetOptions{})
 }
 
 // UntilAnswering waits until the API server gets an answer of the webhook for a Pod, which is not created.
