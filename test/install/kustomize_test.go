@@ -87,6 +87,7 @@ func TestKustomizeSecondInstallationSharesNothingButTheCluster(t *testing.T) {
 	const configuration = "firesteel-pods-team-b"
 	webhooks := second.get(t, "MutatingWebhookConfiguration", configuration).Object["webhooks"].([]any)
 	expect(t, &object{Object: webhooks[0].(map[string]any)}, "clientConfig: {service: {name: webhook, namespace: firesteel-team-b, path: /pods, port: 443}}")
+	expect(t, &object{Object: webhooks[0].(map[string]any)}, "namespaceSelector: {matchExpressions: [{key: kubernetes.io/metadata.name, operator: In, values: [team-b]}]}")
 	const validation = "firesteel-validation-team-b"
 	webhooks = second.get(t, "ValidatingWebhookConfiguration", validation).Object["webhooks"].([]any)
 	expect(t, &object{Object: webhooks[0].(map[string]any)}, "clientConfig: {service: {name: webhook, namespace: firesteel-team-b, path: /validate, port: 443}}")
