@@ -156,6 +156,11 @@ func TestQuotasAreComparedByTheSetting(t *testing.T) {
 			mode: config.QuotaFail, quota: limits("q", amounts{"memory": "3700Mi"}, nil), request: applied(example("")),
 			refused: tooLarge + "too much memory (3712Mi requested, 3700Mi available).",
 		},
+		"D3: a number of memory without a unit is of MiB": {
+			mode: config.QuotaFail, quota: limits("q", amounts{"memory": "3711Mi"}, nil),
+			request: applied(strings.Replace(example(""), "1g", "1024", 1)),
+			refused: tooLarge + "too much memory (3712Mi requested, 3711Mi available).",
+		},
 		"D2: too many cores": {
 			mode: config.QuotaFail, quota: limits("q", amounts{"requests.cpu": "2"}, nil), request: applied(example("")),
 			refused: tooLarge + "too many cores (3.000 cores requested, 2.000 available).",
