@@ -98,7 +98,31 @@ func generateCRDs(root string) error {
 		}
 		written = append(written, crd)
 	}
+	if err := writeSchemas(root, written); err != nil {
+		return err
+	}
 	return writeReference(root, written, types)
+}
+
+// schemaDir holds the schemas with which the command line checks manifests.
+const schemaDir = "pkg/manifest/schema"
+
+// writeSchemas writes the schema of each kind for pkg/manifest/schema. All versions of a kind have the same one.
+func writeSchemas(root string, crds []*apiextensionsv1.CustomResourceDefinition) error {
+	for _, crd := range crds {
+		schema := crd.Spec.Versions[0].Schema.OpenAPIV3Schema.DeepCopy()
+		visit(schema, func(schema *apiextensionsv1.JSONSchemaProps) { schema.Description, schema.XValidations = "", nil })
+		delete(schema.Properties, "status") // nobody writes it
+		text, err := json.Marshal(schema)
+		if err != nil {
+			return err
+		}
+		name := fmt.Sprintf("zz_generated.%s_%s.json", crd.Spec.Group, strings.ToLower(crd.Spec.Names.Kind))
+		if err := os.WriteFile(filepath.Join(root, schemaDir, name), append(text, '\n'), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // write completes a CRD of controller-gen's and writes it into a folder.

@@ -1,0 +1,89 @@
+package manifest
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Stdin is the name that stands for the standard input.
+const Stdin = "-"
+
+// Files returns the files that paths name: those with manifests in folders and below them, and each other path itself.
+func Files(paths []string) ([]string, error) {
+	var files []string
+	for _, path := range paths {
+		if path == Stdin {
+			files = append(files, path)
+			continue
+		}
+		info, err := os.Stat(path)
+		if err != nil {
+			return nil, unreadable(path, err)
+		}
+		if !info.IsDir() {
+			files = append(files, path)
+			continue
+		}
+		inside, err := below(path)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, inside...)
+	}
+	return files, nil
+}
+
+// below returns the files with manifests in a folder and the folders below it, but for those that begin with a dot.
+func below(folder string) ([]string, error) {
+	var files []string
+	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return unreadable(path, err)
+		case path != folder && strings.HasPrefix(entry.Name(), "."):
+			if entry.IsDir() {
+				return fs.SkipDir
+			}
+		case !entry.IsDir() && slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(path)):
+			files = append(files, path)
+		}
+		return nil
+	})
+	return files, err
+}
+
+// Read reads a file, or the standard input.
+func Read(path string, stdin io.Reader) ([]byte, error) {
+	in := stdin
+	if path != Stdin {
+		file, err := os.Open(path) //nolint:gosec // the user names it
+		if err != nil {
+			return nil, unreadable(path, err)
+		}
+		defer file.Close()
+		in = file
+	}
+	text, err := io.ReadAll(io.LimitReader(in, MaxBytes+1))
+	switch {
+	case err != nil:
+		return nil, unreadable(path, err)
+	case len(text) > MaxBytes:
+		return nil, fmt.Errorf("%s has more than %d bytes, and no manifest has: name another file", path, MaxBytes)
+	default:
+		return text, nil
+	}
+}
+
+func unreadable(path string, err error) error {
+	var failed *fs.PathError
+	if errors.As(err, &failed) {
+		err = failed.Err
+	}
+	return fmt.Errorf("%s cannot be read (%w): name a file or a folder with manifests, or - for the standard input", path, err)
+}

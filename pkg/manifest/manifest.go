@@ -1,0 +1,167 @@
+package manifest
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	yamlv3 "go.yaml.in/yaml/v3"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/firesteel-dev/firesteel/pkg/finding"
+)
+
+const (
+	// MaxBytes bounds a file. The API server takes no object of half that size.
+	MaxBytes = 3 << 20
+	// maxObjects bounds the objects of one file.
+	maxObjects = 10_000
+)
+
+// Manifest is one object of a file.
+type Manifest struct {
+	// Header is the kind and the metadata. It is empty if the document is no object.
+	Header metav1.PartialObjectMetadata
+	// JSON is the object. It is nil if Problem is set.
+	JSON []byte
+	// Line is the line on which the object begins, from 1.
+	Line int
+	// Problem is why the document cannot be read, and its line is Line.
+	Problem *finding.Finding
+	// Duplicates are about keys that a mapping has twice. kubectl refuses such a manifest.
+	Duplicates []Located
+
+	node   *yamlv3.Node
+	before int // lines before the document
+}
+
+// Located is a finding with the place of its field.
+type Located struct {
+	finding.Finding
+	Line, Column int
+}
+
+// Parse reads the objects of a file. Empty documents are left out.
+func Parse(text []byte) []*Manifest {
+	var all []*Manifest
+	for _, document := range split(text) {
+		for _, manifest := range document.parse() {
+			if len(all) == maxObjects {
+				return append(all, &Manifest{Line: manifest.Line, Problem: &finding.Finding{
+					Text: fmt.Sprintf("the file has more than %d objects, and the others are not read", maxObjects), Remedy: "split it",
+				}})
+			}
+			all = append(all, manifest)
+		}
+	}
+	return all
+}
+
+// document is a part of a file between two separators.
+type document struct {
+	text []byte
+	// before is how many lines are before it.
+	before int
+}
+
+// split cuts a file into its documents, as kubectl does: at lines that begin with --- and have nothing after it but space or a comment.
+func split(text []byte) []document {
+	text = bytes.TrimPrefix(text, []byte("\ufeff"))
+	var documents []document
+	begin, before, line := 0, 0, 0
+	for at := 0; at < len(text); line++ {
+		end := len(text)
+		if newline := bytes.IndexByte(text[at:], '\n'); newline >= 0 {
+			end = at + newline + 1
+		}
+		if isSeparator(text[at:end]) {
+			documents = append(documents, document{text[begin:at], before})
+			begin, before = end, line+1
+		}
+		at = end
+	}
+	return append(documents, document{text[begin:], before})
+}
+
+func isSeparator(line []byte) bool {
+	rest, found := bytes.CutPrefix(line, []byte("---"))
+	trimmed := bytes.TrimSpace(rest)
+	return found && (len(trimmed) == 0 || rest[0] != '-' && trimmed[0] == '#')
+}
+
+// parse reads the objects of a document: one, or the items of a list.
+func (d document) parse() []*Manifest {
+	if trimmed := bytes.TrimSpace(d.text); len(trimmed) > 0 && trimmed[0] == '{' && json.Valid(trimmed) {
+		d.text = bytes.ReplaceAll(d.text, []byte("\t"), []byte(" ")) // YAML takes no tabs, and JSON has none within texts
+	}
+	var root yamlv3.Node
+	if err := yamlv3.Unmarshal(d.text, &root); err != nil {
+		return []*Manifest{d.unreadable(err)}
+	}
+	if root.Kind == 0 || len(root.Content) == 0 || isNull(root.Content[0]) {
+		return nil
+	}
+	node := root.Content[0]
+	encoded, err := yaml.YAMLToJSON(d.text)
+	if err != nil {
+		return []*Manifest{d.unreadable(err)}
+	}
+	manifest := &Manifest{JSON: encoded, Line: d.before + node.Line, node: node, before: d.before}
+	manifest.Duplicates = manifest.duplicates()
+	if err := json.Unmarshal(encoded, &manifest.Header); err != nil {
+		manifest.Header = metav1.PartialObjectMetadata{} // its decoder says why
+	}
+	if items := manifest.items(); items != nil {
+		return items
+	}
+	return []*Manifest{manifest}
+}
+
+func isNull(node *yamlv3.Node) bool { return node.Kind == yamlv3.ScalarNode && node.Tag == "!!null" }
+
+// items returns the objects of a list as manifests of their own; nil if the object is no list.
+func (m *Manifest) items() []*Manifest {
+	if m.Header.Kind != "List" && !strings.HasSuffix(m.Header.Kind, "List") || m.node.Kind != yamlv3.MappingNode {
+		return nil
+	}
+	var list struct {
+		Items []json.RawMessage `json:"items"`
+	}
+	items := value(m.node, "items")
+	if items == nil || items.Kind != yamlv3.SequenceNode || json.Unmarshal(m.JSON, &list) != nil || len(list.Items) != len(items.Content) {
+		return nil
+	}
+	found := []*Manifest{}
+	for i, item := range list.Items {
+		node := resolved(items.Content[i])
+		one := &Manifest{JSON: item, Line: m.before + node.Line, node: node, before: m.before}
+		if i == 0 {
+			one.Duplicates = m.Duplicates
+		}
+		if err := json.Unmarshal(item, &one.Header); err != nil {
+			one.Header = metav1.PartialObjectMetadata{}
+		}
+		found = append(found, one)
+	}
+	return found
+}
+
+// unreadable returns the manifest of a document that cannot be parsed. The parser's message begins with the line.
+func (d document) unreadable(err error) *Manifest {
+	const from = "line "
+	message, line := strings.TrimPrefix(err.Error(), "yaml: "), 1
+	message = strings.TrimPrefix(message, "error converting YAML to JSON: yaml: ")
+	message, _, _ = strings.Cut(message, "\n")
+	if rest, found := strings.CutPrefix(message, from); found {
+		number, text, cut := strings.Cut(rest, ": ")
+		if parsed, err := strconv.Atoi(number); err == nil && cut {
+			line, message = parsed, text
+		}
+	}
+	return &Manifest{Line: d.before + line, Problem: &finding.Finding{
+		Reason: "Syntax", Text: fmt.Sprintf("the document is no YAML (%s)", message), Remedy: "correct it",
+	}}
+}

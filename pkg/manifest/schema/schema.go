@@ -1,0 +1,238 @@
+// Package schema checks manifests as the API server does before it stores them: against the schemas of the CustomResourceDefinitions, by the API
+// server's own validation code. The rules of the definitions in CEL are left out: pkg/check has each of them in Go, with the same words.
+//
+// hack/codegen writes the schemas, without descriptions.
+package schema
+
+import (
+	"embed"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/api/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	kubeschema "k8s.io/apimachinery/pkg/runtime/schema"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	openapierrors "k8s.io/kube-openapi/pkg/validation/errors"
+	"k8s.io/kube-openapi/pkg/validation/spec"
+	"k8s.io/kube-openapi/pkg/validation/strfmt"
+	"k8s.io/kube-openapi/pkg/validation/validate"
+
+	"github.com/firesteel-dev/firesteel/pkg/finding"
+)
+
+//go:embed zz_generated.*.json
+var files embed.FS
+
+// fileOf returns the name of the file with the schema of a kind.
+func fileOf(kind kubeschema.GroupKind) string {
+	return fmt.Sprintf("zz_generated.%s_%s.json", kind.Group, strings.ToLower(kind.Kind))
+}
+
+// loaded is the schema of a kind. It is read once, when the first manifest of the kind is checked.
+type loaded struct {
+	once      sync.Once
+	schema    *spec.Schema
+	validator *validate.SchemaValidator
+	err       error
+}
+
+// Schemas are the schemas of the kinds that were asked for. The zero value has none yet. It may be used by several goroutines.
+type Schemas struct {
+	mutex sync.Mutex
+	kinds map[kubeschema.GroupKind]*loaded
+}
+
+func (s *Schemas) of(kind kubeschema.GroupKind) *loaded {
+	s.mutex.Lock()
+	known := s.kinds[kind]
+	if known == nil {
+		if s.kinds == nil {
+			s.kinds = map[kubeschema.GroupKind]*loaded{}
+		}
+		known = &loaded{}
+		s.kinds[kind] = known
+	}
+	s.mutex.Unlock()
+	known.once.Do(func() { known.load(kind) })
+	return known
+}
+
+func (l *loaded) load(kind kubeschema.GroupKind) {
+	text, err := files.ReadFile(fileOf(kind))
+	if err != nil {
+		l.err = fmt.Errorf("there is no schema of %s", kind)
+		return
+	}
+	l.schema = &spec.Schema{}
+	if l.err = l.schema.UnmarshalJSON(text); l.err != nil {
+		return
+	}
+	allowIntOrString(l.schema)
+	l.validator = validate.NewSchemaValidator(l.schema, nil, "", strfmt.Default)
+}
+
+const (
+	intOrString     = "x-kubernetes-int-or-string"
+	preserveUnknown = "x-kubernetes-preserve-unknown-fields"
+	embedded        = "x-kubernetes-embedded-resource"
+)
+
+func has(schema *spec.Schema, extension string) bool {
+	set, _ := schema.Extensions.GetBool(extension)
+	return set
+}
+
+// allowIntOrString gives fields that take a number or a text both types, as the API server does.
+func allowIntOrString(schema *spec.Schema) {
+	if has(schema, intOrString) {
+		schema.Type = spec.StringOrArray{"integer", "string"}
+	}
+	for name, property := range schema.Properties {
+		allowIntOrString(&property)
+		schema.Properties[name] = property
+	}
+	if schema.Items != nil && schema.Items.Schema != nil {
+		allowIntOrString(schema.Items.Schema)
+	}
+	if schema.AdditionalProperties != nil && schema.AdditionalProperties.Schema != nil {
+		allowIntOrString(schema.AdditionalProperties.Schema)
+	}
+}
+
+// Check returns what the API server would find about a manifest in JSON: errors, for which it refuses the manifest, and warnings of fields that
+// the kind does not have.
+func (s *Schemas) Check(kind kubeschema.GroupKind, manifest []byte) (finding.List, error) {
+	known := s.of(kind)
+	if known.err != nil {
+		return nil, known.err
+	}
+	var object map[string]any
+	if err := utiljson.Unmarshal(manifest, &object); err != nil {
+		return nil, err
+	}
+	delete(object, "status") // a create ignores it
+	pruned := &pruner{}
+	pruned.object(object, known.schema, "", true)
+	slices.Sort(pruned.unknown)
+	found := checkMetadata(object)
+	for _, err := range known.validator.Validate(object).Errors {
+		found.Add(findingOf(err))
+	}
+	found.WarnOfUnknown(pruned.unknown)
+	return found, nil
+}
+
+// findingOf returns an error of the validation as a finding.
+func findingOf(err error) finding.Finding {
+	refused, ok := err.(*openapierrors.Validation) //nolint:errorlint // the validator wraps none
+	if !ok {
+		return finding.Finding{Reason: "Schema", Text: err.Error(), Remedy: "correct it"}
+	}
+	f := finding.Finding{Reason: "Schema", Field: strings.TrimPrefix(refused.Name, "."), Value: shown(refused.Value)}
+	switch refused.Code() {
+	case openapierrors.RequiredFailCode:
+		f.Value, f.Message, f.Remedy = nil, finding.Missing, "set it"
+	case openapierrors.EnumFailCode:
+		var values []string
+		for _, value := range refused.Values {
+			values = append(values, fmt.Sprint(value))
+		}
+		f.Message, f.Remedy = "is no value of the field", "write one of "+strings.Join(values, ", ")
+	case openapierrors.InvalidTypeCode:
+		f.Value, f.Message, f.Remedy = nil, "has the wrong type", "write a value of the type "+typeIn(refused.Error())
+	default:
+		_, problem, found := strings.Cut(refused.Error(), " in body ")
+		if !found {
+			problem = refused.Error()
+		}
+		f.Message, f.Remedy = "is refused, it "+problem, "correct it"
+	}
+	return f
+}
+
+// shown is a value if it is short: a text or a number.
+func shown(value any) any {
+	switch value.(type) {
+	case string, int64, float64, bool:
+		return value
+	default:
+		return nil
+	}
+}
+
+// typeIn returns the type in a message such as: spec.x in body must be of type integer: "string".
+func typeIn(message string) string {
+	_, rest, _ := strings.Cut(message, "must be of type ")
+	name, _, _ := strings.Cut(rest, ":")
+	return name
+}
+
+// pruner drops what the API server drops from a manifest before it validates it.
+type pruner struct{ unknown []string }
+
+// object prunes a value. The metadata of an object is checked elsewhere.
+func (p *pruner) object(value any, schema *spec.Schema, path string, resource bool) {
+	switch value := value.(type) {
+	case map[string]any:
+		p.fields(value, schema, path, resource || has(schema, embedded))
+	case []any:
+		for i, item := range value {
+			if schema.Items != nil && schema.Items.Schema != nil {
+				p.object(item, schema.Items.Schema, fmt.Sprintf("%s[%d]", path, i), false)
+			}
+		}
+	}
+}
+
+func (p *pruner) fields(object map[string]any, schema *spec.Schema, path string, resource bool) {
+	for _, name := range slices.Sorted(maps.Keys(object)) {
+		below := strings.TrimPrefix(path+"."+name, ".")
+		if resource && (name == "metadata" || name == "apiVersion" || name == "kind") {
+			continue
+		}
+		child, known := schema.Properties[name]
+		if !known && schema.AdditionalProperties != nil {
+			known = true
+			if schema.AdditionalProperties.Schema != nil {
+				child, below = *schema.AdditionalProperties.Schema, finding.Entry(path, name)
+			}
+		}
+		switch {
+		case !known && !has(schema, preserveUnknown):
+			p.unknown = append(p.unknown, fmt.Sprintf("unknown field %q", below))
+			delete(object, name)
+		case !known:
+		case object[name] == nil && !child.Nullable && child.Default == nil && !has(schema, preserveUnknown):
+			delete(object, name)
+		default:
+			p.object(object[name], &child, below, false)
+		}
+	}
+}
+
+// checkMetadata checks the metadata as the API server does for each kind.
+func checkMetadata(object map[string]any) finding.List {
+	given, err := utiljson.Marshal(object["metadata"])
+	var metadata metav1.ObjectMeta
+	if err != nil || utiljson.Unmarshal(given, &metadata) != nil {
+		return nil // decoding reports it
+	}
+	if metadata.Namespace == "" {
+		metadata.Namespace = metav1.NamespaceDefault
+	}
+	metadata.ManagedFields = nil
+	var found finding.List
+	for _, err := range validation.ValidateObjectMeta(&metadata, true, validation.NameIsDNSSubdomain, field.NewPath("metadata")) {
+		f := finding.Finding{Reason: "Metadata", Field: err.Field, Value: shown(err.BadValue), Message: "is refused, " + err.Detail, Remedy: "correct it"}
+		if err.Type == field.ErrorTypeRequired {
+			f.Value, f.Message, f.Remedy = nil, finding.Missing, "set it"
+		}
+		found.Add(f)
+	}
+	return found
+}
