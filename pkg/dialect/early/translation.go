@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -63,6 +64,13 @@ func translate(app *v1alpha1.SparkApplication, s Settings) *translation {
 	t := *s.last.translation
 	t.app = &v1beta2.SparkApplication{ObjectMeta: identity(app), Spec: t.app.Spec}
 	return &t
+}
+
+// Translate returns an application as one of the Kubeflow operator's API that runs with the same driver, and what is found by the
+// translation.
+func Translate(app *v1alpha1.SparkApplication, s Settings) (*v1beta2.SparkApplication, finding.List) {
+	t := translateAnew(app, s)
+	return t.app, slices.Concat(t.refused, t.warnings)
 }
 
 func identity(app *v1alpha1.SparkApplication) metav1.ObjectMeta {

@@ -45,6 +45,28 @@ func driverTemplate(app *v1beta2.SparkApplication) *corev1.PodTemplateSpec {
 	return template
 }
 
+// DriverTemplate returns a template from which Spark makes the driver Pod that Plan and Complete make, as far as Spark lets a template decide:
+// for an API without the fields that change the Pod after Spark's build. It returns nil if none is needed.
+func DriverTemplate(app *v1beta2.SparkApplication) *corev1.PodTemplateSpec {
+	template := driverTemplate(app).DeepCopy()
+	if template == nil {
+		template = &corev1.PodTemplateSpec{}
+	}
+	at := sparkContainer(&template.Spec, names.Driver)
+	plain := template.DeepCopy()
+	mutate(app, names.Driver, &template.Spec, at)
+	if equality.Semantic.DeepEqual(template, plain) {
+		return driverTemplate(app).DeepCopy()
+	}
+	return template
+}
+
+// MetricsConfigMap returns the ConfigMap of Spark's metrics and Prometheus' exporter; nil if the application has none.
+func MetricsConfigMap(app *v1beta2.SparkApplication) *corev1.ConfigMap {
+	configMap, _ := metricsConfigMap(app).(*corev1.ConfigMap)
+	return configMap
+}
+
 // sparkContainer returns the index of the container that Spark completes: the one with its name if there is exactly one,
 // else the first. A template without containers gets one, so that Spark does not complete a sidecar.
 func sparkContainer(pod *corev1.PodSpec, r names.Role) int {

@@ -1,0 +1,112 @@
+package convert
+
+import (
+	"encoding/json"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
+	"github.com/firesteel-dev/firesteel/pkg/finding"
+	"github.com/firesteel-dev/firesteel/pkg/schedule/variant"
+)
+
+func noSchedule() error {
+	return &finding.Finding{Field: "kind", Value: "ScheduledSparkApplication", Message: "is no kind of spark-operator.k8s.io", Remedy: "convert it to apache or kubeflow"}
+}
+
+// fromKubeflowSchedule converts a schedule with its template.
+func fromKubeflowSchedule(api API, s *v1beta2.ScheduledSparkApplication) (*Converted, error) {
+	if err := undecodable(s.Undecodable); err != nil {
+		return nil, err
+	}
+	switch api {
+	case Early:
+		return nil, noSchedule()
+	case Kubeflow:
+		return converted(s, v1beta2.SchemeGroupVersion.String(), nil, nil)
+	}
+	app := &v1beta2.SparkApplication{}
+	if err := decodeTemplate(s.Spec.Template.Raw, &app.Spec); err != nil {
+		return nil, err
+	}
+	app.Name, app.Namespace = s.Name, s.Namespace
+	run, err := fromKubeflow(Apache, app)
+	if err != nil {
+		return nil, inTemplate(variant.Kubeflow, err)
+	}
+	made := &v1alpha1.ScheduledSparkApplication{ObjectMeta: metadataOf(s)}
+	made.Spec.ScheduleSpec = s.Spec.ScheduleSpec
+	if most := s.Spec.RunHistoryLimit; most != nil {
+		if made.Spec.SuccessfulRunHistoryLimit == nil {
+			made.Spec.SuccessfulRunHistoryLimit = most
+		}
+		if made.Spec.FailedRunHistoryLimit == nil {
+			made.Spec.FailedRunHistoryLimit = most
+		}
+	}
+	if made.Spec.Template.Spec.Raw, err = json.Marshal(run.Object.Object["spec"]); err != nil {
+		return nil, err
+	}
+	return converted(made, v1alpha1.SchemeGroupVersion.String(), lostInTemplate(variant.Kubeflow, run.Lost), run.Beside)
+}
+
+// fromFiresteelSchedule converts a schedule of the Apache operator's applications with its template.
+func fromFiresteelSchedule(api API, s *v1alpha1.ScheduledSparkApplication) (*Converted, error) {
+	if err := undecodable(s.Undecodable); err != nil {
+		return nil, err
+	}
+	switch api {
+	case Early:
+		return nil, noSchedule()
+	case Apache:
+		return converted(s, v1alpha1.SchemeGroupVersion.String(), nil, nil)
+	}
+	app := &sparkv1.SparkApplication{}
+	if err := decodeTemplate(s.Spec.Template.Spec.Raw, &app.Spec); err != nil {
+		return nil, err
+	}
+	app.Name, app.Namespace = s.Name, s.Namespace
+	app.Annotations = s.Spec.Template.Metadata.Annotations
+	run, err := fromApache(Kubeflow, app)
+	if err != nil {
+		return nil, inTemplate(variant.Apache, err)
+	}
+	lost := lostInTemplate(variant.Apache, run.Lost)
+	made := &v1beta2.ScheduledSparkApplication{ObjectMeta: metadataOf(s)}
+	made.Spec.ScheduleSpec = s.Spec.ScheduleSpec
+	if s.Spec.StartingDeadlineSeconds != nil {
+		lost.Warn("spec.startingDeadlineSeconds", *s.Spec.StartingDeadlineSeconds, noField, "leave it out")
+	}
+	if len(s.Spec.Template.Metadata.Labels) > 0 {
+		lost.Warn("spec.template.metadata.labels", nil, "does not carry over, runs have the labels of their schedule", "label the schedule")
+	}
+	for key, value := range run.Object.GetAnnotations() { // runs have the annotations of their schedule
+		if made.Annotations == nil {
+			made.Annotations = map[string]string{}
+		}
+		made.Annotations[key] = value
+	}
+	if made.Spec.Template.Raw, err = json.Marshal(run.Object.Object["spec"]); err != nil {
+		return nil, err
+	}
+	return converted(made, v1beta2.SchemeGroupVersion.String(), lost, run.Beside)
+}
+
+func decodeTemplate(raw []byte, spec any) error {
+	if err := json.Unmarshal(raw, spec); err != nil {
+		return &finding.Finding{Field: "spec.template", Message: "is no application (" + err.Error() + ")", Remedy: "correct it first"}
+	}
+	return nil
+}
+
+// lostInTemplate names the fields of the schedule.
+func lostInTemplate(kind *variant.Kind, found finding.List) finding.List {
+	for i := range found {
+		found[i] = kind.FoundInTemplate(found[i])
+	}
+	return found
+}
+
+func inTemplate(kind *variant.Kind, err error) error {
+	return lostInTemplate(kind, finding.Of(err)).Err()
+}
