@@ -54,6 +54,17 @@ var (
 	kubeflowVersions = []string{"v1beta2", "v1beta1", "v1alpha1"}
 )
 
+// Served returns the kinds that Firesteel serves, in each version.
+func Served() []schema.GroupVersionKind {
+	var served []schema.GroupVersionKind
+	for _, kind := range kinds {
+		for _, version := range kind.versions {
+			served = append(served, kind.WithVersion(version))
+		}
+	}
+	return served
+}
+
 // Decode decodes a manifest in JSON. An object whose spec cannot be decoded is no error: Examine reports it.
 func Decode(manifest []byte) (Object, error) {
 	var header metav1.TypeMeta

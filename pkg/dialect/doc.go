@@ -6,6 +6,7 @@
 //	api.go, application.go                 an API and its kind; what every application has
 //	facts.go, conditions.go                what a status shows besides the record; the conditions of all APIs
 //	check.go, refused.go                   all findings about an application; the text of a refusal, and whether the admin's rules still apply
+//	launch.go                              the ID of a launch; its objects, with their labels and owners
 //	ownership.go, driver_labels.go         which driver belongs to an application; labels that someone changed
 //	user_driver.go                         drivers that the user starts
 //	bounds.go, blocked.go                  time limits by annotation; the patch of an object that cannot be decoded

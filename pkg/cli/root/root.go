@@ -8,18 +8,22 @@ import (
 
 	"github.com/firesteel-dev/firesteel/internal/version"
 	"github.com/firesteel-dev/firesteel/pkg/cli"
+	"github.com/firesteel-dev/firesteel/pkg/cli/offline"
 )
 
 // families are the groups in which the help shows the verbs.
 var families = []struct {
 	id, title string
 	commands  func(*cli.Options) []*cobra.Command
-}{}
+}{
+	{"offline", "Check a manifest without a cluster:", offline.Commands},
+}
 
 const long = `Submit, follow, explain and check Apache Spark applications on Kubernetes.
 
 It works on the applications of spark.apache.org, sparkoperator.k8s.io and
 spark-operator.k8s.io, whichever operator runs them, with your own rights.
+plan, lint and convert need no cluster.
 
 Exit codes: 0; 1 if the command failed; 2 if its command line is wrong; 3 if the
 application failed.`

@@ -6,7 +6,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -16,6 +18,8 @@ import (
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
 	"github.com/firesteel-dev/firesteel/pkg/applications"
+	"github.com/firesteel-dev/firesteel/pkg/check"
+	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow"
@@ -55,6 +59,26 @@ func TestEachObjectOfALaunchHasTheLaunchID(t *testing.T) {
 		if labels[dialect.LabelLaunch] != launch.ID || labels[apache.LabelApplication] != "pi" {
 			t.Errorf("%s has the labels %v", describe(object), labels)
 		}
+	}
+}
+
+// TestWhatIsPlannedIsLaunched compares what kubectl spark plan shows with what is created.
+func TestWhatIsPlannedIsLaunched(t *testing.T) {
+	app, now := routed(), time.Date(2026, 11, 26, 0, 0, 0, 0, time.UTC)
+	got, err := New(Config{API: applications.Apache(nil)}).build(applicationtest.Viewed(app), v1alpha1.Attempt{Since: metav1.NewMicroTime(now)}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, object := range got.objects.Owned {
+		dialect.OwnByDriver(object, got.objects.Driver)
+	}
+	planned, err := check.Create(app, config.Default(), now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := slices.Concat(got.objects.Before, []submission.Object{got.objects.Driver}, got.objects.Owned)
+	if diff := cmp.Diff(want, planned.Objects); diff != "" {
+		t.Errorf("objects (-launched +planned):\n%s", diff)
 	}
 }
 

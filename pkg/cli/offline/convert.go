@@ -1,0 +1,142 @@
+package offline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+
+	"github.com/firesteel-dev/firesteel/pkg/cli"
+	"github.com/firesteel-dev/firesteel/pkg/convert"
+	"github.com/firesteel-dev/firesteel/pkg/finding"
+)
+
+// conversion is the verb convert.
+type conversion struct {
+	*cli.Options
+	files  filenames
+	output cli.Output
+	to     string
+}
+
+func convertCommand(o *cli.Options) *cobra.Command {
+	c := &conversion{Options: o}
+	apis := strings.Join(apiNames(), ", ")
+	command := &cobra.Command{
+		Use: "convert -f FILE --to API [flags]", Short: "Rewrite manifests for another API",
+		Long: `Rewrite applications and schedules for another API, so that they run with the same
+driver: apache is spark.apache.org, kubeflow is sparkoperator.k8s.io, and early is
+spark-operator.k8s.io. What does not carry over is named as a warning. Other objects
+stay as they are. Values of secrets are printed, as in the given manifest.`,
+		Example: `  # From the Kubeflow operator's API to the Apache operator's
+  kubectl spark convert -f pi.yaml --to apache > pi-apache.yaml`,
+		Args: cli.None,
+		RunE: func(command *cobra.Command, _ []string) error { return c.run(command.Context()) },
+	}
+	c.files.addTo(command, "manifests")
+	c.output.AddFlag(command)
+	command.Flags().StringVar(&c.to, "to", "", "The API: "+apis+".")
+	_ = command.RegisterFlagCompletionFunc("to", cobra.FixedCompletions(apiNames(), cobra.ShellCompDirectiveNoFileComp)) // the flag exists
+	return command
+}
+
+func apiNames() []string {
+	var names []string
+	for _, api := range convert.APIs {
+		names = append(names, string(api))
+	}
+	return names
+}
+
+func (c *conversion) run(context.Context) error {
+	switch {
+	case c.to == "":
+		return cli.Usage("no API is named: write --to with one of %s", strings.Join(apiNames(), ", "))
+	case !slices.Contains(apiNames(), c.to):
+		return cli.Usage("--to %s is no API: write one of %s", c.to, strings.Join(apiNames(), ", "))
+	}
+	if err := errors.Join(c.files.check(), c.output.Check()); err != nil {
+		return err
+	}
+	inputs, err := readInputs(c.Options, c.files, "")
+	if err != nil {
+		return err
+	}
+	if len(inputs) == 0 {
+		return errNoManifest
+	}
+	var objects []*unstructured.Unstructured
+	refused := false
+	for _, one := range inputs {
+		made, err := c.convert(one)
+		if err != nil {
+			refused = true
+			c.refuse(one, err)
+			continue
+		}
+		for _, f := range one.Locate(made.Lost) {
+			c.Warn(fmt.Sprintf("%s:%d:%d: %s", one.file, f.Line, f.Column, f.Error()))
+		}
+		objects = append(objects, append(made.Beside, made.Object)...)
+	}
+	if err := c.print(objects); err != nil {
+		return err
+	}
+	if refused {
+		return &cli.FoundError{}
+	}
+	return nil
+}
+
+func (c *conversion) refuse(one *input, err error) {
+	for _, f := range one.Locate(finding.Of(err)) {
+		fmt.Fprintf(c.ErrOut, "%s:%d:%d: %s %s\n", one.file, f.Line, f.Column, c.Color(c.ErrOut, cli.Bad, "error:"), f.Error())
+	}
+}
+
+// convert converts one object. What is of another group stays.
+func (c *conversion) convert(one *input) (*convert.Converted, error) {
+	switch {
+	case one.foreign():
+		object := &unstructured.Unstructured{}
+		if err := object.UnmarshalJSON(one.JSON); err != nil {
+			return nil, err
+		}
+		return &convert.Converted{Object: object}, nil
+	case one.object == nil:
+		return nil, one.refused.Err()
+	default:
+		return convert.To(convert.API(c.to), one.object)
+	}
+}
+
+func (c *conversion) print(objects []*unstructured.Unstructured) error {
+	if !c.output.Own() {
+		list := &unstructured.UnstructuredList{Object: map[string]any{"apiVersion": "v1", "kind": "List"}}
+		for _, object := range objects {
+			list.Items = append(list.Items, *object)
+		}
+		if len(objects) == 1 {
+			return c.output.Print(objects[0], c.Out)
+		}
+		return c.output.Print(list, c.Out)
+	}
+	for i, object := range objects {
+		text, err := yaml.Marshal(object.Object)
+		if err != nil {
+			return err
+		}
+		if i > 0 {
+			fmt.Fprintln(c.Out, "---")
+		}
+		if _, err := c.Out.Write(text); err != nil {
+			return err
+		}
+	}
+	return nil
+}

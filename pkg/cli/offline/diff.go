@@ -1,0 +1,242 @@
+package offline
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/pmezard/go-difflib/difflib"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+	"sigs.k8s.io/yaml"
+
+	"github.com/firesteel-dev/firesteel/pkg/check"
+	"github.com/firesteel-dev/firesteel/pkg/cli"
+)
+
+// running reads what is in the cluster.
+type running struct {
+	*cli.Options
+	client dynamic.Interface
+	mapper meta.RESTMapper
+}
+
+func (r *running) connect() (err error) {
+	if r.client, err = r.Dynamic(); err != nil {
+		return err
+	}
+	r.mapper, err = r.Connection.ToRESTMapper()
+	return err
+}
+
+// get returns an object; nil if there is none.
+func (r *running) get(ctx context.Context, kind schema.GroupVersionKind, namespace, name string) (*unstructured.Unstructured, error) {
+	mapping, err := r.mapper.RESTMapping(kind.GroupKind(), kind.Version)
+	if meta.IsNoMatchError(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	object, err := r.client.Resource(mapping.Resource).Namespace(namespace).Get(ctx, name, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read %s %s/%s: %w", kind.Kind, namespace, name, err)
+	}
+	return object, nil
+}
+
+// identify gives the manifests the identity and the status of the objects in the cluster: names and labels of what is created depend on them.
+func (r *running) identify(ctx context.Context, inputs []*input) error {
+	for _, one := range inputs {
+		if one.object == nil || one.object.GetName() == "" {
+			continue
+		}
+		live, err := r.get(ctx, one.Header.GroupVersionKind(), one.object.GetNamespace(), one.object.GetName())
+		if err != nil {
+			return err
+		}
+		if live == nil {
+			continue
+		}
+		if one.object, err = identified(one.object, live); err != nil {
+			return fmt.Errorf("%s:%d: %w", one.file, one.Line, err)
+		}
+	}
+	return nil
+}
+
+// identified returns an object with the identity and the status of another.
+func identified(object check.Object, live *unstructured.Unstructured) (check.Object, error) {
+	encoded, err := json.Marshal(object)
+	if err != nil {
+		return nil, err
+	}
+	var merged unstructured.Unstructured
+	if err := merged.UnmarshalJSON(encoded); err != nil {
+		return nil, err
+	}
+	merged.SetUID(live.GetUID())
+	merged.SetGeneration(live.GetGeneration())
+	merged.SetCreationTimestamp(live.GetCreationTimestamp())
+	merged.Object["status"] = live.Object["status"]
+	if encoded, err = merged.MarshalJSON(); err != nil {
+		return nil, err
+	}
+	return check.Decode(encoded)
+}
+
+// printDiff prints how the objects in the cluster would have to change.
+func (p *plan) printDiff(ctx context.Context, live *running, settings *settings, drafts []*draft) error {
+	fmt.Fprintf(p.Out, "# %s\n", settings)
+	different := false
+	for _, draft := range drafts {
+		p.warn(draft)
+		for _, object := range draft.objects {
+			if object.GetKind() == "PodTemplate" {
+				continue // the driver makes something of it that has another form
+			}
+			existing, err := live.get(ctx, object.GroupVersionKind(), object.GetNamespace(), object.GetName())
+			if err != nil {
+				return err
+			}
+			if existing != nil && !p.showSecrets {
+				hide(draft.input.JSON, []*unstructured.Unstructured{existing})
+			}
+			text, err := difference(existing, object)
+			if err != nil {
+				return err
+			}
+			different = different || text != ""
+			p.printColoured(text)
+		}
+	}
+	if different {
+		return &cli.FoundError{}
+	}
+	_, err := fmt.Fprintln(p.Out, "# What runs is what the manifest creates.")
+	return err
+}
+
+func (p *plan) printColoured(text string) {
+	for line := range strings.Lines(text) {
+		content := strings.TrimSuffix(line, "\n")
+		switch {
+		case strings.HasPrefix(content, "+"):
+			content = p.Color(p.Out, cli.Good, content)
+		case strings.HasPrefix(content, "-"):
+			content = p.Color(p.Out, cli.Bad, content)
+		}
+		fmt.Fprintln(p.Out, content)
+	}
+}
+
+// difference returns how an object in the cluster differs from the planned one, as a unified diff; empty if it does not. existing may be nil.
+func difference(existing, planned *unstructured.Unstructured) (string, error) {
+	name := strings.ToLower(planned.GetKind()) + "/" + planned.GetName()
+	before, from := "", "/dev/null"
+	if existing != nil {
+		comparable := comparableTo(planned.Object, existing.Object, "").(map[string]any)
+		text, err := yaml.Marshal(comparable)
+		if err != nil {
+			return "", err
+		}
+		before, from = string(text), "running/"+name
+	}
+	after, err := yaml.Marshal(planned.Object)
+	if err != nil {
+		return "", err
+	}
+	return difflib.GetUnifiedDiffString(difflib.UnifiedDiff{
+		A: lines(before), B: lines(string(after)), FromFile: from, ToFile: "planned/" + name, Context: 3,
+	})
+}
+
+func lines(text string) []string {
+	if text == "" {
+		return nil
+	}
+	return difflib.SplitLines(strings.TrimSuffix(text, "\n"))
+}
+
+// ofUsers are fields whose keys nobody fills in for the user: what the plan lacks there is a difference. Elsewhere, the API server sets
+// defaults.
+var ofUsers = []string{"labels", "annotations", "data", "binaryData", "nodeSelector", "selector", "matchLabels", "limits", "requests"}
+
+// comparableTo returns an object in the cluster without what the API server has added to the planned one. key is the field that holds it.
+func comparableTo(planned, existing any, key string) any {
+	switch existing := existing.(type) {
+	case map[string]any:
+		wanted, ok := planned.(map[string]any)
+		if !ok {
+			return existing
+		}
+		kept := map[string]any{}
+		for field, value := range existing {
+			if child, planned := wanted[field]; planned {
+				kept[field] = comparableTo(child, value, field)
+			} else if slices.Contains(ofUsers, key) {
+				kept[field] = value
+			}
+		}
+		return kept
+	case []any:
+		wanted, ok := planned.([]any)
+		if !ok {
+			return existing
+		}
+		return comparableList(wanted, existing, key)
+	default:
+		return existing
+	}
+}
+
+func comparableList(planned, existing []any, key string) []any {
+	kept := []any{}
+	for i, item := range existing {
+		at := slices.IndexFunc(planned, func(wanted any) bool { return identity(wanted) != "" && identity(wanted) == identity(item) })
+		if at < 0 && identity(item) == "" && i < len(planned) {
+			at = i
+		}
+		switch {
+		case at >= 0:
+			kept = append(kept, comparableTo(planned[at], item, key))
+		case !injected(item):
+			kept = append(kept, item)
+		}
+	}
+	return kept
+}
+
+// identity returns what distinguishes an item of a list from the others; empty if nothing does.
+func identity(item any) string {
+	fields, ok := item.(map[string]any)
+	if !ok {
+		return ""
+	}
+	for _, field := range []string{"mountPath", "name", "uid", "containerPort", "port", "key"} {
+		if value, set := fields[field]; set {
+			return field + "=" + fmt.Sprint(value)
+		}
+	}
+	return ""
+}
+
+// injected reports whether Kubernetes adds an item to each Pod.
+func injected(item any) bool {
+	fields, ok := item.(map[string]any)
+	if !ok {
+		return false
+	}
+	name, _ := fields["name"].(string)
+	key, _ := fields["key"].(string)
+	return strings.HasPrefix(name, "kube-api-access-") || key == "node.kubernetes.io/not-ready" || key == "node.kubernetes.io/unreachable"
+}

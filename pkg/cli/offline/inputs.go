@@ -1,0 +1,138 @@
+package offline
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/firesteel-dev/firesteel/pkg/check"
+	"github.com/firesteel-dev/firesteel/pkg/cli"
+	"github.com/firesteel-dev/firesteel/pkg/finding"
+	"github.com/firesteel-dev/firesteel/pkg/manifest"
+)
+
+// filenames is the flag -f.
+type filenames []string
+
+func (f *filenames) addTo(command *cobra.Command, what string) {
+	command.Flags().StringSliceVarP((*[]string)(f), "filename", "f", nil, "Files or folders with "+what+", or - for the standard input.")
+	_ = command.MarkFlagFilename("filename", "yaml", "yml", "json") // the flag exists
+}
+
+// check returns a usage error if no file is named.
+func (f filenames) check() error {
+	switch {
+	case len(f) == 0:
+		return cli.Usage("no file is named: write -f FILE")
+	case len(slices.DeleteFunc(slices.Clone(f), func(name string) bool { return name != manifest.Stdin })) > 1:
+		return cli.Usage("-f - is given twice: the standard input is read once")
+	default:
+		return nil
+	}
+}
+
+// input is one object of a file.
+type input struct {
+	*manifest.Manifest
+	file string
+	// object is the object, in the namespace of the command line if it names none. It is nil if refused is set.
+	object check.Object
+	// refused is why it is no object.
+	refused finding.List
+}
+
+// foreign reports whether an object is of a group that is not Firesteel's, such as a ConfigMap in the same file.
+func (i *input) foreign() bool {
+	if i.Problem != nil {
+		return false
+	}
+	given := i.Header.GroupVersionKind()
+	if given.Kind == "" || i.Header.APIVersion == "" {
+		return false
+	}
+	return !slices.ContainsFunc(check.Served(), func(served schema.GroupVersionKind) bool { return served.Group == given.Group })
+}
+
+// readInputs reads all files in their order. namespace is that of objects that name none.
+func readInputs(o *cli.Options, names filenames, namespace string) (inputs []*input, err error) {
+	files, err := manifest.Files(names)
+	if err != nil {
+		return nil, err
+	}
+	read := make([][]*input, len(files))
+	err = each(len(files), func(i int) error {
+		text, err := manifest.Read(files[i], o.In)
+		if err != nil {
+			return err
+		}
+		for _, object := range manifest.Parse(text) {
+			read[i] = append(read[i], newInput(files[i], object, namespace))
+		}
+		return nil
+	})
+	return slices.Concat(read...), err
+}
+
+func newInput(file string, read *manifest.Manifest, namespace string) *input {
+	if file == manifest.Stdin {
+		file = "<stdin>"
+	}
+	one := &input{Manifest: read, file: file}
+	if read.Problem != nil {
+		one.refused = finding.List{*read.Problem}
+		return one
+	}
+	if one.foreign() {
+		return one
+	}
+	object, err := check.Decode(read.JSON)
+	var unknown *check.UnknownError
+	switch {
+	case errors.As(err, &unknown):
+		one.refused = finding.List{unknown.Finding}
+	case err != nil:
+		one.refused = finding.Of(err)
+	default:
+		if object.GetNamespace() == "" {
+			object.SetNamespace(namespace)
+		}
+		one.object = object
+	}
+	return one
+}
+
+// namespaces are those of the objects.
+func namespaces(inputs []*input) []string {
+	var all []string
+	for _, one := range inputs {
+		if one.object != nil && !slices.Contains(all, one.object.GetNamespace()) {
+			all = append(all, one.object.GetNamespace())
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+// parallel is how many files are worked on at the same time.
+const parallel = 8
+
+// each calls a function for each number below count.
+func each(count int, do func(i int) error) error {
+	var group errgroup.Group
+	group.SetLimit(parallel)
+	for i := range count {
+		group.Go(func() error { return do(i) })
+	}
+	return group.Wait()
+}
+
+// offlineNamespace is the namespace of objects that name none: the command line's, or else default. The kubeconfig is not needed.
+func offlineNamespace(o *cli.Options) string {
+	if given := o.Connection.Namespace; given != nil && *given != "" {
+		return *given
+	}
+	return "default"
+}

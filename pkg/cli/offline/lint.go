@@ -1,0 +1,283 @@
+package offline
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/firesteel-dev/firesteel/pkg/check"
+	"github.com/firesteel-dev/firesteel/pkg/cli"
+	"github.com/firesteel-dev/firesteel/pkg/finding"
+	"github.com/firesteel-dev/firesteel/pkg/manifest"
+	"github.com/firesteel-dev/firesteel/pkg/manifest/schema"
+)
+
+// lint is the verb lint.
+type lint struct {
+	*cli.Options
+	files    filenames
+	settings settingsFlags
+	format   string
+	schemas  schema.Schemas
+}
+
+func lintCommand(o *cli.Options) *cobra.Command {
+	l := &lint{Options: o}
+	command := &cobra.Command{
+		Use: "lint -f FILE [flags]", Short: "Find what would be refused or ignored about manifests",
+		Long: `Find what the API server, the webhook or the launch would refuse or warn of, without
+a cluster. Each finding has the line of its field. Objects of other groups are skipped.
+
+The exit code is 1 if there is an error; warnings alone are 0.`,
+		Example: `  # All manifests of a folder
+  kubectl spark lint -f manifests/
+
+  # For code review
+  kubectl spark lint -f manifests/ -o sarif > lint.sarif
+
+  # What a tool renders, with the settings of the cluster
+  kustomize build . | kubectl spark lint -f - --settings cluster`,
+		Args: cli.None,
+		RunE: func(command *cobra.Command, _ []string) error { return l.run(command.Context()) },
+	}
+	l.files.addTo(command, "manifests")
+	l.settings.addTo(command)
+	command.Flags().StringVarP(&l.format, "output", "o", "text", "Format: text, json or sarif.")
+	return command
+}
+
+// result is what was found about all manifests.
+type result struct {
+	settings *settings
+	findings []found
+	// objects and files are how many were checked; skipped is how many objects are of other groups.
+	objects, files, skipped int
+}
+
+// found is a finding about an object of a file.
+type found struct {
+	manifest.Located
+	input *input
+}
+
+func (r *result) count(severity finding.Severity) int {
+	count := 0
+	for _, f := range r.findings {
+		if f.Severity == severity {
+			count++
+		}
+	}
+	return count
+}
+
+func (l *lint) run(ctx context.Context) error {
+	write, known := map[string]func(*lint, *result) error{"text": (*lint).writeText, "json": (*lint).writeJSON, "sarif": (*lint).writeSARIF}[l.format]
+	if !known {
+		return cli.Usage("-o %s is no format: write text, json or sarif", l.format)
+	}
+	if err := l.files.check(); err != nil {
+		return err
+	}
+	result, err := l.check(ctx)
+	if err != nil {
+		return err
+	}
+	if err := write(l, result); err != nil {
+		return err
+	}
+	if result.count(finding.Error) > 0 {
+		return &cli.FoundError{}
+	}
+	return nil
+}
+
+// check checks all manifests.
+func (l *lint) check(ctx context.Context) (*result, error) {
+	inputs, err := readInputs(l.Options, l.files, offlineNamespace(l.Options))
+	if err != nil {
+		return nil, err
+	}
+	settings, err := l.settings.read(ctx, l.Options, func() []string { return namespaces(inputs) })
+	if err != nil {
+		return nil, err
+	}
+	r := &result{settings: settings}
+	perInput := make([][]found, len(inputs))
+	if err := each(len(inputs), func(i int) (err error) {
+		perInput[i], err = l.checkOne(inputs[i], settings)
+		return err
+	}); err != nil {
+		return nil, err
+	}
+	files := map[string]bool{}
+	for _, one := range inputs {
+		if one.foreign() {
+			r.skipped++
+			continue
+		}
+		r.objects++
+		files[one.file] = true
+	}
+	if r.files = len(files); r.objects == 0 {
+		return nil, errNoManifest
+	}
+	r.findings = slices.Concat(perInput...)
+	return r, nil
+}
+
+// checkOne returns everything that is found about an object, in the order of its lines.
+func (l *lint) checkOne(one *input, settings *settings) ([]found, error) {
+	if one.foreign() {
+		return nil, nil
+	}
+	list := one.refused
+	if one.object != nil {
+		var err error
+		if list, err = l.examine(one, settings); err != nil {
+			return nil, fmt.Errorf("%s:%d: %w", one.file, one.Line, err)
+		}
+	}
+	located := append(slices.Clone(one.Duplicates), one.Locate(list)...)
+	slices.SortStableFunc(located, func(a, b manifest.Located) int { return cmp.Or(a.Line-b.Line, a.Column-b.Column) })
+	var all []found
+	seen := map[string]bool{}
+	for _, each := range located {
+		if key := fmt.Sprint(each.Line, each.Error()); !seen[key] {
+			seen[key] = true
+			all = append(all, found{each, one})
+		}
+	}
+	return all, nil
+}
+
+// examine asks the checks of Firesteel first: their words are better than those of the schema.
+func (l *lint) examine(one *input, settings *settings) (finding.List, error) {
+	list, _ := check.Examine(one.object, settings.Config, l.Now(), check.AsBuilt)
+	bySchema, err := l.schemas.Check(one.Header.GroupVersionKind().GroupKind(), one.JSON)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range bySchema.Beside(list) {
+		named := func(other finding.Finding) bool {
+			return other.Field == "" && f.Field != "" && strings.Contains(other.Text, f.Field)
+		}
+		if !slices.ContainsFunc(list, named) {
+			list = append(list, f)
+		}
+	}
+	return list, nil
+}
+
+func severityOf(f finding.Finding) string {
+	if f.Severity == finding.Warning {
+		return "warning"
+	}
+	return "error"
+}
+
+func (l *lint) writeText(r *result) error {
+	fmt.Fprintf(l.Out, "# %s\n", r.settings)
+	for _, f := range r.findings {
+		color := cli.Bad
+		if f.Severity == finding.Warning {
+			color = cli.Odd
+		}
+		fmt.Fprintf(l.Out, "%s:%d:%d: %s %s\n", f.input.file, f.Line, f.Column, l.Color(l.Out, color, severityOf(f.Finding)+":"), f.Error())
+	}
+	_, err := fmt.Fprintln(l.Out, r.summary())
+	return err
+}
+
+func (r *result) summary() string {
+	text := fmt.Sprintf("%s in %s: %s, %s", counted(r.objects, "object"), counted(r.files, "file"),
+		counted(r.count(finding.Error), "error"), counted(r.count(finding.Warning), "warning"))
+	if r.skipped > 0 {
+		text += fmt.Sprintf("; %s of other groups skipped", counted(r.skipped, "object"))
+	}
+	return text
+}
+
+func counted(number int, noun string) string {
+	if number == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", number, noun)
+}
+
+// printed is a finding in JSON.
+type printed struct {
+	File     string `json:"file"`
+	Line     int    `json:"line"`
+	Column   int    `json:"column"`
+	Object   string `json:"object,omitempty"`
+	Severity string `json:"severity"`
+	Reason   string `json:"reason"`
+	Field    string `json:"field,omitempty"`
+	Message  string `json:"message"`
+	Remedy   string `json:"remedy,omitempty"`
+}
+
+func (f *found) printed() printed {
+	return printed{
+		File: f.input.file, Line: f.Line, Column: f.Column, Object: f.input.name(), Severity: severityOf(f.Finding), Reason: f.rule(),
+		Field: f.Field, Message: f.Error(), Remedy: f.Remedy,
+	}
+}
+
+// name names an object, as in SparkApplication team-a/pi.
+func (i *input) name() string {
+	name := cmp.Or(i.Header.Name, i.Header.GenerateName)
+	if i.Header.Kind == "" || name == "" {
+		return i.Header.Kind
+	}
+	if i.Header.Namespace != "" {
+		name = i.Header.Namespace + "/" + name
+	}
+	return i.Header.Kind + " " + name
+}
+
+// rule names what a finding breaks.
+func (f *found) rule() string {
+	switch {
+	case f.Reason != "":
+		return f.Reason
+	case strings.HasPrefix(f.Text, "unknown field"):
+		return "UnknownField"
+	case f.Severity == finding.Warning:
+		return "NoEffect"
+	default:
+		return "Refused"
+	}
+}
+
+func (l *lint) writeJSON(r *result) error {
+	list := []printed{}
+	for i := range r.findings {
+		list = append(list, r.findings[i].printed())
+	}
+	return writeIndented(l.Out, struct {
+		Settings string    `json:"settings"`
+		NotRead  []string  `json:"notRead"`
+		Objects  int       `json:"objects"`
+		Files    int       `json:"files"`
+		Skipped  int       `json:"skipped"`
+		Errors   int       `json:"errors"`
+		Warnings int       `json:"warnings"`
+		Findings []printed `json:"findings"`
+	}{
+		r.settings.source, r.settings.unread, r.objects, r.files, r.skipped, r.count(finding.Error), r.count(finding.Warning), list,
+	})
+}
+
+func writeIndented(out io.Writer, value any) error {
+	encoder := json.NewEncoder(out)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(value)
+}

@@ -1,0 +1,167 @@
+package offline_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/firesteel-dev/firesteel/pkg/cli"
+	"github.com/firesteel-dev/firesteel/pkg/cli/root"
+	"github.com/firesteel-dev/firesteel/test/harness/golden"
+)
+
+// run runs a command line, and returns the exit code and what is printed.
+func run(t *testing.T, stdin string, args ...string) (code int, out, errOut string) {
+	t.Helper()
+	streams, in, stdout, stderr := genericiooptions.NewTestIOStreams()
+	in.WriteString(stdin)
+	o := cli.NewOptions(cli.Plugin, streams)
+	o.Now = func() time.Time { return time.Date(2026, 11, 26, 12, 0, 0, 0, time.UTC) }
+	code = o.Run(t.Context(), root.New(o), args)
+	return code, stdout.String(), stderr.String()
+}
+
+// TestGoldenOutput keeps what the verbs print.
+func TestGoldenOutput(t *testing.T) {
+	for name, test := range map[string]struct {
+		args []string
+		code int
+	}{
+		"lint-text":                {[]string{"lint", "-f", "testdata/broken.yaml", "-f", "testdata/fine"}, 1},
+		"lint-json":                {[]string{"lint", "-f", "testdata/broken.yaml", "-o", "json"}, 1},
+		"lint-sarif":               {[]string{"lint", "-f", "testdata/broken.yaml", "-o", "sarif"}, 1},
+		"lint-settings":            {[]string{"lint", "-f", "testdata/fine", "--settings", "testdata/settings.yaml"}, 1},
+		"plan-apache":              {[]string{"plan", "-f", "testdata/fine/apache.yaml"}, 0},
+		"plan-kubeflow-3.5":        {[]string{"plan", "-f", "testdata/fine/kubeflow.yaml", "--spark-version", "3.5.9", "-n", "team-b"}, 0},
+		"plan-early":               {[]string{"plan", "-f", "testdata/fine/early.yaml"}, 0},
+		"plan-cluster":             {[]string{"plan", "-f", "testdata/fine/cluster.yaml"}, 0},
+		"plan-schedule":            {[]string{"plan", "-f", "testdata/fine/schedule.yaml", "-o", "name"}, 0},
+		"plan-secrets":             {[]string{"plan", "-f", "testdata/secrets.yaml"}, 0},
+		"plan-refused":             {[]string{"plan", "-f", "testdata/broken.yaml"}, 1},
+		"convert-kubeflow-apache":  {[]string{"convert", "-f", "testdata/fine/kubeflow.yaml", "--to", "apache"}, 0},
+		"convert-kubeflow-early":   {[]string{"convert", "-f", "testdata/fine/kubeflow.yaml", "--to", "early"}, 0},
+		"convert-apache-kubeflow":  {[]string{"convert", "-f", "testdata/fine/apache.yaml", "--to", "kubeflow"}, 0},
+		"convert-apache-early":     {[]string{"convert", "-f", "testdata/fine/apache.yaml", "--to", "early"}, 0},
+		"convert-early-kubeflow":   {[]string{"convert", "-f", "testdata/fine/early.yaml", "--to", "kubeflow"}, 0},
+		"convert-early-apache":     {[]string{"convert", "-f", "testdata/fine/early.yaml", "--to", "apache"}, 0},
+		"convert-schedules":        {[]string{"convert", "-f", "testdata/fine/schedule.yaml", "--to", "kubeflow"}, 0},
+		"convert-refused":          {[]string{"convert", "-f", "testdata/broken.yaml", "--to", "early"}, 1},
+		"convert-secrets-in-clear": {[]string{"convert", "-f", "testdata/secrets.yaml", "--to", "kubeflow"}, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			code, out, errOut := run(t, "", test.args...)
+			if code != test.code {
+				t.Errorf("the exit code is %d, want %d", code, test.code)
+			}
+			printed := "$ kubectl spark " + strings.Join(test.args, " ") + "\n" + out
+			if errOut != "" {
+				printed += "--- stderr\n" + errOut
+			}
+			golden.Want(t, filepath.Join("testdata", name+".golden"), versionless(printed))
+		})
+	}
+}
+
+// versionless replaces the version of the program, which is another for each commit.
+func versionless(text string) string {
+	_, rest, found := strings.Cut(text, "the defaults of Firesteel ")
+	if !found {
+		return text
+	}
+	end := strings.IndexAny(rest, ";\"\n")
+	return strings.ReplaceAll(strings.ReplaceAll(text, rest[:end], "VERSION"), `"version": "(devel)"`, `"version": "VERSION"`)
+}
+
+func TestMistakesOfCommandLinesHaveARemedy(t *testing.T) {
+	notes := filepath.Join(t.TempDir(), "notes.yaml")
+	if err := os.WriteFile(notes, []byte("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const pi = "testdata/fine/apache.yaml"
+	for name, test := range map[string]struct {
+		args []string
+		code int
+		want string
+	}{
+		"no file":                          {[]string{"lint"}, 2, "no file is named: write -f FILE"},
+		"an absent file":                   {[]string{"lint", "-f", "absent.yaml"}, 1, "absent.yaml cannot be read (no such file or directory): name a file or a folder with manifests"},
+		"stdin twice":                      {[]string{"lint", "-f", "-", "-f", "-"}, 2, "-f - is given twice"},
+		"no manifest":                      {[]string{"lint", "-f", notes}, 1, "no file has a manifest of Spark: name one after -f"},
+		"no manifest to plan":              {[]string{"plan", "-f", notes}, 1, "no file has a manifest of Spark: name one after -f"},
+		"a format of lint":                 {[]string{"lint", "-f", pi, "-o", "xml"}, 2, "-o xml is no format: write text, json or sarif"},
+		"a format of plan":                 {[]string{"plan", "-f", pi, "-o", "sarif"}, 2, "-o sarif is no format: write one of json, yaml, name, jsonpath=TEMPLATE"},
+		"flags that contradict":            {[]string{"plan", "-f", pi, "--diff", "-o", "yaml"}, 2, "--diff and -o yaml contradict each other: leave one out"},
+		"an unknown version":               {[]string{"plan", "-f", pi, "--spark-version", "2.4.0"}, 1, `"2.4.0" is no version of Spark that Firesteel knows: write one such as 4.1.0`},
+		"settings that are none":           {[]string{"lint", "-f", pi, "--settings", notes}, 1, "holds none of the ConfigMaps config-admission, config-clusters"},
+		"settings that are absent":         {[]string{"lint", "-f", pi, "--settings", "absent"}, 1, "absent cannot be read"},
+		"settings that are wrong":          {[]string{"lint", "-f", pi, "--settings", "testdata/wrong-settings.yaml"}, 1, `config-defaults: there is no key "imgae": write one of`},
+		"no API":                           {[]string{"convert", "-f", pi}, 2, "no API is named: write --to with one of apache, kubeflow, early"},
+		"an unknown API":                   {[]string{"convert", "-f", pi, "--to", "v2"}, 2, "--to v2 is no API: write one of apache, kubeflow, early"},
+		"a kind that has no other API":     {[]string{"convert", "-f", "testdata/fine/cluster.yaml", "--to", "kubeflow"}, 1, `kind "SparkCluster" is a kind of spark.apache.org alone: convert applications and schedules`},
+		"a schedule for the early API":     {[]string{"convert", "-f", "testdata/fine/schedule.yaml", "--to", "early"}, 1, "is no kind of spark-operator.k8s.io: convert it to apache or kubeflow"},
+		"an argument that is no flag":      {[]string{"lint", pi}, 2, `"testdata/fine/apache.yaml" is not expected: only flags are`},
+		"a cluster that cannot be reached": {[]string{"plan", "-f", pi, "--settings", "cluster", "--server", "http://127.0.0.1:1"}, 1, "the API server does not answer"},
+	} {
+		code, _, errOut := run(t, "", test.args...)
+		if code != test.code || !strings.Contains(errOut, test.want) || strings.Count(errOut, "\n") != 1 {
+			t.Errorf("%s: it exits with %d and %q, want %d and %q", name, code, errOut, test.code, test.want)
+		}
+	}
+}
+
+func TestManifestsAreReadFromTheStandardInput(t *testing.T) {
+	text, err := os.ReadFile("testdata/broken.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if code, out, _ := run(t, string(text), "lint", "-f", "-"); code != 1 || !strings.Contains(out, "\n<stdin>:") {
+		t.Errorf("it exits with %d and prints %q", code, out)
+	}
+}
+
+func TestNoSecretIsPrintedButOnDemand(t *testing.T) {
+	for name, test := range map[string]struct {
+		args  []string
+		shown bool
+	}{
+		"plan":         {[]string{"plan"}, false},
+		"plan as JSON": {[]string{"plan", "-o", "json"}, false},
+		"lint":         {[]string{"lint"}, false},
+		"shown":        {[]string{"plan", "--show-secrets"}, true},
+		"converted":    {[]string{"convert", "--to", "kubeflow"}, true},
+	} {
+		_, out, errOut := run(t, "", append(test.args, "-f", "testdata/secrets.yaml")...)
+		for _, secret := range []string{"hunter2222", "s3cr3tk3y", "t0k3nt0k3n"} {
+			if strings.Contains(out+errOut, secret) != test.shown {
+				t.Errorf("%s: %s is shown: %v, want %v", name, secret, !test.shown, test.shown)
+			}
+		}
+	}
+}
+
+func TestReportsFollowTheSARIFSchema(t *testing.T) {
+	_, out, _ := run(t, "", "lint", "-f", "testdata/broken.yaml", "-f", "testdata/fine", "-o", "sarif")
+	schema, err := jsonschema.NewCompiler().Compile("testdata/sarif-2.1.0-subset.schema.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var report any
+	if err := json.Unmarshal([]byte(out), &report); err != nil {
+		t.Fatal(err)
+	}
+	if err := schema.Validate(report); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestExamplesAreFine(t *testing.T) {
+	if code, out, errOut := run(t, "", "lint", "-f", "../../../examples"); code != 0 || !strings.Contains(out, " 0 errors, 0 warnings") {
+		t.Errorf("it exits with %d:\n%s%s", code, out, errOut)
+	}
+}

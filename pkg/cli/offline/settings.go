@@ -1,0 +1,143 @@
+package offline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"sigs.k8s.io/yaml"
+
+	"github.com/firesteel-dev/firesteel/internal/version"
+	"github.com/firesteel-dev/firesteel/pkg/cli"
+	"github.com/firesteel-dev/firesteel/pkg/config"
+	"github.com/firesteel-dev/firesteel/pkg/manifest"
+)
+
+// fromCluster is the value of --settings that reads those of the cluster.
+const fromCluster = "cluster"
+
+// settingsFlags choose the settings of Firesteel by which manifests are judged.
+type settingsFlags struct {
+	source    string
+	namespace string
+}
+
+func (f *settingsFlags) addTo(command *cobra.Command) {
+	command.Flags().StringVar(&f.source, "settings", "",
+		"The settings of Firesteel: a file or a folder with its ConfigMaps, or cluster for those of the cluster. By default those of a fresh installation.")
+	command.Flags().StringVar(&f.namespace, "settings-namespace", "firesteel-system", "The namespace of Firesteel, for --settings cluster.")
+}
+
+// settings are settings, and a line about where they come from.
+type settings struct {
+	*config.Config
+	// source is what was read, and unread what was not and may matter.
+	source string
+	unread []string
+}
+
+func (s *settings) String() string {
+	line := "settings: " + s.source
+	if len(s.unread) > 0 {
+		line += "; not read: " + strings.Join(s.unread, ", ")
+	}
+	return line
+}
+
+// read reads the settings that the flags choose. namespaces are those of the manifests, which may have defaults of their own.
+func (f *settingsFlags) read(ctx context.Context, o *cli.Options, namespaces func() []string) (*settings, error) {
+	switch f.source {
+	case "":
+		return &settings{config.Default(), "the defaults of Firesteel " + version.String(), []string{"the cluster's settings", "quotas"}}, nil
+	case fromCluster:
+		return f.readCluster(ctx, o, namespaces())
+	default:
+		return f.readFiles()
+	}
+}
+
+func (f *settingsFlags) readFiles() (*settings, error) {
+	files, err := manifest.Files([]string{f.source})
+	if err != nil {
+		return nil, err
+	}
+	var configMaps []corev1.ConfigMap
+	for _, file := range files {
+		text, err := manifest.Read(file, nil)
+		if err != nil {
+			return nil, err
+		}
+		for _, object := range manifest.Parse(text) {
+			if object.Problem != nil {
+				return nil, fmt.Errorf("%s:%d: %w", file, object.Line, object.Problem)
+			}
+			if object.Header.Kind != "ConfigMap" || object.Header.APIVersion != "v1" {
+				continue
+			}
+			var configMap corev1.ConfigMap
+			if err := yaml.Unmarshal(object.JSON, &configMap); err != nil {
+				return nil, fmt.Errorf("%s:%d: the ConfigMap cannot be decoded (%w): correct it", file, object.Line, err)
+			}
+			configMaps = append(configMaps, configMap)
+		}
+	}
+	read, err := config.Read(configMaps)
+	if err != nil {
+		return nil, fmt.Errorf("the settings in %s: %w", f.source, err)
+	}
+	if !hasSettings(configMaps) {
+		return nil, fmt.Errorf("%s holds none of the ConfigMaps %s: name a file that does", f.source, strings.Join(config.Names(), ", "))
+	}
+	return &settings{read, f.source, []string{"quotas"}}, nil
+}
+
+func hasSettings(configMaps []corev1.ConfigMap) bool {
+	for i := range configMaps {
+		if config.IsSettings(&configMaps[i]) {
+			return true
+		}
+	}
+	return false
+}
+
+// readCluster reads the ConfigMaps of the installation and of the manifests' namespaces. A user who may not read those of a namespace is told.
+func (f *settingsFlags) readCluster(ctx context.Context, o *cli.Options, namespaces []string) (*settings, error) {
+	client, err := o.Kubernetes()
+	if err != nil {
+		return nil, err
+	}
+	installation, err := client.CoreV1().ConfigMaps(f.namespace).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return nil, fmt.Errorf("read the settings in the namespace %s: %w", f.namespace, err)
+	}
+	if !hasSettings(installation.Items) {
+		return nil, fmt.Errorf("the namespace %s has no settings of Firesteel: write its namespace after --settings-namespace, or leave --settings out", f.namespace)
+	}
+	read := &settings{source: "those of the cluster", unread: []string{"quotas"}}
+	configMaps := installation.Items
+	for _, namespace := range namespaces {
+		own, err := ownDefaults(ctx, client, namespace)
+		if err != nil {
+			read.unread = append(read.unread, "the defaults of the namespace "+namespace)
+		}
+		configMaps = append(configMaps, own...)
+	}
+	read.Config, err = config.Read(configMaps)
+	return read, err
+}
+
+// ownDefaults reads the defaults of a namespace. A namespace that is absent has none.
+func ownDefaults(ctx context.Context, client kubernetes.Interface, namespace string) ([]corev1.ConfigMap, error) {
+	list, err := client.CoreV1().ConfigMaps(namespace).List(ctx, metav1.ListOptions{LabelSelector: config.LabelOwnDefaults})
+	if err != nil {
+		return nil, err
+	}
+	return list.Items, nil
+}
+
+var errNoManifest = errors.New("no file has a manifest of Spark: name one after -f")
