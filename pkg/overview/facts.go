@@ -33,6 +33,14 @@ type Pods struct {
 	Earlier []*corev1.Pod
 }
 
+// All returns the driver and the executors of the current attempt.
+func (p Pods) All() []*corev1.Pod {
+	if p.Driver == nil {
+		return p.Executors
+	}
+	return append([]*corev1.Pod{p.Driver}, p.Executors...)
+}
+
 // PodsOf sorts the Pods that a PodSelector found. Pods of another owner with the label of the application are left out.
 func (o *Object) PodsOf(found []corev1.Pod) (p Pods) {
 	var drivers, executors []*corev1.Pod

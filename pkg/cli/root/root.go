@@ -9,6 +9,7 @@ import (
 	"github.com/firesteel-dev/firesteel/internal/version"
 	"github.com/firesteel-dev/firesteel/pkg/cli"
 	"github.com/firesteel-dev/firesteel/pkg/cli/offline"
+	"github.com/firesteel-dev/firesteel/pkg/cli/see"
 )
 
 // families are the groups in which the help shows the verbs.
@@ -17,6 +18,7 @@ var families = []struct {
 	commands  func(*cli.Options) []*cobra.Command
 }{
 	{"offline", "Check a manifest without a cluster:", offline.Commands},
+	{"see", "See what there is, and why:", see.Commands},
 }
 
 const long = `Submit, follow, explain and check Apache Spark applications on Kubernetes.

@@ -15,7 +15,6 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/finding"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
-	"github.com/firesteel-dev/firesteel/pkg/outbox"
 	"github.com/firesteel-dev/firesteel/pkg/redact"
 )
 
@@ -217,9 +216,3 @@ func (v *view) seenIn(e *corev1.Event) string {
 
 // over reports whether the application has ended.
 func (v *view) over() bool { return v.state.Terminated() }
-
-// succeeded reports whether the last attempt succeeded.
-func (v *view) succeeded() bool { return v.end != nil && v.end.succeeded }
-
-// current returns the last transition.
-func (v *view) current() v1alpha1.Transition { return outbox.Current(v.Record) }

@@ -1,0 +1,13 @@
+// Package see has the verbs that only read: list, get, why, events, logs, ui and top. They read with the user's rights and need nothing of
+// Firesteel in the cluster but the kinds. Applications that another operator runs are shown as well.
+//
+//	commands.go  the verbs
+//	cluster.go   the clients, and what is read of one application
+//	list.go      all kinds in one table; columns.go prints it
+//	get.go       one object on one screen
+//	why.go       what pkg/diagnosis/why answers
+//	events.go    transitions and Kubernetes Events in one stream
+//	logs.go      logs of driver and executors; follow.go waits for the next driver
+//	ui.go        a port of this machine for the driver's UI
+//	top.go       CPU and memory, if the cluster has metrics
+package see

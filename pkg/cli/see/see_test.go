@@ -1,0 +1,534 @@
+package see
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	apitypes "k8s.io/apimachinery/pkg/types"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	dynamicfake "k8s.io/client-go/dynamic/fake"
+	kubefake "k8s.io/client-go/kubernetes/fake"
+	clienttesting "k8s.io/client-go/testing"
+	"sigs.k8s.io/yaml"
+
+	"github.com/firesteel-dev/firesteel/pkg/cli"
+	"github.com/firesteel-dev/firesteel/pkg/cli/target"
+	"github.com/firesteel-dev/firesteel/test/harness/golden"
+)
+
+var now = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+
+// env is a cluster of fakes, and what a command printed.
+type env struct {
+	dynamic *dynamicfake.FakeDynamicClient
+	kube    *kubefake.Clientset
+	out     buffer
+	errOut  buffer
+	options *cli.Options
+}
+
+// buffer is written and read by several goroutines.
+type buffer struct {
+	lock sync.Mutex
+	text bytes.Buffer
+}
+
+func (b *buffer) Write(p []byte) (int, error) {
+	b.lock.Lock()
+	defer b.lock.Unlock()
+	return b.text.Write(p)
+}
+
+func (b *buffer) String() string {
+	b.lock.Lock()
+	defer b.lock.Unlock()
+	return b.text.String()
+}
+
+// newEnv returns a cluster with objects. Manifests are texts, in YAML.
+func newEnv(t testing.TB, manifests []string, kubernetes ...runtime.Object) *env {
+	t.Helper()
+	var objects []runtime.Object
+	for _, manifest := range manifests {
+		objects = append(objects, decoded(t, manifest))
+	}
+	lists := map[schema.GroupVersionResource]string{podMetrics: "PodMetricsList"}
+	for _, kind := range target.Kinds {
+		for _, version := range kind.Versions {
+			lists[kind.WithVersion(version)] = "List"
+		}
+	}
+	e := &env{
+		dynamic: dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), lists, objects...),
+		kube:    kubefake.NewClientset(kubernetes...),
+	}
+	e.options = cli.NewOptions(cli.Plugin, genericiooptions.IOStreams{In: strings.NewReader(""), Out: &e.out, ErrOut: &e.errOut})
+	e.options.Now = func() time.Time { return now }
+	return e
+}
+
+func decoded(t testing.TB, manifest string) *unstructured.Unstructured {
+	t.Helper()
+	o := &unstructured.Unstructured{}
+	text, err := yaml.YAMLToJSON([]byte(manifest))
+	if err == nil {
+		err = o.UnmarshalJSON(text)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+// run runs a command line and returns its exit code.
+func (e *env) run(ctx context.Context, line string) int {
+	root := &cobra.Command{Use: cli.Plugin, Annotations: map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl spark"}}
+	root.AddCommand(commands(&verbs{Options: e.options, connect: func() (*cluster, error) {
+		return &cluster{dynamic: e.dynamic, kube: e.kube, namespace: "reports"}, nil
+	}})...)
+	return e.options.Run(ctx, root, strings.Fields(line))
+}
+
+// golden runs a command line that succeeds, and compares what it prints with a file.
+func (e *env) golden(t *testing.T, file, line string) {
+	t.Helper()
+	if code := e.run(t.Context(), line); code != 0 {
+		t.Fatalf("%s: exit code %d: %s", line, code, e.errOut.String())
+	}
+	golden.Want(t, "testdata/"+file+".golden", e.out.String())
+}
+
+// eventually waits until the condition holds.
+func eventually(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	deadline := time.NewTimer(20 * time.Second)
+	defer deadline.Stop()
+	for tick := time.NewTicker(5 * time.Millisecond); ; {
+		select {
+		case <-tick.C:
+			if holds() {
+				return
+			}
+		case <-deadline.C:
+			t.Fatalf("not within 20s: %s", what)
+		}
+	}
+}
+
+const failed = `
+apiVersion: spark.apache.org/v1
+kind: SparkApplication
+metadata: {namespace: reports, name: etl, uid: u-etl, creationTimestamp: "2026-01-01T11:50:00Z", labels: {team: a}}
+spec:
+  runtimeVersions: {sparkVersion: 4.0.1}
+  mainClass: com.example.Etl
+  sparkConf: {spark.kubernetes.container.image: spark, spark.driver.memory: 2g, spark.my.password: hunter2-4711}
+status:
+  currentState: {currentStateSummary: TerminatedWithoutReleaseResources, lastTransitionTime: "2026-01-01T11:56:00Z"}
+  currentAttemptSummary: {attemptInfo: {id: 1}}
+  conditions:
+  - {type: Succeeded, status: "False", reason: OOMKilled, lastTransitionTime: "2026-01-01T11:56:00Z", message: "Driver has one or more failed critical container(s): spark-kubernetes-driver exited with code 137 (OOMKilled). It used more memory than its limit: raise spark.driver.memoryOverhead, or spark.driver.memory."}
+  firesteel:
+    attempt: {id: 1, since: "2026-01-01T11:52:00.000000Z"}
+    launch: {id: l1, driverPod: etl-1-driver, driverUID: d1, applicationID: etl-1}
+    sequence: 6
+    acknowledged: 6
+    transitions:
+    - {sequence: 1, time: "2026-01-01T11:50:01.000000Z", attempt: 0, state: Submitted, message: Created.}
+    - {sequence: 2, time: "2026-01-01T11:50:02.000000Z", attempt: 0, state: DriverRequested, driverPod: etl-0-driver, applicationID: etl-0}
+    - {sequence: 3, time: "2026-01-01T11:51:00.000000Z", attempt: 0, state: Failed, driverPod: etl-0-driver, applicationID: etl-0, end: {outcome: Failed, restartAllowed: true, class: application, exitCode: 1, reason: Error, message: "It exited with code 1 (Error)."}}
+    - {sequence: 4, time: "2026-01-01T11:52:00.000000Z", attempt: 1, state: ScheduledToRestart}
+    - {sequence: 5, time: "2026-01-01T11:55:00.000000Z", attempt: 1, state: Failed, driverPod: etl-1-driver, applicationID: etl-1, end: {outcome: Failed, class: application, exitCode: 137, reason: OOMKilled, message: "Driver has one or more failed critical container(s): spark-kubernetes-driver exited with code 137 (OOMKilled). It used more memory than its limit: raise spark.driver.memoryOverhead, or spark.driver.memory."}}
+    - {sequence: 6, time: "2026-01-01T11:56:00.000000Z", attempt: 1, state: TerminatedWithoutReleaseResources, driverPod: etl-1-driver, outcome: Failed}
+`
+
+// ofKubeflow is an application that the Kubeflow operator runs.
+const ofKubeflow = `
+apiVersion: sparkoperator.k8s.io/v1beta2
+kind: SparkApplication
+metadata:
+  namespace: reports
+  name: daily
+  uid: u-daily
+  creationTimestamp: "2026-01-01T11:00:00Z"
+  managedFields: [{manager: spark-operator, operation: Update, subresource: status, time: "2026-01-01T11:01:00Z"}]
+spec:
+  type: Python
+  mode: cluster
+  image: spark
+  mainApplicationFile: local:///app/daily.py
+  driver: {memory: 1g}
+  executor: {instances: 2, memory: 2g}
+status:
+  applicationState: {state: RUNNING}
+  driverInfo: {podName: daily-driver}
+  sparkApplicationId: spark-daily
+  executionAttempts: 1
+  submissionAttempts: 1
+  executorState: {daily-exec-1: RUNNING, daily-exec-2: PENDING}
+`
+
+const cluster1 = `
+apiVersion: spark.apache.org/v1
+kind: SparkCluster
+metadata: {namespace: reports, name: shared, uid: u-shared, creationTimestamp: "2026-01-01T10:00:00Z"}
+spec:
+  runtimeVersions: {sparkVersion: 4.0.1}
+  clusterTolerations: {instanceConfig: {initWorkers: 2, minWorkers: 2, maxWorkers: 2}}
+status:
+  currentState: {currentStateSummary: RunningHealthy}
+  workers: {replicas: 2, registered: 1}
+  conditions: [{type: Ready, status: "False", reason: TooFewWorkers, lastTransitionTime: "2026-01-01T11:58:00Z", message: "Too few workers are registered with the master; needed are 2."}]
+`
+
+const schedule1 = `
+apiVersion: firesteel.dev/v1alpha1
+kind: ScheduledSparkApplication
+metadata: {namespace: other, name: nightly, uid: u-nightly, creationTimestamp: "2025-12-01T10:00:00Z"}
+spec: {schedule: "0 3 * * *", template: {spec: {}}}
+status:
+  scheduleState: Scheduled
+  conditions: [{type: Scheduled, status: "False", reason: Suspended, lastTransitionTime: "2026-01-01T11:58:00Z", message: "No run starts while spec.suspend is true. To start runs, set it to false."}]
+`
+
+func driverPod(name, uid, app string, change func(*corev1.Pod)) *corev1.Pod {
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: "reports", Name: name, UID: apitypes.UID(uid), CreationTimestamp: metav1.NewTime(now.Add(-8 * time.Minute)),
+			Labels: map[string]string{"spark-role": "driver", "spark-app-selector": app, "spark.operator/spark-app-name": "etl"},
+		},
+		Spec: corev1.PodSpec{NodeName: "node-1", Containers: []corev1.Container{{
+			Name: "spark-kubernetes-driver",
+			Resources: corev1.ResourceRequirements{
+				Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1")}, Limits: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("2432Mi")},
+			},
+		}}},
+		Status: corev1.PodStatus{Phase: corev1.PodRunning},
+	}
+	change(pod)
+	return pod
+}
+
+func executorPod(name, id string, change func(*corev1.Pod)) *corev1.Pod {
+	return driverPod(name, name, "spark-daily", func(pod *corev1.Pod) {
+		pod.Labels = map[string]string{
+			"spark-role": "executor", "spark-app-selector": "spark-daily", "spark-exec-id": id, "sparkoperator.k8s.io/app-name": "daily",
+		}
+		pod.Spec.Containers[0].Name = "spark-kubernetes-executor"
+		change(pod)
+	})
+}
+
+func ready(pod *corev1.Pod) {
+	pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
+	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{
+		Name: pod.Spec.Containers[0].Name, Ready: true, State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.NewTime(now.Add(-time.Minute))}},
+	}}
+}
+
+func killed(pod *corev1.Pod) {
+	pod.Status.Phase = corev1.PodFailed
+	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{
+		Name: pod.Spec.Containers[0].Name, State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 137, Reason: "OOMKilled"}},
+	}}
+}
+
+func unscheduled(pod *corev1.Pod) {
+	pod.Spec.NodeName, pod.Status.Phase = "", corev1.PodPending
+	pod.Status.Conditions = []corev1.PodCondition{{
+		Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: "Unschedulable", Message: "0/1 nodes are available: 1 Insufficient memory.",
+	}}
+}
+
+// full is a cluster with an object of each kind.
+func full(t testing.TB) *env {
+	daily := driverPod("daily-driver", "d-daily", "spark-daily", func(pod *corev1.Pod) {
+		pod.Labels = map[string]string{"spark-role": "driver", "spark-app-selector": "spark-daily", "sparkoperator.k8s.io/app-name": "daily"}
+		ready(pod)
+	})
+	event := &corev1.Event{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "reports", Name: "e1", UID: "e1", ResourceVersion: "1"}, Type: "Warning", Reason: "FailedScheduling", Count: 3,
+		InvolvedObject: corev1.ObjectReference{Kind: "Pod", Name: "daily-exec-2", UID: "daily-exec-2"}, Message: "0/1 nodes are available: 1 Insufficient memory.",
+		LastTimestamp: metav1.NewTime(now.Add(-10 * time.Second)),
+	}
+	theirs := event.DeepCopy()
+	theirs.Name, theirs.UID, theirs.InvolvedObject = "e2", "e2", corev1.ObjectReference{Kind: "Pod", Name: "another", UID: "another"}
+	return newEnv(t, []string{failed, ofKubeflow, cluster1, schedule1},
+		driverPod("etl-1-driver", "d1", "etl-1", killed), daily, executorPod("daily-exec-1", "1", ready), executorPod("daily-exec-2", "2", unscheduled), event, theirs)
+}
+
+func TestListShowsAllKindsInOneTable(t *testing.T) {
+	full(t).golden(t, "list-all", "list -A")
+	full(t).golden(t, "list-wide", "list -o wide")
+	full(t).golden(t, "list-sorted", "list -A --sort-by age --no-headers")
+	full(t).golden(t, "list-failed", "list --state failed")
+	full(t).golden(t, "list-selected", "list -l team=a")
+	full(t).golden(t, "list-names", "list -A -o name")
+}
+
+func TestListSaysWhereNothingIs(t *testing.T) {
+	e := newEnv(t, nil)
+	if code := e.run(t.Context(), "list"); code != 0 || e.errOut.String() != "Nothing found in the namespace reports.\n" || e.out.String() != "" {
+		t.Errorf("exit code %d: %s%s", code, e.out.String(), e.errOut.String())
+	}
+}
+
+func TestListCountsReadyExecutorsOfWhatRuns(t *testing.T) {
+	running := strings.NewReplacer("TerminatedWithoutReleaseResources", "RunningHealthy", ", outcome: Failed}\n", "}\n",
+		", end: {outcome: Failed, class: application", ", end: {outcome: Failed, restartAllowed: true, class: application").Replace(failed)
+	executor := func(name string, change func(*corev1.Pod)) *corev1.Pod {
+		return executorPod(name, "1", func(pod *corev1.Pod) {
+			pod.Labels = map[string]string{"spark-role": "executor", "spark.operator/spark-app-name": "etl"}
+			change(pod)
+		})
+	}
+	e := newEnv(t, []string{running}, executor("etl-exec-1", ready), executor("etl-exec-2", ready), executor("etl-exec-3", unscheduled))
+	e.golden(t, "list-executors", "list")
+}
+
+func TestListGoesOnWithChanges(t *testing.T) {
+	e := newEnv(t, []string{failed})
+	ctx, stop := context.WithCancel(t.Context())
+	code := make(chan int)
+	go func() { code <- e.run(ctx, "list -w") }()
+	eventually(t, "the first line is printed", func() bool { return strings.Contains(e.out.String(), "etl") })
+	applications := e.dynamic.Resource(target.Kinds[0].WithVersion("v1")).Namespace("reports")
+	eventually(t, "a change is printed", func() bool {
+		app := decoded(t, strings.ReplaceAll(failed, "name: etl", "name: second"))
+		if _, err := applications.Create(t.Context(), app, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
+			t.Fatal(err)
+		}
+		if err := applications.Delete(t.Context(), "second", metav1.DeleteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		return strings.Contains(e.out.String(), "second") && strings.Contains(e.out.String(), "Deleted")
+	})
+	stop()
+	if got := <-code; got != 0 {
+		t.Errorf("exit code %d: %s", got, e.errOut.String())
+	}
+}
+
+func TestGetIsOneScreen(t *testing.T) {
+	for file, line := range map[string]string{
+		"get-failed": "get etl", "get-kubeflow": "get daily", "get-cluster": "get cluster/shared", "get-yaml": "get etl -o jsonpath={.metadata.name}",
+	} {
+		full(t).golden(t, file, line)
+	}
+}
+
+func TestWhySaysWhatToDo(t *testing.T) {
+	for file, line := range map[string]string{
+		"why-failed": "why etl", "why-kubeflow": "why daily", "why-cluster": "why shared", "why-json": "why sparkapp.spark.apache.org/etl -o json",
+	} {
+		full(t).golden(t, file, line)
+	}
+}
+
+func TestWhyExplainsWithoutTheRightToReadPods(t *testing.T) {
+	e := full(t)
+	e.kube.PrependReactor("*", "*", func(clienttesting.Action) (bool, runtime.Object, error) {
+		return true, nil, apierrors.NewForbidden(corev1.Resource("pods"), "", fmt.Errorf("no"))
+	})
+	e.golden(t, "why-forbidden", "why etl")
+	if !strings.Contains(e.errOut.String(), "Warning: the Pods cannot be read") {
+		t.Errorf("it says %q", e.errOut.String())
+	}
+}
+
+func TestEventsAreTransitionsAndKubernetesEvents(t *testing.T) {
+	full(t).golden(t, "events", "events etl")
+	full(t).golden(t, "events-kubeflow", "events daily")
+}
+
+func TestEventsGoOn(t *testing.T) {
+	e := full(t)
+	code := make(chan int)
+	go func() { code <- e.run(t.Context(), "events daily -f") }()
+	eventually(t, "the first lines are printed", func() bool { return strings.Contains(e.out.String(), "FailedScheduling") })
+	n := 0
+	eventually(t, "an Event is printed", func() bool {
+		n++
+		event := &corev1.Event{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "reports", Name: fmt.Sprint("n", n), UID: apitypes.UID(fmt.Sprint("n", n))}, Reason: "Killing", Message: "Stopping container",
+			InvolvedObject: corev1.ObjectReference{Kind: "Pod", Name: "daily-driver"},
+		}
+		if _, err := e.kube.CoreV1().Events("reports").Create(t.Context(), event, metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		return strings.Contains(e.out.String(), "Killing")
+	})
+	applications := e.dynamic.Resource(target.Kinds[1].WithVersion("v1beta2")).Namespace("reports")
+	eventually(t, "the end is noticed", func() bool {
+		if err := applications.Delete(t.Context(), "daily", metav1.DeleteOptions{}); apierrors.IsNotFound(err) {
+			if _, err := applications.Create(t.Context(), decoded(t, ofKubeflow), metav1.CreateOptions{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		select {
+		case got := <-code:
+			if got != 0 {
+				t.Errorf("exit code %d: %s", got, e.errOut.String())
+			}
+			return true
+		default:
+			return false
+		}
+	})
+}
+
+func TestLogsAreThoseOfTheDriverOrOfExecutors(t *testing.T) {
+	for line, want := range map[string]string{
+		"logs etl":             "fake logs",
+		"logs daily -e 1":      "fake logs",
+		"logs daily --all":     "[driver] fake logs\n[exec-1] fake logs\n",
+		"logs etl --attempt 1": "fake logs",
+	} {
+		e := full(t)
+		if code := e.run(t.Context(), line); code != 0 || e.out.String() != want {
+			t.Errorf("%s: exit code %d, %q, %s", line, code, e.out.String(), e.errOut.String())
+		}
+	}
+}
+
+func TestLogsFollowAcrossRestarts(t *testing.T) {
+	first := strings.NewReplacer("TerminatedWithoutReleaseResources", "DriverReady", "id: 1, since", "id: 0, since", "etl-1", "etl-0", "d1", "d0").Replace(failed)
+	first, _, _ = strings.Cut(first, "    - {sequence: 3")
+	e := newEnv(t, []string{first})
+	code := make(chan int)
+	go func() { code <- e.run(t.Context(), "logs etl -f") }()
+	eventually(t, "it waits for the driver", func() bool { return strings.Contains(e.errOut.String(), "Waiting for a log of etl") })
+	create := func(pod *corev1.Pod) {
+		t.Helper()
+		if _, err := e.kube.CoreV1().Pods("reports").Create(t.Context(), pod, metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	create(driverPod("etl-0-driver", "d0", "etl-0", killed))
+	eventually(t, "the first log is printed", func() bool { return strings.Contains(e.errOut.String(), "Log of Pod etl-0-driver, attempt 0") })
+	create(driverPod("etl-1-driver", "d1", "etl-1", killed))
+	if _, err := e.dynamic.Resource(target.Kinds[0].WithVersion("v1")).Namespace("reports").Update(t.Context(), decoded(t, failed), metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if got := <-code; got != 3 {
+		t.Errorf("exit code %d, want 3: %s", got, e.errOut.String())
+	}
+	if got := e.out.String(); got != "fake logsfake logs" {
+		t.Errorf("it prints %q", got)
+	}
+	if !strings.Contains(e.errOut.String(), "Log of Pod etl-1-driver, attempt 1") || !strings.Contains(e.errOut.String(), "etl failed") {
+		t.Errorf("it says %s", e.errOut.String())
+	}
+}
+
+func TestTopShowsWhatPodsUse(t *testing.T) {
+	metrics := func(name, cpu, memory string) string {
+		return fmt.Sprintf(`{apiVersion: metrics.k8s.io/v1beta1, kind: PodMetrics, metadata: {namespace: reports, name: %s, labels: {sparkoperator.k8s.io/app-name: daily}},
+			containers: [{name: a, usage: {cpu: %s, memory: %s}}]}`, name, cpu, memory)
+	}
+	e := full(t)
+	for _, m := range []string{metrics("daily-driver", "250m", "1216Mi"), metrics("daily-exec-1", "900m", "2Gi")} {
+		if err := e.dynamic.Tracker().Create(podMetrics, decoded(t, m), "reports"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	e.golden(t, "top", "top daily --sort-by memory")
+}
+
+func TestEachErrorIsOneLineWithTheRemedy(t *testing.T) {
+	notServed := func(e *env) {
+		e.dynamic.PrependReactor("*", "*", func(clienttesting.Action) (bool, runtime.Object, error) {
+			return true, nil, apierrors.NewGenericServerResponse(http.StatusNotFound, "get", schema.GroupResource{}, "", "404 page not found", 0, true)
+		})
+	}
+	twice := func(e *env) {
+		other := strings.ReplaceAll(ofKubeflow, "daily", "etl")
+		if err := e.dynamic.Tracker().Create(target.Kinds[1].WithVersion("v1beta2"), decoded(t, other), "reports"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	forbidden := func(e *env) {
+		e.dynamic.PrependReactor("*", "*", func(clienttesting.Action) (bool, runtime.Object, error) {
+			return true, nil, apierrors.NewForbidden(schema.GroupResource{Resource: "sparkapplications"}, "etl", fmt.Errorf("no"))
+		})
+	}
+	nothing := func(*env) {}
+	for _, test := range []struct {
+		line  string
+		given func(*env)
+		code  int
+		says  string
+	}{
+		{"get nothing", nothing, 1, `there is no application, cluster or schedule "nothing" in the namespace reports: kubectl spark list -A shows what there is`},
+		{"logs nothing", nothing, 1, `there is no application "nothing" in the namespace reports: kubectl spark list -A shows what there is`},
+		{"why", nothing, 2, "the name of the application is missing (kubectl spark why --help shows the usage)"},
+		{"why a b", nothing, 2, "one application is expected, and a, b are given (kubectl spark why --help shows the usage)"},
+		{"why etl", twice, 2, `"etl" is the name of 2 objects: write one of sparkapplications.spark.apache.org/etl, sparkapplications.sparkoperator.k8s.io/etl (kubectl spark why --help shows the usage)`},
+		{"why pod/etl", nothing, 2, `"pod" is no kind that this command knows: write one of sparkapplications.spark.apache.org, sparkapplications.sparkoperator.k8s.io, ` +
+			`sparkapplications.spark-operator.k8s.io, sparkclusters.spark.apache.org, scheduledsparkapplications.firesteel.dev, ` +
+			`scheduledsparkapplications.sparkoperator.k8s.io (kubectl spark why --help shows the usage)`},
+		{"why a/b/c", nothing, 2, `"a/b/c" is no name: write NAME or KIND/NAME, such as sparkapp.spark.apache.org/etl (kubectl spark why --help shows the usage)`},
+		{"get etl", notServed, 1, "this cluster has none of the CustomResourceDefinitions of Spark applications: apply them, or choose another --context"},
+		{"list", notServed, 1, "this cluster has none of the CustomResourceDefinitions of Spark applications: apply them, or choose another --context"},
+		{"get etl", forbidden, 1, `sparkapplications "etl" is forbidden: no: ask for the right, or choose another user by --context, --user or --as`},
+		{"list", forbidden, 1, `sparkapplications "etl" is forbidden: no: ask for the right, or choose another user by --context, --user or --as`},
+		{"list --sort-by size", nothing, 2, "--sort-by size is none of name, age, state, attempt, executor (kubectl spark list --help shows the usage)"},
+		{"list -w -o json", nothing, 2, "-w prints a table, and no -o json: leave one of them out (kubectl spark list --help shows the usage)"},
+		{"list -w --sort-by age", nothing, 2, "-w prints changes as they come, and cannot sort them: leave --sort-by out (kubectl spark list --help shows the usage)"},
+		{"list --chunk-size -1", nothing, 2, "--chunk-size -1 is below 0 (kubectl spark list --help shows the usage)"},
+		{"list extra", nothing, 2, `"extra" is not expected: only flags are (kubectl spark list --help shows the usage)`},
+		{"logs etl -e 1 --all", nothing, 2, "-e is for one executor and --all for all Pods: leave one of them out (kubectl spark logs --help shows the usage)"},
+		{"logs etl --attempt -1", nothing, 2, "--attempt -1 is below 0 (kubectl spark logs --help shows the usage)"},
+		{"logs etl --since -1m", nothing, 2, "--since -1m0s is in the future (kubectl spark logs --help shows the usage)"},
+		{"logs etl --attempt 7", nothing, 1, "nothing is known of attempt 7 of etl: kubectl spark get etl lists the attempts"},
+		{"logs etl --attempt 0", nothing, 1, "the driver Pod etl-0-driver of attempt 0 is gone, and its log with it: kubectl spark why etl shows what is left of it"},
+		{"logs etl -e 1", nothing, 1, "etl has no executors whose Pods are there: Spark deletes those that end, unless spark.kubernetes.executor.deleteOnTermination is false"},
+		{"logs daily -e 9", nothing, 1, "daily has no executor 9: it has 1, 2"},
+		{"logs cluster/shared", nothing, 2, `"cluster" is no kind that this command knows: write one of sparkapplications.spark.apache.org, sparkapplications.sparkoperator.k8s.io, ` +
+			`sparkapplications.spark-operator.k8s.io (kubectl spark logs --help shows the usage)`},
+		{"ui etl", nothing, 1, "the driver Pod etl-1-driver does not run (Failed): kubectl spark why etl says why"},
+		{"ui etl --port 70000", nothing, 2, "--port 70000 is no port (kubectl spark ui --help shows the usage)"},
+		{"top etl --sort-by age", nothing, 2, "--sort-by age is neither cpu nor memory (kubectl spark top --help shows the usage)"},
+		{"top etl", nothing, 1, "etl has no Pods that run (TerminatedWithoutReleaseResources): kubectl spark why etl says why"},
+		{"top daily", func(e *env) {
+			e.dynamic.PrependReactor("list", "pods", func(clienttesting.Action) (bool, runtime.Object, error) {
+				return true, nil, apierrors.NewGenericServerResponse(http.StatusNotFound, "get", schema.GroupResource{}, "", "404 page not found", 0, true)
+			})
+		}, 1, "this cluster has no metrics of Pods: install a metrics server (metrics.k8s.io)"},
+	} {
+		e := full(t)
+		test.given(e)
+		code := e.run(t.Context(), test.line)
+		if want := "error: " + test.says + "\n"; code != test.code || e.errOut.String() != want {
+			t.Errorf("%s: exit code %d\n%s\nwant %d\n%s", test.line, code, e.errOut.String(), test.code, want)
+		}
+	}
+}
+
+func TestUIsPortIsThatOfTheDriver(t *testing.T) {
+	named := driverPod("d", "d", "a", func(pod *corev1.Pod) {
+		pod.Spec.Containers[0].Ports = []corev1.ContainerPort{{Name: "blockmanager", ContainerPort: 7079}, {Name: "spark-ui", ContainerPort: 4050}}
+	})
+	plain := driverPod("d", "d", "a", func(*corev1.Pod) {})
+	for want, got := range map[int]int{
+		4050: uiPort(named, nil), 4045: uiPort(plain, map[string]string{"spark.ui.port": "4045"}), 4040: uiPort(plain, map[string]string{"spark.ui.port": "-1"}),
+	} {
+		if got != want {
+			t.Errorf("it is %d, want %d", got, want)
+		}
+	}
+}

@@ -1,0 +1,204 @@
+// Package target finds the object that a user names: an application, a cluster or a schedule of any API that the cluster serves.
+//
+//	etl                                        the object with that name; an error if several kinds have one
+//	sparkapp.spark.apache.org/etl, cluster/c   the same with its kind, as kubectl writes it
+//
+// No discovery is asked: a kind that the API server does not have answers so.
+package target
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+
+	"github.com/firesteel-dev/firesteel/pkg/cli"
+	"github.com/firesteel-dev/firesteel/pkg/overview"
+)
+
+// Kind is a kind of objects that Firesteel serves.
+type Kind struct {
+	Noun overview.Kind
+	schema.GroupResource
+	// Versions are those in which the kind may be served, the preferred one first. Another operator may serve an older one only.
+	Versions []string
+	// names are those by which kubectl knows the kind, without its group.
+	names []string
+}
+
+var (
+	apacheVersions   = []string{"v1", "v1beta1", "v1alpha1"}
+	applicationNames = []string{"application", "app", "sparkapplication", "sparkapplications", "sparkapp", "sparkapps"}
+	scheduleNames    = []string{"schedule", "scheduledsparkapplication", "scheduledsparkapplications", "scheduledsparkapp"}
+	clusterNames     = []string{"cluster", "sparkcluster", "sparkclusters"}
+)
+
+// Kinds are all kinds, in the order in which they are listed.
+var Kinds = []Kind{
+	{overview.Application, schema.GroupResource{Group: "spark.apache.org", Resource: "sparkapplications"}, apacheVersions, applicationNames},
+	{overview.Application, schema.GroupResource{Group: "sparkoperator.k8s.io", Resource: "sparkapplications"}, []string{"v1beta2"}, applicationNames},
+	{overview.Application, schema.GroupResource{Group: "spark-operator.k8s.io", Resource: "sparkapplications"}, []string{"v1alpha1"}, applicationNames},
+	{overview.Cluster, schema.GroupResource{Group: "spark.apache.org", Resource: "sparkclusters"}, apacheVersions, clusterNames},
+	{overview.Schedule, schema.GroupResource{Group: "firesteel.dev", Resource: "scheduledsparkapplications"}, []string{"v1alpha1"}, scheduleNames},
+	{overview.Schedule, schema.GroupResource{Group: "sparkoperator.k8s.io", Resource: "scheduledsparkapplications"}, []string{"v1beta2"}, scheduleNames},
+}
+
+// Of returns the kinds of some nouns; all of them without any.
+func Of(nouns ...overview.Kind) []Kind {
+	if len(nouns) == 0 {
+		return Kinds
+	}
+	return slices.DeleteFunc(slices.Clone(Kinds), func(k Kind) bool { return !slices.Contains(nouns, k.Noun) })
+}
+
+// Found is an object with the resource by which it was found.
+type Found struct {
+	*unstructured.Unstructured
+	Resource schema.GroupVersionResource
+}
+
+// Reference returns the name with which only this object is found.
+func (f *Found) Reference() string { return f.Resource.GroupResource().String() + "/" + f.GetName() }
+
+// Find returns the object that a user names, among some kinds.
+func Find(ctx context.Context, client dynamic.Interface, namespace, named string, nouns ...overview.Kind) (*Found, error) {
+	kinds, name, err := parse(named, Of(nouns...))
+	if err != nil {
+		return nil, err
+	}
+	answers := make([]answer, len(kinds))
+	var group sync.WaitGroup
+	for i, kind := range kinds {
+		group.Go(func() { answers[i] = get(ctx, client, kind, namespace, name) })
+	}
+	group.Wait()
+	return choose(answers, namespace, name, nouns)
+}
+
+// answer is what the API server says about a name of a kind.
+type answer struct {
+	found *Found
+	err   error
+	// absent reports whether the API server does not have the kind.
+	absent bool
+}
+
+func get(ctx context.Context, client dynamic.Interface, kind Kind, namespace, name string) answer {
+	var object *unstructured.Unstructured
+	served, err := kind.Served(func(resource schema.GroupVersionResource) (err error) {
+		object, err = client.Resource(resource).Namespace(namespace).Get(ctx, name, metav1.GetOptions{})
+		return err
+	})
+	switch {
+	case err == nil:
+		return answer{found: &Found{object, served}}
+	case NotServed(err):
+		return answer{absent: true}
+	case apierrors.IsNotFound(err):
+		return answer{}
+	default:
+		return answer{err: err}
+	}
+}
+
+// Served calls a function with the kind's resource in the version that the API server has, and returns that resource. If the API server has
+// none, it returns the error of the function for the preferred version.
+func (k Kind) Served(call func(schema.GroupVersionResource) error) (schema.GroupVersionResource, error) {
+	var first error
+	for _, version := range k.Versions {
+		resource := k.WithVersion(version)
+		err := call(resource)
+		if !NotServed(err) {
+			return resource, err
+		}
+		if first == nil {
+			first = err
+		}
+	}
+	return k.WithVersion(k.Versions[0]), first
+}
+
+// NotServed reports whether the API server does not have the kind of a request.
+func NotServed(err error) bool {
+	return apierrors.IsNotFound(err) && apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse)
+}
+
+func choose(answers []answer, namespace, name string, nouns []overview.Kind) (*Found, error) {
+	var found []*Found
+	var failed error
+	absent := 0
+	for _, a := range answers {
+		switch {
+		case a.found != nil:
+			found = append(found, a.found)
+		case a.absent:
+			absent++
+		case a.err != nil && failed == nil:
+			failed = a.err
+		}
+	}
+	switch {
+	case len(found) == 1:
+		return found[0], nil
+	case len(found) > 1:
+		var references []string
+		for _, f := range found {
+			references = append(references, f.Reference())
+		}
+		return nil, cli.Usage("%q is the name of %d objects: write one of %s", name, len(found), strings.Join(references, ", "))
+	case failed != nil:
+		return nil, failed
+	case absent == len(answers):
+		return nil, errors.New("this cluster has none of the CustomResourceDefinitions of Spark applications: apply them, or choose another --context")
+	default:
+		return nil, fmt.Errorf("there is no %s %q in the namespace %s: kubectl spark list -A shows what there is", listed(nouns), name, namespace)
+	}
+}
+
+func listed(nouns []overview.Kind) string {
+	var names []string
+	for _, noun := range nouns {
+		names = append(names, string(noun))
+	}
+	if len(names) == 0 {
+		names = []string{string(overview.Application), string(overview.Cluster), string(overview.Schedule)}
+	}
+	if len(names) == 1 {
+		return names[0]
+	}
+	return strings.Join(names[:len(names)-1], ", ") + " or " + names[len(names)-1]
+}
+
+// parse returns the kinds that a name may be of, and the name.
+func parse(named string, kinds []Kind) ([]Kind, string, error) {
+	kind, name, qualified := strings.Cut(named, "/")
+	if !qualified {
+		kind, name = "", named
+	}
+	if name == "" || strings.Contains(name, "/") {
+		return nil, "", cli.Usage("%q is no name: write NAME or KIND/NAME, such as sparkapp.spark.apache.org/etl", named)
+	}
+	if kind == "" {
+		return kinds, name, nil
+	}
+	noun, group, _ := strings.Cut(strings.ToLower(kind), ".")
+	fitting := slices.DeleteFunc(slices.Clone(kinds), func(k Kind) bool {
+		return !slices.Contains(k.names, noun) || group != "" && group != k.Group && !slices.ContainsFunc(k.Versions, func(v string) bool { return group == v+"."+k.Group })
+	})
+	if len(fitting) == 0 {
+		var names []string
+		for _, k := range kinds {
+			names = append(names, k.String())
+		}
+		return nil, "", cli.Usage("%q is no kind that this command knows: write one of %s", kind, strings.Join(names, ", "))
+	}
+	return fitting, name, nil
+}
