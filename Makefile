@@ -37,6 +37,7 @@ generate: ## Write all generated files: code, CRDs, pages, event contract, licen
 	go run ./hack/licenses
 	go run ./hack/dashboards
 	go run ./hack/chart
+	go run ./hack/manual
 
 .PHONY: verify
 verify: ## Check that generated files are current and that the code follows the rules.
@@ -45,6 +46,15 @@ verify: ## Check that generated files are current and that the code follows the 
 .PHONY: lint
 lint: ## Run golangci-lint.
 	hack/lint.sh
+
+# BIN is a folder of PATH, and MAN one of man pages.
+.PHONY: install-cli
+install-cli: BIN ?= $(HOME)/.local/bin
+install-cli: MAN ?= $(HOME)/.local/share/man/man1
+install-cli: ## Build kubectl spark into BIN (~/.local/bin), with its completion and man pages.
+	go build -tags=grpcnotrace -ldflags='-s -w' -o '$(BIN)/kubectl-spark' ./cmd/kubectl-spark
+	ln -sf kubectl-spark '$(BIN)/kubectl_complete-spark'
+	go run ./hack/manual -man '$(MAN)'
 
 # VERSION is git's tag unless set, and KO_DOCKER_REPO the registry that the manifests name. The images are built on
 # KO_DEFAULTBASEIMAGE, ko's own choice unless set: name it by its digest. COSIGN_KEY and COSIGN_PASSWORD sign.

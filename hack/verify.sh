@@ -23,6 +23,7 @@ check "events' contract, diagrams of the states" go run ./hack/contract -check
 check "licences" go run ./hack/licenses -check
 check "dashboards" go run ./hack/dashboards -check
 check "chart" go run ./hack/chart -check
+check "page of the command line" go run ./hack/manual -check
 check "pages made from tables" go test -run '^(TestReferenceIsCurrent|TestPageHasEachFlag)$' ./pkg/dialect/kubeflow/fields ./pkg/dialect/kubeflow/flags ./pkg/metrics
 check "links and names in pages" go test ./test/docs
 check "gofmt" formatted

@@ -71,6 +71,9 @@ func wantedFigures() (names []string) {
 	want(partWebhook, "annotated Pod", append(slices.Concat(quantiles("dry run"), quantiles("answer")), "resident at most")...)
 	want(partWebhook, fmt.Sprintf("application beside %d, compared with quotas", smokeCount*storedEach),
 		append(quantiles("answer at 100 a second"), "resident at most")...)
+	want(partCommandLine, "kubectl spark version", "initialisation")
+	want(partCommandLine, "one manifest", append(quantiles("plan"), quantiles("lint")...)...)
+	want(partCommandLine, fmt.Sprintf("a folder of %d manifests", smokeCount), "lint")
 	want(partMemory, "no applications", "resident", "heap")
 	want(partMemory, all, "resident", "heap", "heap, each")
 	want(partMemory, all+", after a restart", "resident", "heap")

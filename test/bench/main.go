@@ -54,6 +54,7 @@ var parts = []part{
 	{partHandover, (*bench).measureHandover},
 	{partApache, (*bench).measureApache},
 	{partWebhook, (*bench).measureWebhook},
+	{partCommandLine, (*bench).measureCommandLine},
 }
 
 func main() {
