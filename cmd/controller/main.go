@@ -192,7 +192,7 @@ func following(installed *kinds.Kinds, construct injection.ControllerConstructor
 // noticing reports other Spark operators in the cluster, at the start and after each change of the scope.
 func noticing(process *base.Process, construct injection.ControllerConstructor) injection.ControllerConstructor {
 	return func(ctx context.Context, watcher configmap.Watcher) *controller.Impl {
-		ctx = base.WithRecorder(ctx)
+		ctx = process.WithRecorder(ctx)
 		reporter := &operators.Reporter{
 			Kube: kubeclient.Get(ctx), Recorder: controller.GetEventRecorder(ctx), Logger: logging.FromContext(ctx), Namespace: system.Namespace(), Now: time.Now,
 		}

@@ -70,7 +70,7 @@ func (a KeepFinalizer) in(ctx context.Context, changed func(app types.Namespaced
 
 // NewController makes the controller of an API's applications.
 func NewController(ctx context.Context, cmw configmap.Watcher, process *base.Process, kind Kind) *controller.Impl {
-	ctx = base.WithRecorder(ctx)
+	ctx = process.WithRecorder(ctx)
 	recorder := controller.GetEventRecorder(ctx)
 	store := process.Settings(ctx, cmw)
 	currentDialect := func(namespace string) dialect.Dialect { return kind.API.Dialect(store.Load().In(namespace)) }

@@ -11,21 +11,11 @@ package base
 
 import (
 	"context"
-	"fmt"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/kubernetes/scheme"
-	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/client-go/tools/record"
-	kubeclient "knative.dev/pkg/client/injection/kube/client"
-	"knative.dev/pkg/controller"
 	"knative.dev/pkg/logging"
-
-	"github.com/firesteel-dev/firesteel/pkg/redact"
 )
 
 // Must ends the process if err is an error: a controller cannot be made.
@@ -81,44 +71,4 @@ func DropManagedFields(object any) (any, error) {
 		object.SetManagedFields(nil)
 	}
 	return object, nil
-}
-
-// WithRecorder returns a context with a recorder of Kubernetes Events, the given one if it has one.
-func WithRecorder(ctx context.Context) context.Context {
-	if controller.GetEventRecorder(ctx) != nil {
-		return ctx
-	}
-	broadcaster := record.NewBroadcaster(record.WithContext(ctx))
-	logger := logging.FromContext(ctx).Named("event-broadcaster")
-	broadcaster.StartEventWatcher(func(event *corev1.Event) {
-		// The message may quote a driver: only who may read the namespace may read it.
-		logger.Debugw("Kubernetes Event", "kind", event.InvolvedObject.Kind, "namespace", event.InvolvedObject.Namespace,
-			"name", event.InvolvedObject.Name, "type", event.Type, "reason", event.Reason)
-	})
-	broadcaster.StartRecordingToSink(&typedcorev1.EventSinkImpl{Interface: kubeclient.Get(ctx).CoreV1().Events("")})
-	recorder := broadcaster.NewRecorder(scheme.Scheme, corev1.EventSource{Component: "firesteel-controller"})
-	return controller.WithEventRecorder(ctx, filteredRecorder{recorder})
-}
-
-// filteredRecorder redacts messages. It drops the Events of the generated reconciler about finalizers: no user needs them, and each Event is
-// a write.
-type filteredRecorder struct{ record.EventRecorder }
-
-// Event records an Event.
-func (q filteredRecorder) Event(object runtime.Object, kind, reason, message string) {
-	if reason != "FinalizerUpdate" {
-		q.EventRecorder.Event(object, kind, reason, redact.Text(message))
-	}
-}
-
-// Eventf records an Event.
-func (q filteredRecorder) Eventf(object runtime.Object, kind, reason, format string, values ...any) {
-	q.Event(object, kind, reason, fmt.Sprintf(format, values...))
-}
-
-// AnnotatedEventf records an Event.
-func (q filteredRecorder) AnnotatedEventf(
-	object runtime.Object, annotations map[string]string, kind, reason, format string, values ...any,
-) {
-	q.EventRecorder.AnnotatedEventf(object, annotations, kind, reason, "%s", redact.Text(fmt.Sprintf(format, values...)))
 }

@@ -31,7 +31,7 @@ const leaseName = "github.com.firesteel-dev.firesteel.pkg.reconciler.namespace.R
 // NewController returns the constructor of the controller.
 func NewController(process *base.Process) injection.ControllerConstructor {
 	return func(ctx context.Context, cmw configmap.Watcher) *controller.Impl {
-		ctx = base.WithRecorder(ctx)
+		ctx = process.WithRecorder(ctx)
 		store, kube := process.Settings(ctx, cmw), kubeclient.Get(ctx)
 		asking := informercorev1.NewFilteredNamespaceInformer(kube, 0, cache.Indexers{}, func(options *metav1.ListOptions) {
 			options.LabelSelector = labels.Set{namespaces.LabelWorkloads: namespaces.Enabled}.String()

@@ -93,7 +93,7 @@ func newController(
 	k *variant.Kind, process *base.Process, partsOf func(context.Context) kindParts,
 ) injection.ControllerConstructor {
 	return func(ctx context.Context, cmw configmap.Watcher) *controller.Impl {
-		ctx = base.WithRecorder(ctx)
+		ctx = process.WithRecorder(ctx)
 		store, parts := process.Settings(ctx, cmw), partsOf(ctx)
 		r := new(Reconciler) // the generated reconciler, which makes the work queue, needs its address
 		impl := parts.newImpl(ctx, r, func(*controller.Impl) controller.Options {

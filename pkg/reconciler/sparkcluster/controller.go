@@ -39,7 +39,7 @@ const workers = 20
 // NewController returns the constructor of the controller. read reads the pages of masters.
 func NewController(process *base.Process, read masterui.Read) func(context.Context, configmap.Watcher) *controller.Impl {
 	return func(ctx context.Context, cmw configmap.Watcher) *controller.Impl {
-		ctx = base.WithRecorder(ctx)
+		ctx = process.WithRecorder(ctx)
 		store, informer := process.Settings(ctx, cmw), clusterinformer.Get(ctx).Informer()
 		serves := func(c *sparkv1.SparkCluster) bool { return store.Load().Scope.Serves(c, process.NamespaceLabels) }
 		r := new(Reconciler) // the generated reconciler, which makes the work queue, needs its address
