@@ -33,7 +33,7 @@ type workload struct {
 
 	mutex   sync.Mutex
 	members []dialect.Application
-	born    int
+	created int
 }
 
 func newWorkload(w *env, namespace string, width, names int) *workload {
@@ -69,7 +69,7 @@ func (p *workload) step(ctx context.Context) error {
 		p.tend(ctx, app, ended)
 	}
 	for ; active < p.width && ctx.Err() == nil; active++ {
-		if err := p.bear(ctx); err != nil && ctx.Err() == nil {
+		if err := p.createOne(ctx); err != nil && ctx.Err() == nil {
 			return err
 		}
 	}
@@ -101,10 +101,10 @@ func (p *workload) tend(ctx context.Context, app dialect.Application, ended bool
 	}
 }
 
-// bear creates an application of a random kind.
-func (p *workload) bear(ctx context.Context) error {
-	p.born++
-	name := fmt.Sprintf("app-%d", p.born)
+// createOne creates an application of a random kind.
+func (p *workload) createOne(ctx context.Context) error {
+	p.created++
+	name := fmt.Sprintf("app-%d", p.created)
 	if p.names > 0 {
 		name = fmt.Sprintf("app-%d", p.rng.Below(p.names))
 	}

@@ -31,8 +31,8 @@ type adoptionCase struct {
 	before func(*adoptedApp)
 	// after goes through what follows.
 	after func(*adoptedApp)
-	// published are the states that are published then, in order; "..." stands for states of executors. fresh means that the story
-	// is told from its beginning.
+	// published are the states that are published then, in order; "..." stands for states of executors. fresh means that the events
+	// begin with the first state.
 	published string
 	fresh     bool
 	// made is the number of drivers that Firesteel makes.
@@ -41,8 +41,8 @@ type adoptionCase struct {
 	untouched bool
 }
 
-// Whatever the Apache operator left behind goes on as it should: what has ended does not run again, a driver that lives
-// is followed to its end and never joined by another, restarts, retention and time to live go on from where they were.
+// Whatever the Apache operator left behind goes on as it should: what has ended does not run again, a driver that runs
+// is followed to its end, and no second one is created, restarts, retention and time to live go on from where they were.
 func TestAdoptionOfApplicationsOfTheApacheOperator(t *testing.T) {
 	alone(t)
 	s := newEnv(t)
@@ -57,7 +57,7 @@ func TestAdoptionOfApplicationsOfTheApacheOperator(t *testing.T) {
 		for _, l := range left {
 			t.Run(begun[l], func(t *testing.T) {
 				t.Parallel()
-				f := l.fate
+				f := l.want
 				l.env = &env{TB: t, suite: s.suite, ns: s.ns}
 				f.after(l)
 				l.wantInheritedEvents()
@@ -79,7 +79,7 @@ func TestAdoptionOfApplicationsOfTheApacheOperator(t *testing.T) {
 				readOfGone++
 			case kind == "get pods" && slices.Contains(l.drivers, request.Name):
 				t.Errorf("a driver that is watched was read: %s", request)
-			case l.fate.untouched && request.Name == l.ObjectMeta.Name && kind != "patch sparkapplications":
+			case l.want.untouched && request.Name == l.ObjectMeta.Name && kind != "patch sparkapplications":
 				t.Errorf("what has ended for good was asked for: %s", request)
 			}
 		}
@@ -96,7 +96,7 @@ func TestAdoptionOfApplicationsOfTheApacheOperator(t *testing.T) {
 type adoptedApp struct {
 	*env
 	*sparkv1.SparkApplication
-	fate adoptionCase
+	want adoptionCase
 	// drivers are the Pods that it came with.
 	drivers []string
 }
@@ -131,7 +131,7 @@ func (s *env) leftBehind(f adoptionCase, name string) *adoptedApp {
 	app.Status = a.app.Status
 	app, err := s.apps().UpdateStatus(s.Context(), app, metav1.UpdateOptions{})
 	s.must(err)
-	l := &adoptedApp{env: s, SparkApplication: app, fate: f}
+	l := &adoptedApp{env: s, SparkApplication: app, want: f}
 	if f.before != nil {
 		f.before(l)
 	}
@@ -192,11 +192,11 @@ func (l *adoptedApp) adopted() *sparkv1.SparkApplication {
 // wantInheritedEvents checks that the sequences of the published events continue those of the status.
 func (l *adoptedApp) wantInheritedEvents() {
 	l.Helper()
-	published, withExecutors := strings.CutPrefix(l.fate.published, "... ")
+	published, withExecutors := strings.CutPrefix(l.want.published, "... ")
 	want := words(published)
 	var next int64 = 1
 	for key := range l.Status.StateTransitionHistory {
-		if number, err := strconv.ParseInt(key, 10, 64); err == nil && !l.fate.fresh {
+		if number, err := strconv.ParseInt(key, 10, 64); err == nil && !l.want.fresh {
 			next = max(next, number+2)
 		}
 	}
@@ -207,7 +207,7 @@ func (l *adoptedApp) wantInheritedEvents() {
 	accepted := firstAccepted(heard, l.SparkApplication)
 	for i, d := range accepted {
 		if d.Sequence() != next+int64(i) {
-			l.Errorf("the %dth transition that was told has sequence %d, and the story went on with %d", i+1, d.Sequence(), next)
+			l.Errorf("transition %d has sequence %d, want %d", i+1, d.Sequence(), next)
 		}
 	}
 	states := statesOf(accepted)
@@ -215,7 +215,7 @@ func (l *adoptedApp) wantInheritedEvents() {
 		states = states[max(len(states)-len(want), 0):]
 	}
 	if !slices.Equal(states, want) {
-		l.Errorf("the sink was told %v, want %v", states, want)
+		l.Errorf("the sink received %v, want %v", states, want)
 	}
 }
 
@@ -224,7 +224,7 @@ func ends(attempt int) func(*adoptedApp) {
 	return func(l *adoptedApp) {
 		l.Helper()
 		l.adopted()
-		states := words(l.fate.published)
+		states := words(l.want.published)
 		if before := slices.Index(states, "Succeeded") - 1; before >= 0 && states[before] != "..." {
 			l.untilState(l.ObjectMeta.Name, states[before])
 		}
@@ -308,7 +308,7 @@ func beginnings() map[string]adoptionCase {
 	return map[string]adoptionCase{
 		"a launch that was not begun is": {
 			recorded: "submitted", after: func(l *adoptedApp) { l.run(l.ObjectMeta.Name, 0).succeed(); l.released() },
-			published: strings.Join(plainLife, " "), fresh: true, made: 1,
+			published: strings.Join(plainRun, " "), fresh: true, made: 1,
 		},
 		"a launch that was not written down is taken over": {
 			recorded: "submitted", before: runs(0), after: ends(0),
@@ -316,7 +316,7 @@ func beginnings() map[string]adoptionCase {
 		},
 		"a launch of which nothing at all was written is taken over": {
 			recorded: "submitted", change: func(a *application) { a.app.Status = sparkv1.ApplicationStatus{} }, before: runs(0), after: ends(0),
-			published: strings.Join(plainLife, " "),
+			published: strings.Join(plainRun, " "),
 		},
 		"a restart that was not begun is": {
 			recorded: "scheduled-to-restart", after: runsAgain(1), made: 1,
@@ -469,13 +469,13 @@ func blocked() map[string]adoptionCase {
 // inEachState are applications in each state in which there may be a driver, with it and without.
 func inEachState() map[string]adoptionCase {
 	all := map[string]adoptionCase{}
-	for state, told := range map[string]string{
+	for state, states := range map[string]string{
 		"driver-requested": "DriverStarted DriverReady RunningHealthy", "driver-started": "DriverReady RunningHealthy",
 		"driver-ready": "RunningHealthy", "initialized-below-threshold-executors": "...",
 		"running-healthy": "", "running-with-partial-capacity": "...",
 	} {
 		all["a driver is followed to its end: "+state] = adoptionCase{
-			recorded: state, before: runs(0), after: ends(0), published: told + " Succeeded ResourceReleased",
+			recorded: state, before: runs(0), after: ends(0), published: states + " Succeeded ResourceReleased",
 		}
 		all["a driver is lost: "+state] = adoptionCase{recorded: state, after: wantDriverRemoved, published: lost}
 	}

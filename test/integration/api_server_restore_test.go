@@ -171,7 +171,7 @@ func TestEditWhileTheControllerIsDown(t *testing.T) {
 	away(func() { edit(kubeflowApplications, name, `{"spec":{"timeToLiveSeconds":1900}}`) })
 	stays("an edit of what does not matter")
 	if adopted := s.kubeEvents("SpecAdopted"); len(adopted) != 0 {
-		t.Errorf("it could be told: %v", adopted)
+		t.Errorf("edits that the hash shows are reported as unknown: %v", adopted)
 	}
 	away(func() {
 		s.patchRecord(kubeflowApplications, name, noting(99))
@@ -179,7 +179,7 @@ func TestEditWhileTheControllerIsDown(t *testing.T) {
 		s.patchRecord(sparkClusters, "c", noting(99))
 		edit(sparkClusters, "c", `{"spec":{"sparkConf":{"spark.a":"b"}}}`)
 	})
-	stays("an edit that cannot be told")
+	stays("an edit that the hash cannot show")
 	for object, generation := range map[string]int64{name: s.generation(name), "c": 2} {
 		event := s.untilKubeEvent(object, corev1.EventTypeWarning, "SpecAdopted")
 		for _, part := range []string{fmt.Sprintf("metadata.generation is %d", generation), "edit spec again"} {

@@ -15,8 +15,8 @@ import (
 	"github.com/firesteel-dev/firesteel/test/harness/eventlog"
 )
 
-// plainLife are the states of an application that succeeds at its first attempt.
-var plainLife = []string{
+// plainRun are the states of an application that succeeds at its first attempt.
+var plainRun = []string{
 	"Submitted", "DriverRequested", "DriverStarted", "DriverReady", "RunningHealthy", "Succeeded", "ResourceReleased",
 }
 
@@ -46,7 +46,7 @@ func TestApplicationRunsFromSubmittedToReleased(t *testing.T) {
 	d.succeed()
 	released := s.untilState("pi", "ResourceReleased")
 
-	if diff := cmp.Diff(plainLife, history(released)); diff != "" {
+	if diff := cmp.Diff(plainRun, history(released)); diff != "" {
 		t.Errorf("history (-want +got):\n%s", diff)
 	}
 	for _, entry := range released.ManagedFields {
@@ -58,7 +58,7 @@ func TestApplicationRunsFromSubmittedToReleased(t *testing.T) {
 	if condition.ObservedGeneration != released.Generation || condition.Message == "" {
 		t.Errorf("condition %+v does not speak of generation %d", condition, released.Generation)
 	}
-	s.untilPublished(app, plainLife...)
+	s.untilPublished(app, plainRun...)
 	untilGone(s, s.Kube.CoreV1().Pods(s.ns), d.Name)
 	untilGone(s, s.Kube.CoreV1().Services(s.ns), "pi-0-driver-svc")
 	untilGone(s, s.Kube.CoreV1().ConfigMaps(s.ns), "pi-0-spark-drv-conf-map")
@@ -140,7 +140,7 @@ func TestApplicationsOfTheApacheOperatorRunUnedited(t *testing.T) {
 			s.run("pi", 0).succeed()
 			_, err = s.kubectl("", "wait", "--for=condition=Succeeded", "--timeout=60s", "sparkapp/pi")
 			s.must(err)
-			s.untilPublished(s.untilState("pi", "ResourceReleased"), plainLife...)
+			s.untilPublished(s.untilState("pi", "ResourceReleased"), plainRun...)
 		})
 	}
 }

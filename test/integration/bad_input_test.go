@@ -143,7 +143,7 @@ func TestBadInputIsReportedAndAffectsNoOtherApplication(t *testing.T) {
 
 			s.run("good", 0).succeed()
 			s.untilState("good", "ResourceReleased")
-			s.untilPublished(good, plainLife...)
+			s.untilPublished(good, plainRun...)
 		})
 	}
 }

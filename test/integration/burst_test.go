@@ -62,8 +62,8 @@ func (m *crashEnv) launchedUnwritten() *sparkv1.SparkApplication {
 	return nil
 }
 
-// In a burst the first status write of an application comes after its driver. Whatever happens in between, it has one driver, and its
-// whole story is told.
+// In a burst the first status write of an application comes after its driver. Whatever happens in between, it has one driver, and all
+// its events are published.
 func TestBurstWhoseFirstStatusWritesWait(t *testing.T) {
 	alone(t)
 	for name, c := range map[string]struct {
@@ -72,16 +72,16 @@ func TestBurstWhoseFirstStatusWritesWait(t *testing.T) {
 	}{
 		"a controller is killed": {
 			meanwhile: func(m *crashEnv) { m.restartController() },
-			after:     succeeds, states: plainLife,
+			after:     succeeds, states: plainRun,
 		},
 		"an annotation is removed": {
 			meanwhile: func(m *crashEnv) {
 				m.edit(m.name, func(app *sparkv1.SparkApplication) { app.Annotations = nil })
 			},
-			after: succeeds, states: plainLife,
+			after: succeeds, states: plainRun,
 		},
 		"an application is edited": {
-			meanwhile: edited, after: succeeds, states: plainLife,
+			meanwhile: edited, after: succeeds, states: plainRun,
 		},
 		"an application is deleted": {
 			meanwhile: func(m *crashEnv) { m.delete(m.name) },

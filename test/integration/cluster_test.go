@@ -67,7 +67,7 @@ func TestClusterIsReadyWhenItsWorkersAreRegistered(t *testing.T) {
 	m.has(2)
 	ready := s.untilClusterState("c", "RunningHealthy")
 	if state := ready.Status.CurrentState; state.Message != "Cluster has reached ready state." {
-		t.Errorf("it is told %q", state.Message)
+		t.Errorf("the message is %q", state.Message)
 	}
 	s.untilClusterCondition("c", "Ready", metav1.ConditionTrue, "RunningHealthy")
 	s.untilClusterCondition("c", "UpToDate", metav1.ConditionTrue, "UpToDate")
@@ -79,9 +79,9 @@ func TestClusterIsReadyWhenItsWorkersAreRegistered(t *testing.T) {
 	s.must(s.clusters().Delete(t.Context(), "c", metav1.DeleteOptions{}))
 	untilGone(s, s.clusters(), "c")
 	s.untilOwned()
-	told := s.untilClusterPublished(c, "Submitted", "RunningHealthy", "ResourceReleased")
-	if last := told[2]; last.Type() != "dev.firesteel.cluster.resource-released.v1" || last.Attributes["sparkfinal"] != "true" || last.Attributes["sparkoutcome"] != "Deleted" {
-		t.Errorf("the end is told as %s with %v", last.Type(), last.Attributes)
+	published := s.untilClusterPublished(c, "Submitted", "RunningHealthy", "ResourceReleased")
+	if last := published[2]; last.Type() != "dev.firesteel.cluster.resource-released.v1" || last.Attributes["sparkfinal"] != "true" || last.Attributes["sparkoutcome"] != "Deleted" {
+		t.Errorf("the last event is %s with %v", last.Type(), last.Attributes)
 	}
 }
 
@@ -213,7 +213,7 @@ func TestClusterEditThatIsRefusedChangesNothing(t *testing.T) {
 	})
 	refused := s.untilClusterCondition("c", "UpToDate", metav1.ConditionFalse, "Invalid")
 	if message := messageOf(refused, "UpToDate"); !strings.Contains(message, "imagePullPolicy") || !strings.Contains(message, "correct the field") {
-		t.Errorf("it is told %q", message)
+		t.Errorf("the message is %q", message)
 	}
 	if state := refused.Status.CurrentState.CurrentStateSummary; state != "RunningHealthy" {
 		t.Errorf("it is %s", state)
@@ -258,7 +258,7 @@ func TestClusterThatIsRefusedIsReleased(t *testing.T) {
 	c := s.createCluster(Cluster("c"))
 	released := s.untilClusterState("c", "ResourceReleased")
 	if message := messageOf(released, "Ready"); !strings.Contains(message, "exceeded quota") || !strings.Contains(message, "raise the quota") {
-		t.Errorf("it is told %q", message)
+		t.Errorf("the message is %q", message)
 	}
 	s.untilOwned()
 	s.untilClusterPublished(c, "Submitted", "SchedulingFailure", "ResourceReleased")
@@ -282,7 +282,7 @@ func TestClusterFailsIfAnotherOwnerHasAnObjectsName(t *testing.T) {
 	s.createCluster(Cluster("c"))
 	released := s.untilClusterState("c", "ResourceReleased")
 	if message := messageOf(released, "Ready"); !strings.Contains(message, "Service "+s.ns+"/c-worker-svc was refused: it exists already and belongs to another creator") {
-		t.Errorf("it is told %q", message)
+		t.Errorf("the message is %q", message)
 	}
 	s.untilOwned()
 	if _, err := s.Kube.CoreV1().Services(s.ns).Get(t.Context(), "c-worker-svc", metav1.GetOptions{}); err != nil {
@@ -295,7 +295,7 @@ func TestClusterMinimumAboveTheMaximumIsReported(t *testing.T) {
 	s, _, _ := runningCluster(t, Cluster("c").Workers(2, 5, 1))
 	warned := s.untilClusterCondition("c", "Warning", metav1.ConditionTrue, "")
 	if message := messageOf(warned, "Warning"); !strings.Contains(message, "minWorkers 5 is above maxWorkers 1") {
-		t.Errorf("it is told %q", message)
+		t.Errorf("the message is %q", message)
 	}
 	s.untilOwned(ofPlain("c")...)
 }
@@ -313,7 +313,7 @@ func TestClusterSuspendHoldsItsCreation(t *testing.T) {
 	s.editCluster("c", func(c *sparkv1.SparkCluster) { c.Spec.Suspend = true })
 	warned := s.untilClusterCondition("c", "Warning", metav1.ConditionTrue, "")
 	if message := messageOf(warned, "Warning"); !strings.Contains(message, "spec.suspend does nothing to a cluster that exists") {
-		t.Errorf("it is told %q", message)
+		t.Errorf("the message is %q", message)
 	}
 	s.untilOwned(ofPlain("c")...)
 }
@@ -449,7 +449,7 @@ func TestClusterFailsIfItsMasterNeverAnswers(t *testing.T) {
 	c := s.createCluster(Cluster("c"))
 	released := s.untilClusterState("c", "ResourceReleased")
 	if message := messageOf(released, "Ready"); !strings.Contains(message, "The master has not answered within 3s") {
-		t.Errorf("it is told %q", message)
+		t.Errorf("the message is %q", message)
 	}
 	s.untilOwned()
 	s.untilClusterPublished(c, "Submitted", "Failed", "ResourceReleased")

@@ -26,7 +26,7 @@ func TestControllerContinuesAfterItWasDown(t *testing.T) {
 		"a driver succeeds": {
 			meanwhile: func(m *crashEnv) { m.driver(m.name, 0).succeed() },
 			after:     func(m *crashEnv) { m.untilCondition(m.name, "Succeeded", metav1.ConditionTrue, "Succeeded") },
-			drivers:   1, states: plainLife,
+			drivers:   1, states: plainRun,
 		},
 		"a driver vanishes": {
 			meanwhile: func(m *crashEnv) { m.deletePodNow(m.name + "-0-driver") },
@@ -52,11 +52,11 @@ func TestControllerContinuesAfterItWasDown(t *testing.T) {
 		},
 		"an application is edited whose driver is not recorded": {
 			dies: trap{at: podCreate, answered: true}, meanwhile: edited,
-			after: endsEdited, drivers: 2, states: plainLife,
+			after: endsEdited, drivers: 2, states: plainRun,
 		},
 		"an application is edited whose driver was about to be made": {
 			dies: trap{at: podCreate}, meanwhile: edited,
-			after: endsEdited, drivers: 1, states: plainLife,
+			after: endsEdited, drivers: 1, states: plainRun,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -151,5 +151,5 @@ func TestControllerStopsOnASignal(t *testing.T) {
 	m.startAgain()
 	m.run(m.name, 0).succeed()
 	m.untilState(m.name, "ResourceReleased")
-	m.untilPublished(app, plainLife...)
+	m.untilPublished(app, plainRun...)
 }

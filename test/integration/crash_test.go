@@ -94,7 +94,7 @@ func (e crashEnvs) run(t *testing.T, name string, test func(t *testing.T, m *cra
 }
 
 // The controller is killed at each of its steps in turn, and another takes over. Whatever the step was, no two drivers
-// live at once, each attempt has one, and the whole story is told in order.
+// run at once, each attempt has one, and all events are published in order.
 func TestCrashOfTheControllerAtEachStep(t *testing.T) {
 	alone(t)
 	envs := newCrashEnvs(t)

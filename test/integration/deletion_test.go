@@ -79,7 +79,7 @@ func TestDeletionAndCreationByTurns(t *testing.T) {
 	app := s.create(App("pi"))
 	s.run("pi", 0).succeed()
 	s.untilState("pi", "ResourceReleased")
-	s.untilPublished(app, plainLife...)
+	s.untilPublished(app, plainRun...)
 	s.untilNothingIsLeft()
 }
 
@@ -157,7 +157,7 @@ func TestLaunchWaitsForTheDriverOfADeletedApplication(t *testing.T) {
 				d.succeed()
 			}
 			s.untilState("pi", "ResourceReleased")
-			s.untilPublished(app, plainLife...)
+			s.untilPublished(app, plainRun...)
 		})
 	}
 }

@@ -23,13 +23,13 @@ func TestDeliveryWaitsForASinkThatIsDown(t *testing.T) {
 	s.sink.SetAnswer(s.ns, func(*http.Request, eventlog.Entry) int { panic(http.ErrAbortHandler) })
 	app := s.create(App("pi"))
 	s.run("pi", 0).succeed()
-	if record := s.untilState("pi", "ResourceReleased").Status.Firesteel; record.Acknowledged != 0 || len(record.Transitions) != len(plainLife) {
+	if record := s.untilState("pi", "ResourceReleased").Status.Firesteel; record.Acknowledged != 0 || len(record.Transitions) != len(plainRun) {
 		t.Errorf("the record has %d transitions and its cursor at %d, want all %d and 0",
-			len(record.Transitions), record.Acknowledged, len(plainLife))
+			len(record.Transitions), record.Acknowledged, len(plainRun))
 	}
 	s.sink.SetAnswer(s.ns, sink.Accept)
-	s.untilPublished(app, plainLife...)
-	s.untilAcknowledged("pi", int64(len(plainLife)))
+	s.untilPublished(app, plainRun...)
+	s.untilAcknowledged("pi", int64(len(plainRun)))
 }
 
 func TestDeliveryIsRetriedAfterATemporaryRefusal(t *testing.T) {
@@ -38,7 +38,7 @@ func TestDeliveryIsRetriedAfterATemporaryRefusal(t *testing.T) {
 	s.sink.SetAnswer(s.ns, inTurn(http.StatusInternalServerError, http.StatusTooManyRequests, http.StatusNotFound, http.StatusOK))
 	app := s.create(App("pi"))
 	s.run("pi", 0).succeed()
-	s.untilPublished(app, plainLife...)
+	s.untilPublished(app, plainRun...)
 	s.untilCondition("pi", "Succeeded", metav1.ConditionTrue, "Succeeded")
 	if c := s.condition("pi", "EventsDelivered"); c.Status == metav1.ConditionFalse {
 		t.Errorf("it has the condition %+v", c)
@@ -65,7 +65,7 @@ func TestDeliveryIsRetriedWhileTheSinkForbidsIt(t *testing.T) {
 			})
 			app := s.create(App("pi"))
 			s.run("pi", 0).succeed()
-			s.untilPublished(app, plainLife...)
+			s.untilPublished(app, plainRun...)
 			if got := tries.Load(); got < refusals {
 				t.Errorf("the sink refused %d times, want %d", got, refusals)
 			}
@@ -103,7 +103,7 @@ func TestDeliverySkipsAnEventThatIsRefusedForGood(t *testing.T) {
 	heard := s.untilDelivered("the events after it", func(heard []eventlog.Entry) bool {
 		return len(heard) > 0 && heard[len(heard)-1].State() == "ResourceReleased"
 	})
-	if refused := len(heard) - len(plainLife) + 1; refused != tries {
+	if refused := len(heard) - len(plainRun) + 1; refused != tries {
 		t.Errorf("the event was tried %d times, want %d:\n%s", refused, tries, listed(heard))
 	}
 }
@@ -121,12 +121,12 @@ func TestDeliveryOfASlowApplicationDelaysNoOther(t *testing.T) {
 	slow, quick := s.create(App("slow")), s.create(App("quick"))
 	s.run("slow", 0).succeed() // its events are late, itself it is not
 	s.run("quick", 0).succeed()
-	s.untilPublished(quick, plainLife...)
+	s.untilPublished(quick, plainRun...)
 	if heard, _ := s.sink.Events(s.ns); len(eventsOf(heard, slow)) > 0 {
 		t.Errorf("the slow subscriber answered:\n%s", listed(heard))
 	}
 	close(release)
-	s.untilPublished(slow, plainLife...)
+	s.untilPublished(slow, plainRun...)
 }
 
 // An application whose events the sink does not accept is not restarted for ever: its record is bounded.
@@ -155,8 +155,8 @@ func TestRestartWaitsForASinkThatTakesNoEvents(t *testing.T) {
 	untilGone(s, s.apps(), "pi")
 	heard, _ := s.sink.Events(s.ns)
 	s.check(checkEvents(heard, app))
-	if told := len(firstAccepted(heard, app)); int64(told) <= record.Sequence {
-		t.Errorf("the sink was told %d transitions of more than %d", told, record.Sequence)
+	if sent := len(firstAccepted(heard, app)); int64(sent) <= record.Sequence {
+		t.Errorf("the sink received %d transitions of more than %d", sent, record.Sequence)
 	}
 }
 
@@ -180,7 +180,7 @@ func TestDeliveryWithATokenWaitsForHTTPS(t *testing.T) {
 	process.Kill()
 
 	s.ownController(controller{sink: s.sink.URL()})
-	s.untilPublished(app, plainLife...)
+	s.untilPublished(app, plainRun...)
 }
 
 // Applications run with an invalid sink. A valid sink later gets the events that were not sent.
@@ -203,6 +203,6 @@ func TestDeliveryWaitsForAValidSink(t *testing.T) {
 	process.Kill()
 
 	s.ownController(controller{sink: s.sink.URL()})
-	s.untilPublished(app, plainLife...)
+	s.untilPublished(app, plainRun...)
 	s.untilCondition("pi", "EventsDelivered", metav1.ConditionTrue, "Delivered")
 }

@@ -83,7 +83,7 @@ func (s *env) onlyPod(d *driver) {
 func (s *env) notReleased(app string) {
 	s.Helper()
 	if c := s.condition(app, dialect.ConditionResourcesReleased); c == nil || c.Status == metav1.ConditionTrue {
-		s.Errorf("while the driver lives its condition is %v", c)
+		s.Errorf("while the driver runs its condition is %v", c)
 	}
 }
 
@@ -127,7 +127,7 @@ func TestChangedDriverLabelsRightAfterTheCreate(t *testing.T) {
 			s.untilState("pi", "RunningHealthy")
 			d.succeed()
 			s.untilState("pi", "ResourceReleased")
-			s.untilPublished(app, plainLife...)
+			s.untilPublished(app, plainRun...)
 		})
 	}
 }
@@ -149,7 +149,7 @@ func TestChangedDriverLabelsAndARestart(t *testing.T) {
 			})
 			s.notReleased("pi")
 			if state := stateOf(s.get("pi")); state != "RunningHealthy" {
-				t.Errorf("while its driver lives it is %s", state)
+				t.Errorf("while its driver runs it is %s", state)
 			}
 			s.deletePodNow(d.Name)
 			s.kubelet.Resume(t.Context(), s.ns)

@@ -22,14 +22,14 @@ func TestFailureCauseIsReported(t *testing.T) {
 	t.Parallel()
 	s := newEnv(t).sharesController()
 	description, event := s.failureOf("pi")
-	const told = "spark-kubernetes-driver exited with code 1 (Error)"
-	for _, part := range append(quotes, told) {
+	const exit = "spark-kubernetes-driver exited with code 1 (Error)"
+	for _, part := range append(quotes, exit) {
 		if !strings.Contains(description, part) {
 			t.Errorf("kubectl describe does not say %q:\n%s", part, description)
 		}
 	}
-	if !strings.Contains(event, told) {
-		t.Errorf("the event does not say %q:\n%s", told, event)
+	if !strings.Contains(event, exit) {
+		t.Errorf("the event does not say %q:\n%s", exit, event)
 	}
 	for _, part := range append(quotes, "hunter2") {
 		if strings.Contains(event, part) {

@@ -201,7 +201,7 @@ func (s *env) wantEndedOnce(app *sparkv1.SparkApplication) {
 	s.check(checkEvents(heard, app))
 	failures := slices.DeleteFunc(statesOf(firstAccepted(heard, app)), func(state string) bool { return state != "Failed" })
 	if len(failures) != attempts {
-		s.Errorf("of %s were told %d failures, want %d:\n%s", app.Name, len(failures), attempts, listed(eventsOf(heard, app)))
+		s.Errorf("%s had %d failures, want %d:\n%s", app.Name, len(failures), attempts, listed(eventsOf(heard, app)))
 	}
 	if deletes := s.done("delete sparkapplications", app.Name); len(deletes) != 1 {
 		s.Errorf("%s was deleted by %v", app.Name, deletes)

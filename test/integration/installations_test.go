@@ -120,8 +120,8 @@ func TestInstallationTakesOverWhatAnotherReleases(t *testing.T) {
 	untilGone(a, a.apps(), "pi")
 	b.delete("pi")
 	untilGone(b, b.apps(), "pi")
-	for s, told := range apps {
-		told()
+	for s, untilPublished := range apps {
+		untilPublished()
 		s.untilNothingIsLeft()
 	}
 }

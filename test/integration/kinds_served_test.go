@@ -138,7 +138,7 @@ func followKinds(s *env) {
 		running.env = s
 		running.succeed()
 		s.untilState("pi", "ResourceReleased")
-		s.untilPublished(app, plainLife...)
+		s.untilPublished(app, plainRun...)
 		if after := s.logged(r, kindIsAbsent); after != before {
 			s.Errorf("a kind was found absent after 404s:\n%s", r.Tail(20))
 		}

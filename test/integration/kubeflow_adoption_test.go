@@ -97,21 +97,21 @@ func (s *env) driverByKubeflowOperator(app *v1beta2.SparkApplication, changes ..
 }
 
 // Whatever the Kubeflow operator left behind goes on as it should: what has ended does not run again, and a driver that
-// lives is followed and never joined by another.
+// runs is followed, and no second one is created.
 func TestAdoptionOfApplicationsOfTheKubeflowOperator(t *testing.T) {
 	alone(t)
 	s := newEnv(t)
 	type left struct {
 		app    *v1beta2.SparkApplication
 		driver *driver
-		fate   kubeflowAdoptionCase
+		want   kubeflowAdoptionCase
 	}
 	all := map[string]left{}
-	for recorded, fates := range kubeflowAdoptionCases {
+	for recorded, wants := range kubeflowAdoptionCases {
 		alone := s.leftByKubeflowOperator(recorded, fmt.Sprintf("%s-a", recorded))
-		all[recorded+" without a driver"] = left{alone, nil, fates.alone}
+		all[recorded+" without a driver"] = left{alone, nil, wants.alone}
 		with := s.leftByKubeflowOperator(recorded, fmt.Sprintf("%s-d", recorded))
-		all[recorded+" with a driver"] = left{with, s.driverByKubeflowOperator(with), fates.withDriver}
+		all[recorded+" with a driver"] = left{with, s.driverByKubeflowOperator(with), wants.withDriver}
 	}
 	unowned := s.leftByKubeflowOperator("running", "running-o")
 	all["running with a driver without an owner"] = left{unowned, s.driverByKubeflowOperator(unowned, unownedDriver(unowned.Status.SparkApplicationID)), kubeflowAdoptionCase{"RUNNING", false}}
@@ -124,20 +124,20 @@ func TestAdoptionOfApplicationsOfTheKubeflowOperator(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
 				s := &env{TB: t, suite: s.suite, ns: s.ns}
-				history := l.app.Status.AppState.State == l.fate.state && (l.fate.state == "COMPLETED" || l.fate.state == "FAILED")
-				app := until(s, s.kubeflowApps(), l.app.Name, "be "+string(l.fate.state), func(app *v1beta2.SparkApplication) bool {
-					return app.Status.AppState.State == l.fate.state && (history || app.Status.Firesteel != nil)
+				history := l.app.Status.AppState.State == l.want.state && (l.want.state == "COMPLETED" || l.want.state == "FAILED")
+				app := until(s, s.kubeflowApps(), l.app.Name, "be "+string(l.want.state), func(app *v1beta2.SparkApplication) bool {
+					return app.Status.AppState.State == l.want.state && (history || app.Status.Firesteel != nil)
 				})
 				if history && app.ResourceVersion != l.app.ResourceVersion && app.Status.Firesteel != nil {
 					t.Error("what has ended for good was written to")
 				}
-				if l.fate.made {
+				if l.want.made {
 					made := s.kubeflowDriver(l.app.Name)
 					if made.Labels["sparkoperator.k8s.io/submission-id"] != app.Status.SubmissionID || l.driver != nil && made.UID == l.driver.UID {
 						t.Errorf("the driver is %s of submission %s", made.UID, made.Labels["sparkoperator.k8s.io/submission-id"])
 					}
 				}
-				if l.driver != nil && !l.fate.made && l.fate.state == "RUNNING" && app.Status.Firesteel.Launch.DriverUID != l.driver.UID {
+				if l.driver != nil && !l.want.made && l.want.state == "RUNNING" && app.Status.Firesteel.Launch.DriverUID != l.driver.UID {
 					t.Errorf("the driver that is followed is %s", app.Status.Firesteel.Launch.DriverUID)
 				}
 			})

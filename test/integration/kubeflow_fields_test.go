@@ -279,11 +279,11 @@ func TestKubeflowFieldsHaveTheirEffect(t *testing.T) {
 func TestKubeflowFieldsHaveARowEach(t *testing.T) {
 	t.Parallel()
 	has := func(field string) bool {
-		_, lives := lifecycleFields[field]
+		_, found := lifecycleFields[field]
 		for _, rows := range fieldRows {
-			lives = lives || slices.ContainsFunc(rows, func(row fieldRow) bool { return row.field == field })
+			found = found || slices.ContainsFunc(rows, func(row fieldRow) bool { return row.field == field })
 		}
-		return lives
+		return found
 	}
 	for _, route := range fields.Routes {
 		if !has(route.Field) {

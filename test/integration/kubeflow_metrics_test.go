@@ -77,7 +77,7 @@ func TestKubeflowMetricsSurviveTheController(t *testing.T) {
 	s.untilShown("good", v1beta2.CompletedState)
 	s.createKubeflow(kubeflowPi("bad", etl)).exit(1)
 	s.untilShown("bad", v1beta2.FailedState)
-	s.untilMeasured("after three lives", first, map[string]string{
+	s.untilMeasured("after three applications", first, map[string]string{
 		`application_count team="etl"`:                                  "2",
 		`application_submit_count team="etl"`:                           "2",
 		`application_submit_latency_seconds_count team="etl"`:           "2",

@@ -218,7 +218,7 @@ func TestBatchSchedulerThatIsNotInstalledIsReported(t *testing.T) {
 		condition := meta.FindStatusCondition(app.Status.Conditions, dialect.ConditionSucceeded)
 		for _, part := range []string{"PodGroup", group, "install what defines it"} {
 			if !strings.Contains(condition.Message, part) || !strings.Contains(app.Status.AppState.ErrorMessage, part) || condition.Reason != "NotInstalled" {
-				t.Errorf("%s is told %s: %q, %q", scheduler, condition.Reason, condition.Message, app.Status.AppState.ErrorMessage)
+				t.Errorf("%s says %s: %q, %q", scheduler, condition.Reason, condition.Message, app.Status.AppState.ErrorMessage)
 			}
 		}
 		if drivers := s.driverHistory.driversOf(s.ns, scheduler); len(drivers) > 0 {

@@ -15,6 +15,7 @@ import (
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
+	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/test/harness/eventlog"
 )
 
@@ -52,12 +53,14 @@ func (s *env) suspend(name string, suspend bool) {
 	s.patched(kubeflowApplications, name, patch)
 }
 
-// runKubeflow has the driver of SparkPi run.
+// runPi has the driver of SparkPi run, and waits until all that follows from it is recorded: RUNNING is shown before the driver is ready.
 func (s *env) runPi() *driver {
 	s.Helper()
 	s.untilShown("spark-pi", v1beta2.SubmittedState)
 	d := s.kubeflowDriver("spark-pi").start().ready()
-	s.untilShown("spark-pi", v1beta2.RunningState)
+	until(s, s.kubeflowApps(), "spark-pi", "run", func(app *v1beta2.SparkApplication) bool {
+		return app.Status.AppState.State == v1beta2.RunningState && lifecycle.CurrentState(app.Status.Firesteel).Running()
+	})
 	return d
 }
 

@@ -61,8 +61,8 @@ func (i *listedInstallation) admitted(to *env) {
 // named returns the env for another namespace of the same control plane, which need not exist.
 func (s *env) named(namespace string) *env { return &env{TB: s.TB, suite: s.suite, ns: namespace} }
 
-// lives has applications of both APIs, a run of a schedule and a cluster live to their ends. Their names are the same in all namespaces.
-func (s *env) lives() {
+// runEachKind runs applications of both APIs, a run of a schedule and a cluster to their ends. Their names are the same in all namespaces.
+func (s *env) runEachKind() {
 	s.Helper()
 	app, c := s.create(App("pi")), s.createCluster(Cluster("c"))
 	s.submitted(sparkPi("4.0.1"))
@@ -77,13 +77,13 @@ func (s *env) lives() {
 	s.must(s.clusters().Delete(s.Context(), "c", metav1.DeleteOptions{}))
 	untilGone(s, s.clusters(), "c")
 	s.untilState("pi", "ResourceReleased")
-	s.untilPublished(app, plainLife...)
+	s.untilPublished(app, plainRun...)
 	s.untilShown("spark-pi", v1beta2.CompletedState)
 	s.untilClusterPublished(c, "Submitted", "ResourceReleased")
 }
 
-// livesOn has one more application live to its end.
-func (s *env) livesOn(name string) {
+// runAnother runs one more application to its end.
+func (s *env) runAnother(name string) {
 	s.Helper()
 	s.create(App(name))
 	s.run(name, 0).succeed()
@@ -153,29 +153,29 @@ func TestListedNamespacesAreServedWithoutAClusterRole(t *testing.T) {
 		for name, s := range map[string]*env{"one": a, "another": b, "one of another installation": other} {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
-				s.in(t).lives()
+				s.in(t).runEachKind()
 			})
 		}
 	})
 
 	proxy.server.CloseClientConnections()
-	a.livesOn("after-the-cut")
-	b.livesOn("after-the-cut")
+	a.runAnother("after-the-cut")
+	b.runAnother("after-the-cut")
 
 	a.must(a.Kube.CoreV1().Namespaces().Delete(t.Context(), b.ns, metav1.DeleteOptions{}))
 	untilGone(a, a.Kube.CoreV1().Namespaces(), b.ns)
 	a.must(a.AddNamespace(t.Context(), b.ns))
 	first.admitted(b)
-	b.livesOn("in-the-new-namespace")
+	b.runAnother("in-the-new-namespace")
 
 	a.must(a.AddNamespace(t.Context(), later.ns))
 	first.admitted(later)
-	later.livesOn("pi")
+	later.runAnother("pi")
 
 	first.serves(b.ns)
-	b.livesOn("alone")
+	b.runAnother("alone")
 	left := a.create(App("left-out"))
-	b.livesOn("afterwards")
+	b.runAnother("afterwards")
 
 	for s, app := range map[*env]*sparkv1.SparkApplication{unlisted: ignored, a: left} {
 		if got := s.get(app.Name); got.ResourceVersion != app.ResourceVersion {

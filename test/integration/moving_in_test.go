@@ -73,13 +73,13 @@ var movingStates = map[string]struct {
 	left, adopted v1beta2.ApplicationStateType
 	// change is the rest of the spec.
 	change string
-	// lives has a driver go on living, and launched has Firesteel create one.
-	lives, launched bool
+	// goesOn has the driver go on running, and launched has Firesteel create one.
+	goesOn, launched bool
 }{
 	"new":               {left: "", adopted: v1beta2.SubmittedState, launched: true},
-	"submitted":         {left: v1beta2.SubmittedState, adopted: v1beta2.SubmittedState, lives: true},
-	"running":           {left: v1beta2.RunningState, adopted: v1beta2.RunningState, lives: true},
-	"again":             {left: v1beta2.RunningState, adopted: v1beta2.RunningState, change: fmt.Sprintf(retriesIn, 1), lives: true},
+	"submitted":         {left: v1beta2.SubmittedState, adopted: v1beta2.SubmittedState, goesOn: true},
+	"running":           {left: v1beta2.RunningState, adopted: v1beta2.RunningState, goesOn: true},
+	"again":             {left: v1beta2.RunningState, adopted: v1beta2.RunningState, change: fmt.Sprintf(retriesIn, 1), goesOn: true},
 	"failing":           {left: v1beta2.FailingState, adopted: v1beta2.FailingState, change: fmt.Sprintf(retriesIn, anHour)},
 	"submission-failed": {left: v1beta2.FailedSubmissionState, adopted: v1beta2.FailedSubmissionState, change: refusedSubmit + fmt.Sprintf(retriesIn, anHour)},
 	"suspended":         {left: v1beta2.SuspendedState, adopted: v1beta2.SuspendedState},
@@ -205,7 +205,7 @@ func (t *team) left(names []string) {
 			t.apply(kubeflowApp(name, movingStates["new"].change))
 		}
 		t.drivers[name] = len(t.driverHistory.driversOf(t.ns, name))
-		if movingStates[stateOfName(name)].lives {
+		if movingStates[stateOfName(name)].goesOn {
 			t.live[name] = t.kubeflowDriver(name).UID
 		}
 	}
@@ -224,7 +224,7 @@ func (t *team) inFiresteelsCare(names []string) {
 			t.kubeflowDriver(name)
 			t.drivers[name]++
 		}
-		if expected.lives && app.Status.Firesteel.Launch.DriverUID != t.live[name] {
+		if expected.goesOn && app.Status.Firesteel.Launch.DriverUID != t.live[name] {
 			t.Errorf("%s: the driver that is followed is %s, want %s", name, app.Status.Firesteel.Launch.DriverUID, t.live[name])
 		}
 	}
@@ -591,7 +591,7 @@ func TestTeamMovesFromTheApacheOperatorAndBack(t *testing.T) {
 	before := b.versions(ofB)
 	a.ownController(controller{sink: a.sink.URL()})
 	for _, l := range ofA {
-		if !l.fate.untouched {
+		if !l.want.untouched {
 			l.adopted()
 		}
 	}
@@ -602,7 +602,7 @@ func TestTeamMovesFromTheApacheOperatorAndBack(t *testing.T) {
 
 	scope(b.ns)
 	for _, l := range ofB {
-		if !l.fate.untouched {
+		if !l.want.untouched {
 			l.adopted()
 		}
 	}

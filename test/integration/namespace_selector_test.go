@@ -60,9 +60,9 @@ func TestNamespaceSelectorOfTheController(t *testing.T) {
 	before.untilLogged(process, `namespace-selector is \"spark in\"`)
 	before.enabled(`"enabled"`) // as what was before stays
 	before.untilState("pi", "ResourceReleased")
-	before.untilPublished(app, plainLife...)
-	after.untilPublished(later, plainLife...)
-	listed.untilPublished(other, plainLife...)
+	before.untilPublished(app, plainRun...)
+	after.untilPublished(later, plainRun...)
+	listed.untilPublished(other, plainRun...)
 }
 
 // Handlers that run as processes of their own ask for the labels themselves.

@@ -110,7 +110,7 @@ func TestPodTemplatesAreReadFromAllowedURLs(t *testing.T) {
 	s.warned("pi", "In "+ofExecutor+` unknown field "specs" is dropped`)
 	d.succeed()
 	s.untilState("pi", "ResourceReleased")
-	s.untilPublished(app, plainLife...)
+	s.untilPublished(app, plainRun...)
 	for _, path := range []string{"/templates/driver.yaml", "/templates/executor.yaml"} {
 		if times := l.times(path); times != 1 {
 			t.Errorf("%s was read %d times, want once", path, times)
@@ -166,8 +166,8 @@ func TestPodTemplatesThatChangeWhileTheControllerIsDown(t *testing.T) {
 		drivers int
 		states  []string
 	}{
-		"for another":      {http.StatusOK, 2, plainLife},
-		"and are the same": {http.StatusNotModified, 1, plainLife},
+		"for another":      {http.StatusOK, 2, plainRun},
+		"and are the same": {http.StatusNotModified, 1, plainRun},
 		"and are gone":     {http.StatusNotFound, 1, words("Submitted SchedulingFailure ResourceReleased")},
 	} {
 		t.Run(name, func(t *testing.T) {

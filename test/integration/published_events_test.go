@@ -20,7 +20,7 @@ func (s *env) untilPublished(app metav1.Object, states ...string) {
 		return len(firstAccepted(heard, app)) >= len(states)
 	})
 	if got := statesOf(firstAccepted(heard, app)); !slices.Equal(got, states) {
-		s.Errorf("the sink was told %v, want %v", got, states)
+		s.Errorf("the sink received %v, want %v", got, states)
 	}
 	s.check(checkEvents(heard, app))
 }

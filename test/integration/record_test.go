@@ -180,7 +180,7 @@ func TestDeletionOfAnUndecodableApplicationStopsTheDriverOfItsRecord(t *testing.
 		s.must(err)
 		s.untilTerminating(d.Name)
 		if held := s.raw(resource, name).GetFinalizers(); len(held) == 0 {
-			s.Error("nothing holds the application while its driver lives")
+			s.Error("nothing holds the application while its driver exists")
 		}
 		s.deletePodNow(d.Name)
 		_, err = s.kubectl("", "wait", "--for=delete", resource+"/"+name, "--timeout=120s")
@@ -357,7 +357,7 @@ func TestEditAloneRunsAnApplicationAgain(t *testing.T) {
 	s.patchRecord(kubeflowApplications, name, noting("of another", 99, 1))
 	edit(`{"spec":{"timeToLiveSeconds":7200}}`)
 	s.untilKubeEvent(name, corev1.EventTypeWarning, "SpecAdopted")
-	stays("an edit that cannot be told")
+	stays("an edit that the hash cannot show")
 	edit(`{"spec":{"arguments":["7"]}}`)
 	again := until(s, s.kubeflowApps(), name, "run anew", func(app *v1beta2.SparkApplication) bool {
 		return app.Status.AppState.State == v1beta2.SubmittedState

@@ -152,7 +152,7 @@ func TestReplicasShareTheApplications(t *testing.T) {
 			s.run(name, 0).succeed()
 		}
 		s.untilState(name, "ResourceReleased")
-		s.untilPublished(app, plainLife...)
+		s.untilPublished(app, plainRun...)
 		if all := s.driverHistory.driversOf(s.ns, name); len(all) != 1 {
 			t.Errorf("%s had %d drivers", name, len(all))
 		}

@@ -154,7 +154,7 @@ func TestTimeToLiveDeletesAnApplication(t *testing.T) {
 		t.Errorf("it was deleted %s after its end, want %s", lived, ttl)
 	}
 	s.untilNothingIsLeft()
-	s.untilPublished(app, plainLife...)
+	s.untilPublished(app, plainRun...)
 	s.untilDelivered("the clock event", func(heard []eventlog.Entry) bool {
 		return len(heard) > 0 && heard[len(heard)-1].Type() == "dev.firesteel.application.expired.v1"
 	})

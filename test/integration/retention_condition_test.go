@@ -84,6 +84,6 @@ func TestExecutorsChangeIsShownWithoutAnotherChange(t *testing.T) {
 	began := time.Now()
 	untilTold(d.kubeflowExecutor(2))
 	if late := time.Since(began); late > 15*time.Second {
-		t.Errorf("the second executor was told of after %s", late)
+		t.Errorf("the event of the second executor came after %s", late)
 	}
 }

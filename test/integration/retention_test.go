@@ -24,7 +24,7 @@ func TestSuspendHoldsTheLaunchAndNothingElse(t *testing.T) {
 	s.edit("pi", func(app *sparkv1.SparkApplication) { app.Spec.Suspend = true })
 	d.succeed()
 	s.untilState("pi", "ResourceReleased")
-	s.untilPublished(app, plainLife...)
+	s.untilPublished(app, plainRun...)
 }
 
 func TestRetentionKeepsResourcesForItsDuration(t *testing.T) {
@@ -74,7 +74,7 @@ func TestDeletionOfARetainedApplicationLeavesNothing(t *testing.T) {
 	s.delete("pi")
 	untilGone(s, s.apps(), "pi")
 	s.untilNothingIsLeft()
-	s.untilPublished(app, append(append([]string{}, plainLife[:6]...), "TerminatedWithoutReleaseResources", "ResourceReleased")...)
+	s.untilPublished(app, append(append([]string{}, plainRun[:6]...), "TerminatedWithoutReleaseResources", "ResourceReleased")...)
 }
 
 func TestEditAfterTheLaunchIsForTheNextAttempt(t *testing.T) {

@@ -114,7 +114,7 @@ func TestRoutesCostTwoWritesEach(t *testing.T) {
 	app := s.create(App("pi").Ingress("web", nil))
 	s.run("pi", 0).succeed()
 	s.untilState("pi", "ResourceReleased")
-	s.untilPublished(app, plainLife...)
+	s.untilPublished(app, plainRun...)
 	creates := map[string]int{}
 	for _, request := range s.requestsAtRest() {
 		if request.Verb == "create" && request.Resource != "events" {
@@ -291,16 +291,16 @@ func TestRoutesOfKubeflowUIsLeadThroughTheGateway(t *testing.T) {
 func routeEarly(s *env) {
 	s.installGatewayAPI()
 	routes := s.Dynamic.Resource(gatewayv1.SchemeGroupVersion.WithResource("httproutes")).Namespace(s.ns)
-	s.applyEarly(byUser("told", "submissionByUser: true"))
-	told := s.awaitingUser("told")
+	s.applyEarly(byUser("awaiting", "submissionByUser: true"))
+	awaiting := s.awaitingUser("awaiting")
 	s.configured("config-early", "ui-gateway", "{name: public, namespace: infra, listener: https, urlFormat: 'https://spark.example.com/{{$appNamespace}}/{{$appName}}'}")
-	until(s, s.earlyApps(), "told", "be warned of the path", func(app *v1alpha1.SparkApplication) bool {
+	until(s, s.earlyApps(), "awaiting", "be warned of the path", func(app *v1alpha1.SparkApplication) bool {
 		warning := meta.FindStatusCondition(app.Status.Conditions, dialect.ConditionWarning)
-		return warning != nil && strings.Contains(warning.Message, "--conf spark.ui.proxyBase=/"+s.ns+"/told")
+		return warning != nil && strings.Contains(warning.Message, "--conf spark.ui.proxyBase=/"+s.ns+"/awaiting")
 	})
-	until(s, routes, early.UIServiceName(told), "lead to the driver of the user", func(route *unstructured.Unstructured) bool { return metav1.IsControlledBy(route, told) })
-	s.must(s.earlyApps().Delete(s.Context(), "told", metav1.DeleteOptions{}))
-	untilGone(s, s.earlyApps(), "told")
+	until(s, routes, early.UIServiceName(awaiting), "lead to the driver of the user", func(route *unstructured.Unstructured) bool { return metav1.IsControlledBy(route, awaiting) })
+	s.must(s.earlyApps().Delete(s.Context(), "awaiting", metav1.DeleteOptions{}))
+	untilGone(s, s.earlyApps(), "awaiting")
 	s.untilNodePortIsFree()
 
 	s.applyEarly(earlyPi("routed"))

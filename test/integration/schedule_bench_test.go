@@ -60,7 +60,7 @@ func BenchmarkSchedulesAreOnTime(b *testing.B) {
 	s.ownController(controller{sink: s.sink.URL()})
 	for b.Loop() {
 		s.schedules(variant.Apache, "pi", "@every 2s", nil)
-		heard := due(s.untilDelivered("the runs to be told of", func(heard []eventlog.Entry) bool { return len(due(heard)) >= runs }))
+		heard := due(s.untilDelivered("the events of the runs", func(heard []eventlog.Entry) bool { return len(due(heard)) >= runs }))
 		var late []time.Duration
 		for _, d := range heard[:runs] {
 			instant, err := time.Parse(time.RFC3339Nano, d.Attributes["time"])

@@ -60,7 +60,7 @@ func TestScheduleStartsRunsOnTime(t *testing.T) {
 				t.Errorf("its owner is %+v", owner)
 			}
 		}
-		heard := s.untilDelivered("the runs to be told of", func(heard []eventlog.Entry) bool { return len(due(heard)) >= 3 })
+		heard := s.untilDelivered("the events of the runs", func(heard []eventlog.Entry) bool { return len(due(heard)) >= 3 })
 		id := string(pi.now().GetUID()) + "." + variant.InstantOf(runs[0]).Format(time.RFC3339)
 		if !slices.ContainsFunc(due(heard), func(d eventlog.Entry) bool { return d.Attributes["id"] == id }) {
 			t.Errorf("no event is %s:\n%s", id, listed(heard))

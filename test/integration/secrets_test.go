@@ -137,7 +137,7 @@ func (s *env) untilMessage(resource, name, kind, reason string, says []string) {
 // wantNoSecretInLog checks that no log, event or message of an env contains the beginning of a secret.
 func (s *env) wantNoSecretInLog(process *process.Process) {
 	s.Helper()
-	told := map[string]string{}
+	texts := map[string]string{}
 	for _, resource := range []string{
 		"sparkapplications.v1.spark.apache.org", "sparkclusters.v1.spark.apache.org", "sparkapplications.v1beta2.sparkoperator.k8s.io",
 		"scheduledsparkapplications.v1alpha1.firesteel.dev",
@@ -149,33 +149,33 @@ func (s *env) wantNoSecretInLog(process *process.Process) {
 		for _, item := range list.Items {
 			status, err := json.Marshal(item.Object["status"])
 			s.must(err)
-			told["the status of "+item.GetName()] = string(status)
+			texts["the status of "+item.GetName()] = string(status)
 		}
 	}
 	events, err := s.Kube.CoreV1().Events(s.ns).List(s.Context(), metav1.ListOptions{})
 	s.must(err)
 	for _, event := range events.Items {
 		if event.Source.Component == "firesteel-controller" {
-			told["the Event "+event.Reason+" of "+event.InvolvedObject.Name] = event.Message
+			texts["the Event "+event.Reason+" of "+event.InvolvedObject.Name] = event.Message
 		}
 	}
 	heard, _ := s.sink.Events(s.ns)
 	for _, d := range heard {
-		told["the CloudEvent "+d.ID()] = d.Bytes()
+		texts["the CloudEvent "+d.ID()] = d.Bytes()
 	}
 	log, err := os.ReadFile(process.Log)
 	s.must(err)
 	for line := range strings.Lines(string(log)) {
 		if strings.Contains(line, "hunter2") {
-			told["the log"] = line
+			texts["the log"] = line
 		}
 	}
 	if len(events.Items) == 0 || len(heard) == 0 || len(log) == 0 {
 		s.Errorf("there are %d Events, %d CloudEvents, and %d bytes of log", len(events.Items), len(heard), len(log))
 	}
-	for where, text := range told {
+	for where, text := range texts {
 		if strings.Contains(text, "hunter2") {
-			s.Errorf("%s tells a secret: %s", where, text)
+			s.Errorf("%s contains a secret: %s", where, text)
 		}
 	}
 }

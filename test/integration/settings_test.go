@@ -62,8 +62,8 @@ func TestSettingOfWatchedNamespacesIsFollowed(t *testing.T) {
 
 	a.configured("config-scope", "watched-namespaces", "*")
 	a.untilState("pi", "ResourceReleased")
-	a.untilPublished(app, plainLife...)
-	b.untilPublished(other, plainLife...)
+	a.untilPublished(app, plainRun...)
+	b.untilPublished(other, plainRun...)
 }
 
 func TestSettingOfTheLabelSelectorIsFollowed(t *testing.T) {
@@ -92,7 +92,7 @@ func TestSettingOfTheLabelSelectorIsFollowed(t *testing.T) {
 	s.run("bystander", 0).succeed()
 	s.untilState("bystander", "ResourceReleased")
 	for _, each := range []*sparkv1.SparkApplication{app, leaving, bystander} {
-		s.untilPublished(each, plainLife...)
+		s.untilPublished(each, plainRun...)
 	}
 }
 
@@ -181,7 +181,7 @@ func TestLaunchIsResumedWithOtherDefaults(t *testing.T) {
 			}
 			d.succeed()
 			m.untilState(m.name, "ResourceReleased")
-			m.untilPublished(app, plainLife...)
+			m.untilPublished(app, plainRun...)
 		})
 	}
 }

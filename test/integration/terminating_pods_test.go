@@ -54,7 +54,7 @@ func (d *driver) deleteOnLostNode(grace int64) {
 	d.env.must(d.env.Kube.CoreV1().Pods(d.env.ns).Delete(d.env.Context(), d.Name, metav1.DeleteOptions{GracePeriodSeconds: &grace}))
 }
 
-// wantNoRequests checks that nothing is asked about the env while other applications go through their lives. A cursor may be
+// wantNoRequests checks that nothing is asked about the env while other applications run. A cursor may be
 // written at rest.
 func (s *env) wantNoRequests(most int, others ...string) {
 	s.Helper()

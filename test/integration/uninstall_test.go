@@ -107,7 +107,7 @@ func (s *env) uninstalled(release func() (string, error)) {
 	driver := s.run("running", 0)
 	s.run("deleted", 0)
 	s.run("done", 0).succeed()
-	s.untilPublished(done, plainLife...)
+	s.untilPublished(done, plainRun...)
 	until(s, s.apps(), "done", "have no finalizer", func(app *sparkv1.SparkApplication) bool { return len(app.Finalizers) == 0 })
 	s.submitted(sparkPi("4.1.0"))
 	s.kubeflowDriver("spark-pi").start().ready()

@@ -45,9 +45,9 @@ type upgrade struct {
 	replicas []*replicaProcess
 
 	mutex sync.Mutex
-	// created are all applications of the test itself, and born when each was created.
-	created []dialect.Application
-	born    map[string]time.Time
+	// created are all applications of the test itself, and createdAt when each was created.
+	created   []dialect.Application
+	createdAt map[string]time.Time
 	// launched is when the first driver of each application was seen.
 	launched map[string]time.Time
 }
@@ -81,7 +81,7 @@ func TestUpgradeAndRollbackLoseNothing(t *testing.T) {
 	schedules := u.keepSchedules()
 	stop := u.keepCreating()
 
-	u.suspendAll("old", func(l life) bool { return l.interrupted }, true)
+	u.suspendAll("old", func(l upgradeCase) bool { return l.interrupted }, true)
 	u.apply(configFolder)
 	u.roll(u.programs, func() { u.createLives("amid") })
 	u.untilRunning("amid", drivers)
@@ -104,7 +104,7 @@ func TestUpgradeAndRollbackLoseNothing(t *testing.T) {
 func newUpgrade(t *testing.T) *upgrade {
 	t.Helper()
 	u := &upgrade{
-		env: ownPlane(t), history: invariants.NewHistory(deletionGrace), born: map[string]time.Time{}, launched: map[string]time.Time{},
+		env: ownPlane(t), history: invariants.NewHistory(deletionGrace), createdAt: map[string]time.Time{}, launched: map[string]time.Time{},
 	}
 	u.history.LeaveOutUIAddress()
 	t.Cleanup(u.checkDriverHistory)
@@ -185,31 +185,31 @@ func (u *upgrade) createLives(round string) {
 		count, err = strconv.Atoi(text)
 		u.must(err)
 	}
-	for _, l := range lives {
+	for _, l := range upgradeCases {
 		for i := range count {
-			u.must(u.createLife(l, fmt.Sprintf("%s-%s-%d", round, l.name, i)))
+			u.must(u.createCase(l, fmt.Sprintf("%s-%s-%d", round, l.name, i)))
 		}
 	}
 }
 
-func (u *upgrade) createLife(l life, name string) error {
-	born := time.Now()
+func (u *upgrade) createCase(l upgradeCase, name string) error {
+	createdAt := time.Now()
 	app, err := l.create(u.Context(), u.env, name)
 	if err != nil {
 		return err
 	}
 	u.mutex.Lock()
 	defer u.mutex.Unlock()
-	u.created, u.born[name] = append(u.created, app), born
+	u.created, u.createdAt[name] = append(u.created, app), createdAt
 	return nil
 }
 
-// those returns the applications of a round whose life holds a condition.
-func (u *upgrade) those(round string, holds func(life) bool) (found []dialect.Application) {
+// those returns the applications of a round whose case holds a condition.
+func (u *upgrade) those(round string, holds func(upgradeCase) bool) (found []dialect.Application) {
 	u.mutex.Lock()
 	defer u.mutex.Unlock()
 	for _, app := range u.created {
-		if l, ok := lifeOf(app.GetLabels()); ok && strings.HasPrefix(app.GetName(), round) && holds(l) {
+		if l, ok := upgradeCaseOf(app.GetLabels()); ok && strings.HasPrefix(app.GetName(), round) && holds(l) {
 			found = append(found, app)
 		}
 	}
@@ -268,7 +268,7 @@ func (u *upgrade) checkDrivers(drivers map[string]types.UID) {
 }
 
 // suspendAll sets spec.suspend of the applications of a round.
-func (u *upgrade) suspendAll(round string, those func(life) bool, suspend bool) {
+func (u *upgrade) suspendAll(round string, those func(upgradeCase) bool, suspend bool) {
 	u.Helper()
 	patch := fmt.Appendf(nil, `{"spec": {"suspend": %t}}`, suspend)
 	for _, app := range u.those(round, those) {
@@ -347,7 +347,7 @@ func (u *upgrade) keepCreating() (stop func()) {
 			case <-ctx.Done():
 				return
 			}
-			u.check(u.createLife(lives[0], fmt.Sprintf("steady-%d", i)))
+			u.check(u.createCase(upgradeCases[0], fmt.Sprintf("steady-%d", i)))
 		}
 	}()
 	return func() {
@@ -360,10 +360,10 @@ func (u *upgrade) keepCreating() (stop func()) {
 func (u *upgrade) endAll() {
 	u.Helper()
 	u.suspendAll("", suspends, false)
-	u.untilEach(u.those("", func(l life) bool { return l.fate == lasts }), "run", func(app dialect.Application) bool {
+	u.untilEach(u.those("", func(l upgradeCase) bool { return l.driverEnd == lasts }), "run", func(app dialect.Application) bool {
 		return lifecycle.CurrentState(app.GetRecord()) == lifecycle.RunningHealthy
 	})
-	pods, err := u.Kube.CoreV1().Pods(u.ns).List(u.Context(), metav1.ListOptions{LabelSelector: labelFate + "=" + lasts})
+	pods, err := u.Kube.CoreV1().Pods(u.ns).List(u.Context(), metav1.ListOptions{LabelSelector: labelDriverEnd + "=" + lasts})
 	u.must(err)
 	for i := range pods.Items {
 		if pods.Items[i].Status.Phase == corev1.PodRunning {
@@ -382,7 +382,7 @@ func (u *upgrade) endAll() {
 				return false, err
 			}
 			for _, app := range list.Items {
-				l, _ := lifeOf(app.GetLabels())
+				l, _ := upgradeCaseOf(app.GetLabels())
 				if ended, _ := u.history.Progress(app.GetUID()); !ended || l.expires() {
 					left = append(left, app.GetName())
 				}
@@ -428,9 +428,9 @@ func (u *upgrade) judge() {
 	}
 	ended := map[string]int{}
 	for _, app := range u.history.Applications() {
-		l, ok := lifeOf(app.Labels)
+		l, ok := upgradeCaseOf(app.Labels)
 		if !ok { // a run of a schedule
-			l = lives[0]
+			l = upgradeCases[0]
 		}
 		if l.interrupted && strings.HasPrefix(app.Object.Name, "old") {
 			l.drivers++
@@ -459,7 +459,7 @@ func (u *upgrade) judge() {
 func (u *upgrade) unseen() map[types.UID]bool {
 	u.Helper()
 	unseen := map[types.UID]bool{}
-	for _, app := range u.those("", life.expires) {
+	for _, app := range u.those("", upgradeCase.expires) {
 		_, err := u.read(app)
 		if _, gone := u.history.Progress(app.GetUID()); apierrors.IsNotFound(err) && !gone {
 			unseen[app.GetUID()] = true
@@ -473,8 +473,8 @@ func (u *upgrade) longestWait() (longest time.Duration, name string) {
 	u.mutex.Lock()
 	defer u.mutex.Unlock()
 	for app, launched := range u.launched {
-		born, ok := u.born[app]
-		if wait := launched.Sub(born); ok && wait > longest && strings.HasPrefix(app, "steady") {
+		createdAt, ok := u.createdAt[app]
+		if wait := launched.Sub(createdAt); ok && wait > longest && strings.HasPrefix(app, "steady") {
 			longest, name = wait, app
 		}
 	}

@@ -252,7 +252,7 @@ func (w *webhookEnv) quotasAreCompared() {
 		return refusable{"spark.apache.org/v1", "SparkApplication",
 			fmt.Sprintf("mainClass: Pi\njars: local:///pi.jar\nruntimeVersions: {sparkVersion: 4.1.1}\nsparkConf: {spark.executor.instances: '%d'}\n", instances)}
 	}
-	// answer is what a user is told, by an error or by a warning.
+	// answer is what the user reads: an error or a warning.
 	answer := func(instances int) string {
 		w.user.warnings.take()
 		if err := w.apply(good(instances), "compared", metav1.DryRunAll); err != nil {
@@ -267,7 +267,7 @@ func (w *webhookEnv) quotasAreCompared() {
 			last = answer(instances)
 			return !slices.ContainsFunc(parts, func(part string) bool { return !strings.Contains(last, part) }), nil
 		}); err != nil {
-			w.Fatalf("with %d executors it is never told %q: %s", instances, parts, last)
+			w.Fatalf("with %d executors no message says %q: %s", instances, parts, last)
 		}
 	}
 	w.limitedTo(corev1.ResourceList{"pods": resource.MustParse("6")})

@@ -50,7 +50,7 @@ func TestWriteBudgetOfAnApplication(t *testing.T) {
 			app := s.create(App("pi").Spark(version))
 			s.run("pi", 0).succeed()
 			s.untilState("pi", "ResourceReleased")
-			s.untilPublished(app, plainLife...)
+			s.untilPublished(app, plainRun...)
 			until(s, s.apps(), "pi", "hold no finalizer", func(app *sparkv1.SparkApplication) bool { return len(app.Finalizers) == 0 })
 			rests := int(time.Since(app.CreationTimestamp.Time) / (30 * time.Second)) // on a slow machine: each is a cursor written
 			s.untilKubeEvent("pi", corev1.EventTypeNormal, "Succeeded")               // Events come late where there is much to do
@@ -96,7 +96,7 @@ func TestWriteBudgetOfTheCursorAtRest(t *testing.T) {
 	s := newEnv(t).sharesController()
 	app := s.create(App("pi"))
 	s.run("pi", 0)
-	s.untilPublished(app, plainLife[:5]...)
+	s.untilPublished(app, plainRun[:5]...)
 	s.untilKubeEvent("pi", corev1.EventTypeNormal, "DriverRequested")
 	before := len(s.requestsAtRest())
 	if c := s.condition("pi", "EventsDelivered"); c.Reason != "Pending" {
