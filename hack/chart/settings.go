@@ -250,7 +250,6 @@ var settings = map[string]map[string]schema{
 	},
 	"config-logging": {
 		"loglevel.controller": oneOf("debug", "info", "warn", "error"),
-		"loglevel.webhook":    oneOf("debug", "info", "warn", "error"),
 		"zap-logger-config":   text(),
 	},
 	"config-observability": {

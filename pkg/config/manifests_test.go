@@ -70,7 +70,7 @@ func TestManifestsOfKnative(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, keys := range map[string]string{
-		"config-logging":         "loglevel.controller loglevel.webhook zap-logger-config",
+		"config-logging":         "loglevel.controller zap-logger-config",
 		"config-leader-election": "lease-duration renew-deadline retry-period buckets map-lease-prefix.*",
 		"config-observability": "metrics-protocol metrics-endpoint metrics-export-interval tracing-protocol tracing-endpoint " +
 			"tracing-sampling-rate runtime-profiling runtime-export-interval",

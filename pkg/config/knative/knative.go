@@ -74,16 +74,13 @@ func checkLogging(configMap *corev1.ConfigMap) error {
 			}
 			return nil
 		},
-		"loglevel.controller": logLevel,
-		"loglevel.webhook":    logLevel,
+		"loglevel.controller": func(key, value string) error {
+			if _, err := zapcore.ParseLevel(value); err != nil {
+				return config.InvalidValue(key, value, "write debug, info, warn or error")
+			}
+			return nil
+		},
 	}.Read(logging.ConfigMapName(), configMap)
-}
-
-func logLevel(key, value string) error {
-	if _, err := zapcore.ParseLevel(value); err != nil {
-		return config.InvalidValue(key, value, "write debug, info, warn or error")
-	}
-	return nil
 }
 
 func checkLeaderElection(configMap *corev1.ConfigMap) error {

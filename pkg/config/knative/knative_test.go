@@ -38,8 +38,8 @@ func TestInvalidSettingsOfKnative(t *testing.T) {
 			`config-logging: loglevel.controller is "verbose": write debug, info, warn or error`,
 		},
 		"another's level": {
-			named(logs, data("loglevel.handler", "info")),
-			`config-logging: there is no key "loglevel.handler": write one of loglevel.controller, loglevel.webhook, zap-logger-config`,
+			named(logs, data("loglevel.webhook", "info")),
+			`config-logging: there is no key "loglevel.webhook": write one of loglevel.controller, zap-logger-config`,
 		},
 		"a logger that is no JSON": {
 			named(logs, data("zap-logger-config", "level: info")),
