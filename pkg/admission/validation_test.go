@@ -26,7 +26,7 @@ import (
 const installation = "firesteel-system"
 
 // storeWith has read all config maps of the installation, with changes by the name of the config map and the key.
-func storeWith(t *testing.T, changes map[string]map[string]string) *config.Store {
+func storeWith(t testing.TB, changes map[string]map[string]string) *config.Store {
 	t.Helper()
 	store := config.NewStore(zap.NewNop().Sugar(), func(*config.Config, *config.Config) {}, func(_ *corev1.ConfigMap, err error) { t.Error(err) })
 	for _, name := range config.Names() {
