@@ -216,12 +216,21 @@ func (b *bench) measureValidation(ctx context.Context) (err error) {
 	if err := until(ctx, "the webhook to know all applications", waits); err != nil {
 		return fmt.Errorf("%w\n%s", err, w.Tail(20))
 	}
+	deletion, err := deletionOf(review)
+	if err != nil {
+		return err
+	}
+	unchecked, err := b.validations(ctx, client, w.URL(admission.ValidationPath), deletion)
+	if err != nil {
+		return fmt.Errorf("%w\n%s", err, w.Tail(20))
+	}
 	times, err := b.validations(ctx, client, w.URL(admission.ValidationPath), review)
 	if err != nil {
 		return fmt.Errorf("%w\n%s", err, w.Tail(20))
 	}
 	of := fmt.Sprintf("application beside %d, compared with quotas", stored)
-	_, _, p99 := b.AddTimes(partWebhook, of, "answer at 100 a second", times)
+	p50, p90, p99 := b.AddTimes(partWebhook, of, "answer at 100 a second", times)
+	against(unchecked, p50, p90, p99)
 	p99.Below(answerGoalP99)
 	resident, err := w.PeakResident()
 	if err != nil {
@@ -230,6 +239,17 @@ func (b *bench) measureValidation(ctx context.Context) (err error) {
 	b.Add(partWebhook, of, "resident at most", "MiB", float64(resident)/(1<<20)).Below(validationMemoryGoal)
 	b.logf("%d answers measured", len(times))
 	return nil
+}
+
+// deletionOf is the question about the deletion of the object of a review, which is never checked: its answer takes what the connection and the
+// machine need.
+func deletionOf(review []byte) ([]byte, error) {
+	var of admissionv1.AdmissionReview
+	if err := json.Unmarshal(review, &of); err != nil {
+		return nil, err
+	}
+	of.Request.Operation = admissionv1.Delete
+	return json.Marshal(of)
 }
 
 // limited stores unfinished applications in a namespace whose quota is as large as what they ask for.
