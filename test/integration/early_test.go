@@ -159,6 +159,7 @@ func TestEarlyApplications(t *testing.T) {
 		})
 	}
 	step("quotas hold it, and fail it", limitEarly) // before others leave Pods that use the quota
+	step("the API server's policies refuse it", ruleEarly)
 	step("a life has its budget, and its UI a node port", liveEarly)
 	step("a driver that fails", failEarly)
 	step("an edit runs it again", editEarly)
@@ -520,13 +521,51 @@ func limitEarly(s *env) {
 	s.untilEarly(held.name, v1alpha1.CompletedState)
 
 	another = s.usesRoom()
-	s.configured("config-admission", "quota", "fail")
+	s.must(s.Configure(s.Context(), "config-admission", map[string]string{"quota": "fail"}))
 	refused := asks("refused")
 	s.untilReason(refused, diagnosis.ReasonQuotaWouldBeExceeded, fmt.Sprintf("failed to validate resource quota %q: ", s.ns+"/team"))
 	s.untilEarly(refused.name, v1alpha1.FailedState)
 	s.wantNothingLaunched(another, "first-driver", held.driver)
 	s.must(s.Kube.CoreV1().Pods(s.ns).Delete(s.Context(), another, metav1.DeleteOptions{GracePeriodSeconds: &none}))
 	s.must(s.Kube.CoreV1().ResourceQuotas(s.ns).Delete(s.Context(), "team", metav1.DeleteOptions{}))
+	s.must(s.Configure(s.Context(), "config-admission", map[string]string{"quota": "hold"})) // which costs the others nothing
+}
+
+// ruleEarly has the policies of the API server refuse what is applied, and warn of it.
+func ruleEarly(s *env) {
+	for _, folder := range []string{"admission", "admission-accounts", "admission-warnings"} {
+		s.applyPolicies(folder)
+	}
+	s.setRules(map[string]string{"max-executors": "1", "denied-spark-properties": "spark.kubernetes.driver.label.*"})
+	for _, command := range []string{
+		"create role writer --verb=create --resource=sparkapplications.spark-operator.k8s.io", "create rolebinding writer --role=writer --user=writer",
+	} {
+		_, err := s.kubectl("", strings.Fields(command)...)
+		s.must(err)
+	}
+	writer := s.as("writer")
+	with := func(property string) string {
+		return strings.Replace(earlyPi("ruled"), "spec:\n", "spec:\n  sparkConf: {"+property+"}\n", 1)
+	}
+	for words, manifest := range map[string]string{
+		`spec.executor.instances "2" is not at most 1, as max-executors of config-admission demands`: strings.Replace(earlyPi("ruled"), "instances: 1", "instances: 2", 1),
+		"spec.sparkConf[spark.kubernetes.driver.labels] is denied by denied-spark-properties":        with(`spark.kubernetes.driver.labels: "a=b"`),
+		`"other" is a service account that you may not use`:                                          with("spark.kubernetes.authenticate.driver.serviceAccountName: other"),
+		"spec.sparkConf[spark.kubernetes.initContainer.image] has no effect":                         with("spark.kubernetes.initContainer.image: a"),
+	} {
+		var said string
+		if err := wait.PollUntilContextTimeout(s.Context(), pollInterval, timeout, true, func(context.Context) (bool, error) {
+			err := writer.try(manifest)
+			said = fmt.Sprint(err, writer.warnings.take())
+			return (err == nil || apierrors.IsForbidden(err)) && strings.Contains(said, words), nil
+		}); err != nil {
+			s.Errorf("it is never told %q, but %s", words, said)
+		}
+	}
+	if err := writer.try(earlyPi("ruled")); err != nil || writer.warnings.take() != "" {
+		s.Errorf("what breaks no rule is refused: %v", err)
+	}
+	s.must(s.Kube.CoreV1().ConfigMaps(s.ns).Delete(s.Context(), "config-admission", metav1.DeleteOptions{}))
 }
 
 func refuseEarly(s *env) {

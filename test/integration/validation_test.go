@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -38,7 +39,7 @@ func TestWebhookValidatesWhatUsersApply(t *testing.T) {
 		{"a large manifest", (*webhookEnv).largeManifest},
 		{"a certificate that has run out is replaced", (*webhookEnv).certificateRunsOut},
 		{"another replica answers", (*webhookEnv).anotherReplica},
-		{"Fail, while it is down: users are refused, Firesteel is not", (*webhookEnv).failsWhileDown},
+		{"Fail, while it hangs or is down: users are refused, Firesteel is not", (*webhookEnv).failsWhileDown},
 		{"Ignore, and it ends while applications are created", (*webhookEnv).endsUnderLoad},
 	})
 }
@@ -364,17 +365,25 @@ func (w *webhookEnv) failsWhileDown() {
 	process := w.ownController(controller{sink: w.sink.URL()})
 	w.untilReady(process)
 	w.create(App("before"))
+	w.create(App("hanging"))
 	schedule := refusable{
 		"firesteel.dev/v1alpha1", "ScheduledSparkApplication",
 		"schedule: '@every 1s'\n" + ofTemplate("template", ofTemplate("spec", strings.ReplaceAll(badApache, "1.5g", "1536m"))),
 	}
 	w.must(w.apply(schedule, "each"))
 	w.failurePolicy(admissionregistrationv1.Fail)
+	untilRefused := func(words string) {
+		w.must(wait.PollUntilContextTimeout(w.Context(), pollInterval, timeout, true, func(ctx context.Context) (bool, error) {
+			_, err := w.apps().Create(ctx, App("waits").Obj(), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+			return apierrors.IsInternalError(err) && strings.Contains(err.Error(), "manifests.firesteel.dev") && strings.Contains(err.Error(), words), nil
+		}))
+	}
+	w.must(w.Signal(syscall.SIGSTOP))
+	w.answersWithin(1)
+	untilRefused("deadline exceeded")
+	w.run("hanging", 0)
 	w.Webhook.Kill()
-	w.must(wait.PollUntilContextTimeout(w.Context(), pollInterval, timeout, true, func(ctx context.Context) (bool, error) {
-		_, err := w.apps().Create(ctx, App("waits").Obj(), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
-		return apierrors.IsInternalError(err) && strings.Contains(err.Error(), "manifests.firesteel.dev"), nil
-	}))
+	untilRefused("connection refused")
 	runs := func() int {
 		found, err := w.apps().List(w.Context(), metav1.ListOptions{LabelSelector: "firesteel.dev/schedule=each"})
 		w.must(err)
@@ -393,8 +402,16 @@ func (w *webhookEnv) failsWhileDown() {
 	w.run("before", 0) // with its finalizers and statuses
 	w.delete("before")
 	untilGone(w.env, w.apps(), "before")
+	w.delete("hanging")
 	w.failurePolicy(admissionregistrationv1.Ignore)
+	w.answersWithin(5)
 	w.restart()
+}
+
+// answersWithin sets for how many seconds the API server waits for an answer about a manifest.
+func (w *webhookEnv) answersWithin(seconds int32) {
+	w.Helper()
+	w.must(w.ChangeValidation(context.WithoutCancel(w.Context()), func(c *admissionregistrationv1.ValidatingWebhookConfiguration) { c.Webhooks[0].TimeoutSeconds = &seconds }))
 }
 
 func (w *webhookEnv) endsUnderLoad() {
