@@ -411,7 +411,9 @@ func (w *webhookEnv) failsWhileDown() {
 // answersWithin sets for how many seconds the API server waits for an answer about a manifest.
 func (w *webhookEnv) answersWithin(seconds int32) {
 	w.Helper()
-	w.must(w.ChangeValidation(context.WithoutCancel(w.Context()), func(c *admissionregistrationv1.ValidatingWebhookConfiguration) { c.Webhooks[0].TimeoutSeconds = &seconds }))
+	w.must(w.ChangeValidation(context.WithoutCancel(w.Context()), func(c *admissionregistrationv1.ValidatingWebhookConfiguration) {
+		c.Webhooks[0].TimeoutSeconds = &seconds
+	}))
 }
 
 func (w *webhookEnv) endsUnderLoad() {
