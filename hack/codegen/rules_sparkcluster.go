@@ -6,6 +6,8 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/utils/ptr"
+
+	"github.com/firesteel-dev/firesteel/pkg/finding"
 )
 
 // clusterRefinements refuse clusters that no operator can run. They also refuse to scale a cluster that an autoscaler
@@ -21,9 +23,8 @@ var clusterRefinements = []refinement{
 var beginsNamesOfCluster = apiextensionsv1.ValidationRule{
 	Rule: "oldSelf.hasValue() || " +
 		"size(self.metadata.name) <= 52 && self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",
-	OptionalOldSelf: ptr.To(true),
-	MessageExpression: `'metadata.name "' + self.metadata.name + '" cannot begin the names of Services: ` +
-		`write at most 52 lower case letters, digits and -, of which the first is a letter and the last is not -'`,
+	OptionalOldSelf:   ptr.To(true),
+	MessageExpression: `'` + finding.NoClusterName.Field + ` "' + self.metadata.name + '" ` + finding.NoClusterName.Message + `: ` + finding.NoClusterName.Remedy + `'`,
 }
 
 // scaledByAutoscaler refuses an edit of initWorkers alone, as kubectl scale makes it, while an autoscaler decides. An

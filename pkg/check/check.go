@@ -3,10 +3,12 @@ package check
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	earlyv1alpha1 "github.com/firesteel-dev/firesteel/pkg/apis/early/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
@@ -137,7 +139,7 @@ func cluster(c *sparkv1.SparkCluster, installation *config.Config, admitted Admi
 	}
 	defaults := installation.OfClusters(c.Namespace)
 	objects, err := resources.Build(c, defaults)
-	found := append(finding.Of(err), status.Invalid(c, installation.Admission.Rules)...)
+	found := slices.Concat(finding.Of(err), refusedByRules(c), status.Invalid(c, installation.Admission.Rules))
 	found = append(found, status.Warnings(c).Beside(found)...)
 	if err != nil {
 		return found, Asks{}
@@ -145,6 +147,28 @@ func cluster(c *sparkv1.SparkCluster, installation *config.Config, admitted Admi
 	found = append(found, objects.PodSecurityWarnings(defaults.PodSecurity)...)
 	master, worker := objects.Pods()
 	return found, Asks{Pods: quota.Claim(admitted(master), admitted(worker), int64(resources.InitialWorkers(c))), Later: c.Spec.Suspend}
+}
+
+// clusterName matches the names of clusters that names of Services can begin with, and maxClusterName is their length.
+var clusterName = regexp.MustCompile(`^[a-z]([-a-z0-9]*[a-z0-9])?$`)
+
+const maxClusterName = 52
+
+// refusedByRules returns what the API server refuses about a new cluster by rules of the CustomResourceDefinition. It does not refuse an edit of a
+// cluster that has such a value.
+func refusedByRules(c *sparkv1.SparkCluster) (found finding.List) {
+	if c.UID != "" {
+		return nil
+	}
+	if name := c.Name; len(name) > maxClusterName || !clusterName.MatchString(name) {
+		refused := finding.NoClusterName
+		refused.Value = name
+		found.Add(refused)
+	}
+	if version := c.Spec.RuntimeVersions.SparkVersion; len(validation.IsValidLabelValue(version)) > 0 {
+		found.Refuse("spec.runtimeVersions.sparkVersion", version, finding.NoVersionLabel.Message, finding.NoVersionLabel.Remedy)
+	}
+	return found
 }
 
 func ofSchedule(s variant.Schedule, settings *config.Config, now time.Time, admitted Admitted) (finding.List, Asks) {

@@ -8,6 +8,11 @@ var (
 		Message: "cannot be the label spark-version",
 		Remedy:  "write letters, digits, -, _ and . only, and begin and end with a letter or digit",
 	}
+	// NoClusterName is about the name of a cluster with which names of Services cannot begin. The longest is NAME-master-svc.
+	NoClusterName = Finding{
+		Field: "metadata.name", Message: "cannot begin the names of Services",
+		Remedy: "write at most 52 lower case letters, digits and -, of which the first is a letter and the last is not -",
+	}
 	// InvalidName, TemplateUnsupported and NodeSelectorTwice have the words of the Kubeflow operator's webhook.
 	InvalidName         = Finding{Reason: "InvalidName", Field: "metadata.name", Text: "invalid SparkApplication name"}
 	TemplateUnsupported = Finding{Reason: "TemplateUnsupported", Text: "pod template feature requires Spark version 3.0.0 or higher"}

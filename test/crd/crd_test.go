@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -18,13 +19,19 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/listtype"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	kubejson "k8s.io/apimachinery/pkg/util/json"
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 	"k8s.io/apiserver/pkg/cel/common"
 	"sigs.k8s.io/yaml"
+
+	"github.com/firesteel-dev/firesteel/pkg/check"
+	"github.com/firesteel-dev/firesteel/pkg/config"
+	"github.com/firesteel-dev/firesteel/pkg/finding"
+	"github.com/firesteel-dev/firesteel/pkg/manifest/schema"
 )
 
-const config = "../../config"
+const manifestDir = "../../config"
 
 // maxSize bounds the size of a CRD. A client-side kubectl apply stores it in an annotation, and all of those together may have
 // 256 KiB.
@@ -33,10 +40,10 @@ const maxSize = 200 * 1000
 // manifests are the files of all CRDs, those of optional APIs in folders of their own.
 func manifests(t *testing.T) []string {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(config, "300-*.yaml"))
-	optional, err2 := filepath.Glob(filepath.Join(config, "*", "300-*.yaml"))
+	files, err := filepath.Glob(filepath.Join(manifestDir, "300-*.yaml"))
+	optional, err2 := filepath.Glob(filepath.Join(manifestDir, "*", "300-*.yaml"))
 	if err != nil || err2 != nil || len(files) == 0 || len(optional) == 0 {
-		t.Fatalf("CRDs in %s are %v and %v: %v, %v", config, files, optional, err, err2)
+		t.Fatalf("CRDs in %s are %v and %v: %v, %v", manifestDir, files, optional, err, err2)
 	}
 	return append(files, optional...)
 }
@@ -77,7 +84,7 @@ func newResource(t *testing.T, file, version string) resource {
 	if made, known := resources[file+version]; known {
 		return made
 	}
-	_, crd := load(t, filepath.Join(config, file))
+	_, crd := load(t, filepath.Join(manifestDir, file))
 	schema, err := apiextensions.GetSchemaForVersion(crd, version)
 	if err != nil {
 		t.Fatal(err)
@@ -106,7 +113,40 @@ func (r resource) admit(t *testing.T, text []byte) (object map[string]any, refus
 	pruning.Prune(object, r.structural, true)
 	defaulting.PruneNonNullableNullsWithoutDefaults(object, r.structural)
 	defaulting.Default(object, r.structural)
-	return object, r.refuse(t, object)
+	refusal = r.refuse(t, object)
+	if refusal != nil {
+		wantRefusedOffline(t, text, refusal)
+	}
+	return object, refusal
+}
+
+// schemas are those with which kubectl spark lint checks manifests.
+var schemas schema.Schemas
+
+// wantRefusedOffline fails the test if kubectl spark lint has no error for what the API server refuses. It evaluates no rule in CEL: the checks in
+// Go find the same.
+func wantRefusedOffline(t *testing.T, text []byte, refusal error) {
+	t.Helper()
+	manifest, err := yaml.YAMLToJSON(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	given, err := check.Decode(manifest)
+	if err != nil {
+		return // that is an error, too
+	}
+	found, _ := check.Examine(given, config.Default(), time.Date(2026, 11, 26, 0, 0, 0, 0, time.UTC), check.AsBuilt)
+	var header metav1.TypeMeta
+	if err := json.Unmarshal(manifest, &header); err != nil {
+		t.Fatal(err)
+	}
+	bySchema, err := schemas.Check(header.GroupVersionKind().GroupKind(), manifest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if all := append(found, bySchema...); len(all.Of(finding.Error)) == 0 {
+		t.Errorf("the API server refuses it (%v), and kubectl spark lint does not: %v", refusal, all)
+	}
 }
 
 // refuse validates a create.

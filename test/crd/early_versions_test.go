@@ -92,7 +92,7 @@ func TestMisspeltFieldOfARestartPolicyIsReported(t *testing.T) {
 
 // What is stored of an object must not depend on the version that it was written in, and readers see all of it.
 func TestAllVersionsOfACRDHaveOneSchemaAndFitIntoAnAnnotation(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join(config, "300-*.yaml"))
+	files, err := filepath.Glob(filepath.Join(manifestDir, "300-*.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}
