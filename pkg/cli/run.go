@@ -32,7 +32,7 @@ func (o *Options) Run(ctx context.Context, root *cobra.Command, args []string) i
 		usage.command = called.CommandPath()
 	}
 	var found *FoundError
-	if err != nil && !errors.As(err, &found) {
+	if err != nil && !errors.As(err, &found) && err != context.Canceled { //nolint:errorlint // wrapped, it says what was interrupted
 		fmt.Fprintf(o.ErrOut, "%s %s\n", o.Color(o.ErrOut, Bad, "error:"), oneLine(err))
 	}
 	return exitCode(err)

@@ -133,12 +133,12 @@ func (o *Object) readApplication(app dialect.Application) {
 			o.DriverPod = launch.DriverPod
 		}
 	}
-	shown := statusOf(o.Source)
-	o.DriverPod = cmp.Or(o.DriverPod, shown.DriverInfo.PodName)
-	o.Message = cmp.Or(o.Message, shown.ApplicationState.ErrorMessage, shown.CurrentState.Message)
-	if len(shown.ExecutorState) > 0 {
+	o.DriverPod = cmp.Or(o.DriverPod, o.shown("driverInfo", "podName"))
+	o.Message = cmp.Or(o.Message, o.shown("applicationState", "errorMessage"), o.shown("currentState", "message"))
+	executors, _, _ := unstructured.NestedFieldNoCopy(o.Source.Object, "status", "executorState") // the decoder reports what cannot be read
+	if states, ok := executors.(map[string]any); ok && len(states) > 0 {
 		o.Known = true
-		for _, state := range shown.ExecutorState {
+		for _, state := range states {
 			if state == "RUNNING" {
 				o.Executors++
 			}
@@ -146,27 +146,10 @@ func (o *Object) readApplication(app dialect.Application) {
 	}
 }
 
-// status are the fields of statuses that are read without their types.
-type status struct {
-	DriverInfo struct {
-		PodName string `json:"podName"`
-	} `json:"driverInfo"`
-	ApplicationState struct {
-		ErrorMessage string `json:"errorMessage"`
-	} `json:"applicationState"`
-	CurrentState struct {
-		Message string `json:"message"`
-	} `json:"currentState"`
-	ExecutorState map[string]string `json:"executorState"`
-}
-
-// statusOf reads a status. One that cannot be read is empty: the decoder of the type reports why.
-func statusOf(source *unstructured.Unstructured) (s status) {
-	encoded, err := json.Marshal(source.Object["status"])
-	if err != nil || json.Unmarshal(encoded, &s) != nil {
-		return status{}
-	}
-	return s
+// shown returns a text of the status; empty if there is none.
+func (o *Object) shown(fields ...string) string {
+	text, _, _ := unstructured.NestedString(o.Source.Object, append([]string{"status"}, fields...)...) // the decoder reports what cannot be read
+	return text
 }
 
 // phaseOf returns the phase of an application.

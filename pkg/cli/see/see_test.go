@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
@@ -20,8 +21,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	apitypes "k8s.io/apimachinery/pkg/types"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/client-go/dynamic"
 	dynamicfake "k8s.io/client-go/dynamic/fake"
 	kubefake "k8s.io/client-go/kubernetes/fake"
+	"k8s.io/client-go/rest"
 	clienttesting "k8s.io/client-go/testing"
 	"sigs.k8s.io/yaml"
 
@@ -96,10 +99,13 @@ func decoded(t testing.TB, manifest string) *unstructured.Unstructured {
 
 // run runs a command line and returns its exit code.
 func (e *env) run(ctx context.Context, line string) int {
+	return e.runWith(ctx, line, &cluster{dynamic: e.dynamic, kube: e.kube, namespace: "reports"})
+}
+
+// runWith is run with other clients.
+func (e *env) runWith(ctx context.Context, line string, c *cluster) int {
 	root := &cobra.Command{Use: cli.Plugin, Annotations: map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl spark"}}
-	root.AddCommand(commands(&verbs{Options: e.options, connect: func() (*cluster, error) {
-		return &cluster{dynamic: e.dynamic, kube: e.kube, namespace: "reports"}, nil
-	}})...)
+	root.AddCommand(commands(&verbs{Options: e.options, connect: func() (*cluster, error) { return c, nil }})...)
 	return e.options.Run(ctx, root, strings.Fields(line))
 }
 
@@ -320,6 +326,40 @@ func TestListGoesOnWithChanges(t *testing.T) {
 	stop()
 	if got := <-code; got != 0 {
 		t.Errorf("exit code %d: %s", got, e.errOut.String())
+	}
+}
+
+// An API server that has many applications: the second page comes only after lines of the first are printed.
+func TestListPrintsTheFirstPageBeforeItReadsTheNext(t *testing.T) {
+	e := newEnv(t, nil)
+	pages := 0
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/apis/spark.apache.org/v1/namespaces/reports/sparkapplications" {
+			http.NotFound(w, r)
+			return
+		}
+		if r.URL.Query().Get("limit") != "2" {
+			t.Errorf("the limit is %s", r.URL.RawQuery)
+		}
+		if pages++; pages == 2 {
+			eventually(t, "the first page is printed", func() bool { return strings.Contains(e.out.String(), "app-1b") })
+		}
+		next := map[int]string{1: "x"}[pages]
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprintf(w, `{"apiVersion":"spark.apache.org/v1","kind":"SparkApplicationList","metadata":{"continue":%q,"resourceVersion":"1"},"items":[%s,%s]}`, next,
+			fmt.Sprintf(`{"apiVersion":"spark.apache.org/v1","kind":"SparkApplication","metadata":{"namespace":"reports","name":"app-%da"}}`, pages),
+			fmt.Sprintf(`{"apiVersion":"spark.apache.org/v1","kind":"SparkApplication","metadata":{"namespace":"reports","name":"app-%db"}}`, pages))
+	}))
+	defer server.Close()
+	client, err := dynamic.NewForConfig(&rest.Config{Host: server.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if code := e.runWith(t.Context(), "list --chunk-size 2", &cluster{dynamic: client, kube: e.kube, namespace: "reports"}); code != 0 {
+		t.Errorf("exit code %d: %s", code, e.errOut.String())
+	}
+	if lines := strings.Count(e.out.String(), "\n"); pages != 2 || lines != 5 {
+		t.Errorf("%d pages have become %d lines:\n%s", pages, lines, e.out.String())
 	}
 }
 
