@@ -53,12 +53,12 @@ func finish(command *cobra.Command) {
 		if checkArguments == nil {
 			checkArguments = cobra.ArbitraryArgs
 		}
+		err := checkArguments(command, args)
 		var usage *UsageError
-		if err := checkArguments(command, args); err != nil && !errors.As(err, &usage) {
+		if err != nil && !errors.As(err, &usage) {
 			return Usage("%v", err)
-		} else {
-			return err
 		}
+		return err
 	}
 	for _, below := range command.Commands() {
 		finish(below)

@@ -82,7 +82,7 @@ type coreOfFakes struct {
 func (c coreOfFakes) Pods(namespace string) typedcorev1.PodInterface { return c.fakes.Pods(namespace) }
 
 // forwards runs the command against a kubelet, until it has printed an address.
-func forwards(t *testing.T, ctx context.Context, line string) (e *env, k *kubelet, address string, code chan int) {
+func forwards(ctx context.Context, t *testing.T, line string) (e *env, k *kubelet, address string, code chan int) {
 	t.Helper()
 	k = &kubelet{make(chan httpstream.Connection, 1)}
 	server := httptest.NewServer(k)
@@ -105,7 +105,7 @@ func forwards(t *testing.T, ctx context.Context, line string) (e *env, k *kubele
 
 func TestUIOfADriverAnswersAtThePrintedAddress(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
-	e, _, address, code := forwards(t, ctx, "ui etl --remote-port 4050")
+	e, _, address, code := forwards(ctx, t, "ui etl --remote-port 4050")
 	response, err := (&http.Client{Timeout: 20 * time.Second}).Get(address + "/jobs/")
 	if err != nil {
 		t.Fatal(err)
@@ -125,7 +125,7 @@ func TestUIOfADriverAnswersAtThePrintedAddress(t *testing.T) {
 }
 
 func TestUIEndsWithTheDriver(t *testing.T) {
-	e, k, _, code := forwards(t, t.Context(), "ui etl")
+	e, k, _, code := forwards(t.Context(), t, "ui etl")
 	if err := (<-k.conn).Close(); err != nil {
 		t.Fatal(err)
 	}
