@@ -237,6 +237,28 @@ func TestQuotaThatRefusesExecutorsIsNamed(t *testing.T) {
 	s.untilSays("pi", diagnosis.ReasonExecutorsExceedQuota, "The quota refuses executors: ResourceQuota "+s.ns+"/team lacks pods (1 requested, 0 available of 1).")
 }
 
+// A controller that starts has not seen the executors that dynamic allocation has given back.
+func TestQuotaIsNotReservedAgainAfterARestart(t *testing.T) {
+	alone(t)
+	s := newEnv(t)
+	s.configured("config-admission", "quota", "hold")
+	first := s.ownController(controller{sink: s.sink.URL()})
+	s.limitedTo(corev1.ResourceList{"pods": resource.MustParse("4")})
+	job := &sparkJob{env: s, executors: 2}
+	job.play()
+	s.create(App("elastic").Conf("spark.dynamicAllocation.enabled", "true").Conf("spark.dynamicAllocation.initialExecutors", "2"))
+	until(s, s.apps(), "elastic", "have had all of its executors", func(app *sparkv1.SparkApplication) bool {
+		return app.Status.Firesteel != nil && app.Status.Firesteel.Quota != nil && app.Status.Firesteel.Quota.Complete
+	})
+	driver, err := s.Kube.CoreV1().Pods(s.ns).Get(t.Context(), "elastic-0-driver", metav1.GetOptions{})
+	s.must(err)
+	first.Kill()
+	job.deleteExecutors(driver)
+	s.ownController(controller{sink: s.sink.URL()})
+	s.create(App("other"))
+	s.untilState("other", "RunningHealthy")
+}
+
 // quotaStory is how many applications share a quota for how many, and how long each runs. FIRESTEEL_QUOTA=500/10/30s sets others.
 func quotaStory(t *testing.T) (applications, room int, runs time.Duration) {
 	t.Helper()
