@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"maps"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -19,6 +20,11 @@ type Object = map[string]any
 func (s *Submission) Apache(name, namespace string) Object {
 	conf := s.conf(name)
 	spec := Object{"runtimeVersions": Object{"sparkVersion": s.SparkVersion}, "sparkConf": conf}
+	if len(s.HadoopConf) > 0 {
+		configMap := name + "-hadoop-config"
+		conf[hadoopConfKey] = configMap
+		spec["configMapSpecs"] = []any{Object{"name": configMap, "data": values(s.HadoopConf)}}
+	}
 	set(spec, "mainClass", s.MainClass)
 	set(spec, "proxyUser", s.ProxyUser)
 	if s.Resource != noResource {
@@ -33,21 +39,44 @@ func (s *Submission) Apache(name, namespace string) Object {
 // resourceFields are the fields of the main resource.
 var resourceFields = map[submission.ResourceKind]string{submission.Java: "jars", submission.Python: "pyFiles", submission.R: "sparkRFiles"}
 
-// Kubeflow returns the submission as an application of the Kubeflow operator's API, with the name of the object.
-func (s *Submission) Kubeflow(name, namespace string) Object {
+// Kubeflow returns the submission as an application of the Kubeflow operator's API, with the name of the object. It returns what that API
+// cannot express, too.
+func (s *Submission) Kubeflow(name, namespace string) (Object, finding.List) {
 	driver, executor := Object{}, Object{}
 	setTemplate(driver, "template", "", s.DriverTemplate)
 	setTemplate(executor, "template", "", s.ExecutorTemplate)
 	spec := s.spec(name, driver, executor)
 	spec["mode"], spec["sparkVersion"] = "cluster", s.SparkVersion
+	s.moveImage(spec)
 	set(spec, "proxyUser", s.ProxyUser)
-	return object("sparkoperator.k8s.io/v1beta2", name, namespace, spec)
+	return object("sparkoperator.k8s.io/v1beta2", name, namespace, spec), s.withoutHadoopConf()
+}
+
+// withoutHadoopConf warns of a configuration of Hadoop for which an API has no field.
+func (s *Submission) withoutHadoopConf() (found finding.List) {
+	if len(s.HadoopConf) > 0 {
+		found.Warn("$"+hadoopConfVariable, nil, "does not reach the driver: only spark.apache.org has a field for it",
+			"create a ConfigMap of it, and name that by --conf "+hadoopConfKey)
+	}
+	return found
+}
+
+// moveImage moves the image to its field, which the Kubeflow operator asks for. The field would win over the images of one role, and it can
+// refer to no property.
+func (s *Submission) moveImage(spec Object) {
+	image := s.Properties[imageKey]
+	ofRoles := cmp.Or(s.Properties[driverImageKey], s.Properties[executorImageKey]) != ""
+	if ofRoles || image == "" || strings.TrimSpace(image) != image || strings.Contains(image, "${") {
+		return
+	}
+	spec["image"] = image
+	delete(spec["sparkConf"].(map[string]string), imageKey)
 }
 
 // Early returns the submission as an application of the early operator's API, with the name of the object. It returns what that API cannot
 // express, too.
 func (s *Submission) Early(name, namespace string) (Object, finding.List) {
-	var found finding.List
+	found := s.withoutHadoopConf()
 	const message, remedy = "has no field in spark-operator.k8s.io", "choose another API, such as --api sparkoperator.k8s.io"
 	if s.ProxyUser != "" {
 		found.Refuse(optionProxyUser, s.ProxyUser, message, remedy)

@@ -49,6 +49,7 @@ const (
 	deployModeKey     = "spark.submit.deployMode"
 	imageKey          = "spark.kubernetes.container.image"
 	driverImageKey    = "spark.kubernetes.driver.container.image"
+	executorImageKey  = "spark.kubernetes.executor.container.image"
 	driverMemoryKey   = "spark.driver.memory"
 	executorMemoryKey = "spark.executor.memory"
 	executorCoresKey  = "spark.executor.cores"

@@ -26,6 +26,8 @@ type Sources struct {
 	Environment func(name string) string
 	// ReadFile returns a file, at most MaxBytes and one more of it. The error of one that does not exist is fs.ErrNotExist.
 	ReadFile func(name string) ([]byte, error)
+	// ReadFolder returns the names of the files in a folder. The error of one that does not exist is fs.ErrNotExist.
+	ReadFolder func(name string) ([]string, error)
 }
 
 // Submission is what a command line submits, whatever the form in which it is written.
@@ -46,6 +48,8 @@ type Submission struct {
 	Properties map[string]string
 	// DriverTemplate and ExecutorTemplate are Pod templates of local files.
 	DriverTemplate, ExecutorTemplate *corev1.PodTemplateSpec
+	// HadoopConf are the files of Hadoop's configuration.
+	HadoopConf map[string]string
 	// Client are properties that only the command itself needs.
 	Client map[string]string
 
@@ -71,6 +75,8 @@ func (c *CommandLine) Resolve(sources Sources) (*Submission, finding.List) {
 	r.checkOptions()
 	r.takeClass()
 	r.takeTemplates()
+	r.takeHadoopConf()
+	r.checkSparkConf()
 	r.takeVersion()
 	r.checkSize()
 	return r.s, r.found
@@ -129,10 +135,14 @@ func (r *resolver) loadFiles() {
 		r.loadFile(optionPropertiesFile, name)
 	}
 	_, both := r.options[optionLoadSparkDefaults]
-	folder := cmp.Or(r.Environment("SPARK_CONF_DIR"), inFolder(r.Environment("SPARK_HOME"), "conf"))
-	if defaults := inFolder(folder, "spark-defaults.conf"); defaults != "" && (both || !given) {
+	if defaults := inFolder(r.sparkConf(), "spark-defaults.conf"); defaults != "" && (both || !given) {
 		r.loadFile("", defaults)
 	}
+}
+
+// sparkConf is the folder of Spark's configuration; empty if no variable names it.
+func (r *resolver) sparkConf() string {
+	return cmp.Or(r.Environment("SPARK_CONF_DIR"), inFolder(r.Environment("SPARK_HOME"), "conf"))
 }
 
 func inFolder(folder, name string) string {
@@ -376,10 +386,13 @@ func (r *resolver) checkSize() {
 	for _, argument := range r.s.Arguments {
 		size += len(argument)
 	}
+	for name, content := range r.s.HadoopConf {
+		size += len(name) + len(content)
+	}
 	if size > MaxBytes {
 		r.found.Add(finding.Finding{
-			Text:   fmt.Sprintf("properties and arguments have %d bytes, and an application can hold %d.", size, MaxBytes),
-			Remedy: "Write the arguments into a file that the application reads",
+			Text:   fmt.Sprintf("properties, arguments and $HADOOP_CONF_DIR have %d bytes, and an application can hold %d.", size, MaxBytes),
+			Remedy: "Put what is large into a file that the application reads",
 		})
 	}
 }

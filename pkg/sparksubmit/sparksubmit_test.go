@@ -31,6 +31,17 @@ func sources(files, environment map[string]string) Sources {
 			}
 			return nil, fmt.Errorf("open %s: %w", name, fs.ErrNotExist)
 		},
+		ReadFolder: func(folder string) (names []string, err error) {
+			for file := range files {
+				if name, in := strings.CutPrefix(file, folder+"/"); in {
+					names = append(names, name)
+				}
+			}
+			if names == nil {
+				err = fmt.Errorf("open %s: %w", folder, fs.ErrNotExist)
+			}
+			return slices.Sorted(slices.Values(names)), err
+		},
 	}
 }
 
@@ -162,7 +173,7 @@ func TestWhatIsWrongIsNamedAsItIsWritten(t *testing.T) {
 		{[]string{"--class", "B", "--conf", "fs.s3a.endpoint=x", file}, "--conf fs.s3a.endpoint is no Spark property, so it is ignored: begin it with spark., or with spark.hadoop. for a property of Hadoop"},
 		{[]string{"--class", "B", "--conf", "spark.a=" + strings.Repeat("a", MaxBytes), file}, "the command line has 1048"},
 		{[]string{"--class", "B", "--properties-file", "large", file}, `--properties-file "large" cannot be read (it has 1048592 bytes, and an application can hold 1048576)`},
-		{[]string{"--class", "B", "--properties-file", "almost", file, strings.Repeat("a", MaxBytes/2)}, "properties and arguments have"},
+		{[]string{"--class", "B", "--properties-file", "almost", file, strings.Repeat("a", MaxBytes/2)}, "properties, arguments and $HADOOP_CONF_DIR have"},
 	} {
 		line, err := Parse(test.arguments, nil)
 		var found finding.List
@@ -270,6 +281,45 @@ func TestFindingsAboutTheManifestNameWhatTheUserWrote(t *testing.T) {
 		if want := fields[found[i].Field]; f.Field != want {
 			t.Errorf("%s is named %s, want %s", found[i].Field, f.Field, want)
 		}
+	}
+}
+
+func TestFoldersOfConfigurationAreCarriedOrNamed(t *testing.T) {
+	files := map[string]string{
+		"/h/core-site.xml": "<configuration/>", "/h/key": "\xff", "/c/log4j2.properties": "x", "/c/spark-env.sh": "x", "/c/spark-defaults.conf": "spark.a b",
+		"/c/log4j2.properties.template": "x",
+	}
+	from := sources(files, map[string]string{"HADOOP_CONF_DIR": "/h", "SPARK_CONF_DIR": "/c"})
+	s, found := submitted(t, from, "--class", "B", "--name", "pi", "local:///a.jar")
+	want := []string{
+		`$HADOOP_CONF_DIR "key" is no text, so it is left out: put it into the image.`,
+		`the file "/c/log4j2.properties" does not reach the driver: put it into the image's /opt/spark/conf.`,
+	}
+	if diff := cmp.Diff(want, found.Sentences()); diff != "" {
+		t.Errorf("findings (-want +got):\n%s", diff)
+	}
+	app := &sparkv1.SparkApplication{}
+	encoded, err := yaml.Marshal(s.Apache("pi-1", ""))
+	if err == nil {
+		err = yaml.UnmarshalStrict(encoded, app)
+	}
+	specs := app.Spec.ConfigMapSpecs
+	if err != nil || len(specs) != 1 || specs[0].Name != app.Spec.SparkConf[hadoopConfKey] || specs[0].Data["core-site.xml"] == "" {
+		t.Errorf("%v: it is %s", err, encoded)
+	}
+	if _, found := s.Kubeflow("pi", ""); len(found) != 1 {
+		t.Errorf("in an API without config maps it is %s", found)
+	}
+	line, err := Parse([]string{"--class", "B", "--conf", hadoopConfKey + "=mine", "local:///a.jar"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, found := line.Resolve(from); !strings.Contains(found.String(), "are two configurations of Hadoop. Do not specify both") {
+		t.Errorf("with a config map it is %s", found)
+	}
+	line, _ = Parse([]string{"--class", "B", "local:///a.jar"}, nil)
+	if _, found := line.Resolve(sources(nil, map[string]string{"HADOOP_CONF_DIR": "/none"})); !strings.Contains(found.String(), `$HADOOP_CONF_DIR "/none" cannot be read (`) {
+		t.Errorf("with a folder that does not exist it is %s", found)
 	}
 }
 

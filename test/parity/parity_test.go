@@ -152,13 +152,23 @@ func applicationOfLine(t *testing.T, c Case, version string, recorded *Recording
 
 func kubeflowOfLine(t *testing.T, c Case, version string, recorded *Recording, s *sparksubmit.Submission) Comparison {
 	t.Helper()
-	app, err := DecodeKubeflow(manifestOf(t, s.Kubeflow(appName, s.Namespace)))
+	manifest, found := s.Kubeflow(appName, s.Namespace)
+	if len(found) > 0 {
+		t.Fatal(found)
+	}
+	app, err := DecodeKubeflow(manifestOf(t, manifest))
 	if err != nil {
 		t.Fatal(err)
 	}
 	built, refusal := c.BuildKubeflow(app)
+	wanted := recorded.Kubeflow(c, "2")
+	for _, role := range roles { // the image is a field, which that operator hands on for each role
+		if app.Spec.Image != "" && wanted.RefusedBy == "" {
+			wanted.Fields[propertiesOf+"spark.kubernetes."+role+".container.image"] = app.Spec.Image
+		}
+	}
 	return Comparison{
-		Case: c, Version: version, API: Kubeflow, Recorded: recorded.Kubeflow(c, "2"),
+		Case: c, Version: version, API: Kubeflow, Recorded: wanted,
 		Built: Normal(built), Refusal: refusal, Message: RefusalInKubeflow(refusal, app),
 	}
 }
