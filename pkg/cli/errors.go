@@ -88,7 +88,7 @@ func explained(err error) string {
 	text := err.Error()
 	var status apierrors.APIStatus
 	var unreachable *url.Error
-	var network net.Error
+	var network *net.OpError
 	switch {
 	case apierrors.IsUnauthorized(err):
 		return text + ": log in again, or choose another user by --context, --user or --token"

@@ -21,6 +21,9 @@ func (o *Options) Run(ctx context.Context, root *cobra.Command, args []string) i
 	if o.Program == Completion {
 		args = slices.Concat([]string{cobra.ShellCompRequestCmd}, args)
 	}
+	if o.Program == SparkSubmit {
+		args = slices.Concat([]string{"submit"}, args)
+	}
 	finish(root)
 	root.SetArgs(args)
 	root.SetIn(o.In)

@@ -167,8 +167,10 @@ func setTemplate(spec Object, field, within string, template *corev1.PodTemplate
 	if err != nil {
 		panic(err) // it was decoded from JSON
 	}
-	if metadata, ok := content["metadata"].(Object); ok {
-		delete(metadata, "creationTimestamp") // nil
+	for part, field := range map[string]string{"metadata": "creationTimestamp", "spec": "containers"} {
+		if within, ok := content[part].(Object); ok && within[field] == nil {
+			delete(within, field)
+		}
 	}
 	if within != "" {
 		content = Object{within: content}

@@ -10,6 +10,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/cli"
 	"github.com/firesteel-dev/firesteel/pkg/cli/offline"
 	"github.com/firesteel-dev/firesteel/pkg/cli/see"
+	"github.com/firesteel-dev/firesteel/pkg/cli/submit"
 )
 
 // families are the groups in which the help shows the verbs.
@@ -17,6 +18,7 @@ var families = []struct {
 	id, title string
 	commands  func(*cli.Options) []*cobra.Command
 }{
+	{"submit", "Run an application:", submit.Commands},
 	{"offline", "Check a manifest without a cluster:", offline.Commands},
 	{"see", "See what there is, and why:", see.Commands},
 }

@@ -67,6 +67,19 @@ is 3 if that failed.
 	return command
 }
 
+// FollowLog prints the log of the driver of an application until the application has ended, as logs -f does.
+func FollowLog(ctx context.Context, o *cli.Options, namespace, named string) error {
+	v := &verbs{Options: o, connect: func() (*cluster, error) {
+		c, err := connect(o)
+		if err != nil {
+			return nil, err
+		}
+		c.namespace = namespace
+		return c, nil
+	}}
+	return (&logsOptions{verbs: v, follow: true, tail: -1}).run(ctx, named, false)
+}
+
 func (l *logsOptions) run(ctx context.Context, name string, ofAttempt bool) error {
 	switch {
 	case l.executor != "" && l.all:

@@ -1,0 +1,160 @@
+package submit
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/rand"
+
+	"github.com/firesteel-dev/firesteel/pkg/check"
+	"github.com/firesteel-dev/firesteel/pkg/cli"
+	"github.com/firesteel-dev/firesteel/pkg/config"
+	"github.com/firesteel-dev/firesteel/pkg/finding"
+	"github.com/firesteel-dev/firesteel/pkg/sparksubmit"
+)
+
+const (
+	// fieldManager is the name under which the command writes.
+	fieldManager = "kubectl-spark"
+	// maxNames bounds how many names are tried.
+	maxNames = 5
+	// suffixLength is the length of what makes a name unique.
+	suffixLength = 5
+)
+
+// submit creates the application of a command line.
+func (s *submitter) submit(ctx context.Context, submission *sparksubmit.Submission) error {
+	namespace, _, err := s.Namespace()
+	if err != nil {
+		return err
+	}
+	if s.sparkVersion != "" {
+		submission.SparkVersion = s.sparkVersion
+	}
+	if submission.SparkVersion == "" {
+		return errors.New("the version of Spark in the image is not known: write --spark-version, such as --spark-version 4.1.0")
+	}
+	api, resource, err := s.chooseAPI()
+	if err != nil {
+		return err
+	}
+	base, same := sparksubmit.ObjectName(submission.Name)
+	unique := s.Program == cli.SparkSubmit || !submission.Named || !same
+	for try := range maxNames {
+		name := base
+		if unique || try > 0 {
+			name += "-" + rand.String(suffixLength)
+		}
+		object, err := s.manifest(submission, api, resource, name, namespace)
+		if err != nil {
+			return err
+		}
+		created, err := s.create(ctx, resource, object)
+		switch {
+		case apierrors.IsAlreadyExists(err):
+			continue
+		case err != nil:
+			return err
+		}
+		if !unique && try > 0 && s.dryRun == cli.DryRunNone {
+			s.Warn(fmt.Sprintf("%s/%s exists already, so this run is %s", resource.GroupResource(), base, name))
+		}
+		return s.created(ctx, resource, created, s.Program == cli.SparkSubmit && submission.Waits())
+	}
+	return fmt.Errorf("names that begin with %s are taken in the namespace %s: write another --name", base, namespace)
+}
+
+// manifest returns the object of a submission in an API, for which no error was found.
+func (s *submitter) manifest(
+	submission *sparksubmit.Submission, api api, resource schema.GroupVersionResource, name, namespace string,
+) (*unstructured.Unstructured, error) {
+	content, found := api.manifest(submission, name, namespace)
+	object := &unstructured.Unstructured{Object: content}
+	object.SetAPIVersion(resource.GroupVersion().String())
+	examined, err := s.examine(object)
+	if err != nil {
+		return nil, err
+	}
+	return object, s.report(append(found, submission.Located(examined)...))
+}
+
+// settings are those by which a submission is judged: the defaults of a release. Which account drivers get if the application names none is
+// not known here.
+func settings() *config.Config {
+	s := config.Default()
+	s.Defaults.DriverServiceAccount, s.Kubeflow.DriverServiceAccount = anyAccount, anyAccount
+	return s
+}
+
+const anyAccount = "default"
+
+// examine returns what is found about an object. What depends on the settings of the cluster is found by its operator.
+func (s *submitter) examine(object *unstructured.Unstructured) (finding.List, error) {
+	encoded, err := json.Marshal(object.Object)
+	if err != nil {
+		return nil, err
+	}
+	decoded, err := check.Decode(encoded)
+	if err != nil {
+		return nil, err
+	}
+	found, _ := check.Examine(decoded, settings(), s.Now(), check.AsBuilt)
+	return found, nil
+}
+
+// report prints warnings, and returns the errors as one.
+func (s *submitter) report(found finding.List) error {
+	for _, warning := range found.Of(finding.Warning) {
+		s.Warn(warning.Error())
+	}
+	if refused := found.Of(finding.Error); len(refused) > 0 {
+		return errors.New(refused.String())
+	}
+	return nil
+}
+
+// create creates an object, unless --dry-run says otherwise.
+func (s *submitter) create(ctx context.Context, resource schema.GroupVersionResource, object *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	if s.dryRun == cli.DryRunClient {
+		return object, nil
+	}
+	client, err := s.Dynamic()
+	if err != nil {
+		return nil, err
+	}
+	return client.Resource(resource).Namespace(object.GetNamespace()).Create(ctx, object,
+		metav1.CreateOptions{DryRun: s.dryRun.Options(), FieldManager: fieldManager})
+}
+
+// created prints what was created, and waits if that is asked for.
+func (s *submitter) created(ctx context.Context, resource schema.GroupVersionResource, object *unstructured.Unstructured, waits bool) error {
+	if s.output.Format() != "" {
+		if err := s.output.Print(object, s.Out); err != nil {
+			return err
+		}
+	} else if _, err := fmt.Fprintf(s.Out, "%s/%s created%s\n", resource.GroupResource(), object.GetName(), s.dryRunNote()); err != nil {
+		return err
+	}
+	if s.dryRun != cli.DryRunNone || !waits && !s.wait && !s.watch && !s.logs {
+		return nil
+	}
+	return s.follow(ctx, resource, object)
+}
+
+// dryRunNote is what kubectl prints, too.
+func (s *submitter) dryRunNote() string {
+	switch s.dryRun {
+	case cli.DryRunClient:
+		return " (dry run)"
+	case cli.DryRunServer:
+		return " (server dry run)"
+	default:
+		return ""
+	}
+}

@@ -1,0 +1,236 @@
+package submit
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/firesteel-dev/firesteel/pkg/applications"
+	"github.com/firesteel-dev/firesteel/pkg/cli"
+	"github.com/firesteel-dev/firesteel/pkg/cli/target"
+	"github.com/firesteel-dev/firesteel/pkg/overview"
+	"github.com/firesteel-dev/firesteel/pkg/sparksubmit"
+)
+
+const (
+	driverSelector = "spark-role=driver"
+	// maxDrivers bounds how many drivers of a namespace are read.
+	maxDrivers = 10_000
+	graceKey   = "spark.kubernetes.appKillPodDeletionGracePeriod"
+)
+
+// drivers are the drivers that a submission ID names.
+type drivers struct {
+	kube            kubernetes.Interface
+	namespace, name string
+	pods            []corev1.Pod
+}
+
+// find returns the drivers of a submission ID, which is Spark's NAMESPACE:NAME or NAME. An asterisk at its end stands for any characters.
+// NAME is that of a driver Pod, or of an application.
+func (s *submitter) find(ctx context.Context, id string) (*drivers, error) {
+	namespace, name, qualified := strings.Cut(id, ":")
+	if !qualified {
+		namespace, name = "", id
+	}
+	if name == "" {
+		return nil, cli.Usage("submission ID %q names no driver: write NAMESPACE:NAME", id)
+	}
+	ofConnection, _, err := s.Namespace()
+	if err != nil {
+		return nil, err
+	}
+	namespace = cmp.Or(namespace, ofConnection)
+	kube, err := s.Kubernetes()
+	if err != nil {
+		return nil, err
+	}
+	list, err := kube.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{LabelSelector: driverSelector, Limit: maxDrivers})
+	if err != nil {
+		return nil, err
+	}
+	found := &drivers{kube: kube, namespace: namespace, name: name}
+	prefix, isPattern := strings.CutSuffix(name, "*")
+	for i := range list.Items {
+		pod := &list.Items[i]
+		if isPattern && strings.HasPrefix(pod.Name, prefix) || !isPattern && (pod.Name == name || isDriverOf(pod, name)) {
+			found.pods = append(found.pods, *pod)
+		}
+	}
+	return found, nil
+}
+
+// isDriverOf reports whether a Pod has the label of an application with that name.
+func isDriverOf(pod *corev1.Pod, application string) bool {
+	for _, api := range applications.APIs() {
+		if pod.Labels[api.LabelApplication] == application {
+			return true
+		}
+	}
+	return false
+}
+
+// notFound reports that a submission ID names nothing.
+func (d *drivers) notFound() error {
+	return fmt.Errorf("application not found: no driver Pod and no application in the namespace %s is %q: kubectl spark list shows what there is", d.namespace, d.name)
+}
+
+// status prints the states of drivers, as spark-submit --status does.
+func (s *submitter) status(ctx context.Context, id string) error {
+	found, err := s.find(ctx, id)
+	if err != nil {
+		return err
+	}
+	for i := range found.pods {
+		if err := printDriver(s.Out, &found.pods[i]); err != nil {
+			return err
+		}
+	}
+	if len(found.pods) > 0 {
+		return nil
+	}
+	application, err := s.application(ctx, found)
+	if err != nil {
+		return err
+	}
+	return printFields(s.Out, [][2]string{
+		{"application name", application.Name()}, {"namespace", application.Namespace()}, {"state", application.State}, {"message", application.Message},
+	})
+}
+
+// application returns the application of a submission ID that has no driver Pod.
+func (s *submitter) application(ctx context.Context, d *drivers) (*overview.Object, error) {
+	if strings.HasSuffix(d.name, "*") {
+		return nil, d.notFound()
+	}
+	client, err := s.Dynamic()
+	if err != nil {
+		return nil, err
+	}
+	for _, kind := range target.Of(overview.Application) {
+		var read *unstructured.Unstructured
+		_, err := kind.Served(func(resource schema.GroupVersionResource) (err error) {
+			read, err = client.Resource(resource).Namespace(d.namespace).Get(ctx, d.name, metav1.GetOptions{})
+			return err
+		})
+		switch {
+		case apierrors.IsNotFound(err): // the kind, or the object
+		case err != nil:
+			return nil, err
+		default:
+			return overview.Read(read)
+		}
+	}
+	return nil, d.notFound()
+}
+
+// printDriver prints what Spark prints of a driver Pod.
+func printDriver(out io.Writer, pod *corev1.Pod) error {
+	rows := [][2]string{
+		{"pod name", pod.Name}, {"namespace", pod.Namespace}, {"labels", labels(pod)}, {"pod uid", string(pod.UID)},
+		{"creation time", timeOf(&pod.CreationTimestamp)}, {"service account name", pod.Spec.ServiceAccountName}, {"node name", orNone(pod.Spec.NodeName)},
+		{"start time", timeOf(pod.Status.StartTime)}, {"phase", string(pod.Status.Phase)}, {"container status", containers(pod)},
+	}
+	return printFields(out, rows)
+}
+
+func printFields(out io.Writer, rows [][2]string) error {
+	var text strings.Builder
+	text.WriteString("Application status (driver):\n")
+	for _, row := range rows {
+		fmt.Fprintf(&text, "\t %s: %s\n", row[0], orNone(row[1]))
+	}
+	_, err := io.WriteString(out, text.String())
+	return err
+}
+
+func labels(pod *corev1.Pod) string {
+	return strings.ReplaceAll(metav1.FormatLabelSelector(&metav1.LabelSelector{MatchLabels: pod.Labels}), "=", " -> ")
+}
+
+func timeOf(instant *metav1.Time) string {
+	if instant == nil || instant.IsZero() {
+		return ""
+	}
+	return instant.UTC().Format(time.RFC3339)
+}
+
+func orNone(text string) string {
+	if text == "" {
+		return "N/A"
+	}
+	return text
+}
+
+// containers returns the states of a Pod's containers.
+func containers(pod *corev1.Pod) string {
+	var states []string
+	for i := range pod.Status.ContainerStatuses {
+		states = append(states, containerState(&pod.Status.ContainerStatuses[i]))
+	}
+	return strings.Join(states, ", ")
+}
+
+func containerState(container *corev1.ContainerStatus) string {
+	switch state := container.State; {
+	case state.Terminated != nil:
+		return fmt.Sprintf("%s terminated with exit code %d (%s)", container.Name, state.Terminated.ExitCode, state.Terminated.Reason)
+	case state.Waiting != nil:
+		return fmt.Sprintf("%s waiting (%s)", container.Name, state.Waiting.Reason)
+	default:
+		return container.Name + " running"
+	}
+}
+
+// kill deletes drivers, as spark-submit --kill does.
+func (s *submitter) kill(ctx context.Context, id string, submission *sparksubmit.Submission) error {
+	options := metav1.DeleteOptions{DryRun: s.dryRun.Options()}
+	if grace, set := submission.Properties[graceKey]; set {
+		seconds, err := strconv.ParseUint(grace, 10, 31)
+		if err != nil {
+			return cli.Usage("--conf %s %q is no number of seconds", graceKey, grace)
+		}
+		period := int64(seconds)
+		options.GracePeriodSeconds = &period
+	}
+	found, err := s.find(ctx, id)
+	if err != nil {
+		return err
+	}
+	if len(found.pods) == 0 {
+		application, err := s.application(ctx, found)
+		if err != nil {
+			return err
+		}
+		return fmt.Errorf("%s has no driver Pod: kubectl delete %s %s removes it", application.Name(), application.Source.GetKind(), application.Name())
+	}
+	for i := range found.pods {
+		if err := s.killDriver(ctx, found.kube, &found.pods[i], options); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *submitter) killDriver(ctx context.Context, kube kubernetes.Interface, pod *corev1.Pod, options metav1.DeleteOptions) error {
+	if s.dryRun != cli.DryRunClient {
+		options.Preconditions = metav1.NewUIDPreconditions(string(pod.UID))
+		err := kube.CoreV1().Pods(pod.Namespace).Delete(ctx, pod.Name, options)
+		if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
+			return err
+		}
+	}
+	_, err := fmt.Fprintf(s.Out, "Deleting driver pod: %s.%s\n", pod.Name, s.dryRunNote())
+	return err
+}

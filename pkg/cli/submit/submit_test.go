@@ -1,0 +1,197 @@
+package submit_test
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/firesteel-dev/firesteel/pkg/cli"
+	"github.com/firesteel-dev/firesteel/pkg/cli/root"
+)
+
+var update = flag.Bool("update", false, "write the golden files instead of comparing")
+
+// run runs a command line under the name of a program.
+func run(t *testing.T, program string, args ...string) (code int, out, errOut string) {
+	t.Helper()
+	for _, variable := range []string{"KUBECONFIG", "SPARK_HOME", "SPARK_CONF_DIR", "MASTER", "DEPLOY_MODE", "SPARK_REMOTE"} {
+		t.Setenv(variable, "")
+	}
+	t.Setenv("HOME", t.TempDir())
+	streams, in, stdout, stderr := genericiooptions.NewTestIOStreams()
+	in.WriteString(manifest)
+	o := cli.NewOptions(program, streams)
+	o.Now = func() time.Time { return time.Date(2026, 11, 26, 12, 0, 0, 0, time.UTC) }
+	code = o.Run(t.Context(), root.New(o), args)
+	return code, stdout.String(), stderr.String()
+}
+
+const manifest = `apiVersion: spark.apache.org/v1
+kind: SparkApplication
+metadata: {name: pi}
+spec:
+  mainClass: Pi
+  jars: local:///pi.jar
+  runtimeVersions: {sparkVersion: 4.1.0}
+`
+
+const image = "spark.kubernetes.container.image=apache/spark:4.1.0"
+
+// dry is a command line that needs no cluster.
+func dry(args ...string) []string { return append([]string{"submit", "--dry-run=client"}, args...) }
+
+func TestACommandLineBecomesAManifestOfEachAPI(t *testing.T) {
+	template := filepath.Join(t.TempDir(), "driver.yaml")
+	if err := os.WriteFile(template, []byte("metadata: {labels: {a: b}}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, args := range map[string][]string{
+		"apache":   {"--conf", "spark.kubernetes.driver.podTemplateFile=" + template, "--proxy-user", "alice"},
+		"kubeflow": {"--api", "kubeflow", "--conf", "spark.kubernetes.driver.podTemplateFile=" + template, "--proxy-user", "alice"},
+		"early":    {"--api", "spark-operator.k8s.io"},
+	} {
+		all := append(dry("-oyaml", "-n", "team-a", "--name", "pi", "--class", "a.B", "--driver-memory", "2g", "--conf", image), args...)
+		code, out, errOut := run(t, cli.Plugin, append(all, "local:///pi.jar", "-n", "10")...)
+		if code != 0 || errOut != "" {
+			t.Errorf("%s: %d %s", name, code, errOut)
+		}
+		golden(t, name+".yaml", out)
+	}
+}
+
+func TestTheHelpIsThatOfSparkSubmitAndOfKubectl(t *testing.T) {
+	_, out, _ := run(t, cli.Plugin, "submit", "--help")
+	out = strings.ReplaceAll(out, os.Getenv("HOME"), "$HOME")
+	golden(t, "help.txt", out)
+}
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	file := filepath.Join("testdata", name+".golden")
+	if *update {
+		if err := os.MkdirAll("testdata", 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", name, diff)
+	}
+}
+
+func TestNamesOfObjects(t *testing.T) {
+	for _, test := range []struct {
+		program, name string
+		// prefix is the beginning, and unique whether more follows.
+		prefix string
+		unique bool
+	}{
+		{cli.Plugin, "etl", "etl", false},
+		{cli.Plugin, "Spark Pi", "spark-pi", true},
+		{cli.Plugin, "", "b-c", true},
+		{cli.SparkSubmit, "etl", "etl", true},
+	} {
+		args := []string{"--dry-run", "--class", "a.BC", "--conf", image}
+		if test.name != "" {
+			args = append(args, "--name", test.name)
+		} else {
+			args = append(args, "--class", "a.bC")
+		}
+		if test.program == cli.Plugin {
+			args = append([]string{"submit"}, args...)
+		}
+		code, out, errOut := run(t, test.program, append(args, "local:///pi.jar")...)
+		name := strings.TrimSuffix(strings.TrimPrefix(out, "sparkapplications.spark.apache.org/"), " created (dry run)\n")
+		if code != 0 || !strings.HasPrefix(name, test.prefix) || (len(name) > len(test.prefix)) != test.unique {
+			t.Errorf("%+v: %q %s", test, out, errOut)
+		}
+	}
+}
+
+func TestErrorsSayWhatIsWrongAndWhatToDo(t *testing.T) {
+	bad := filepath.Join(t.TempDir(), "bad.yaml")
+	if err := os.WriteFile(bad, []byte("hello\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const jar = "local:///pi.jar"
+	for _, test := range []struct {
+		args []string
+		code int
+		want string
+	}{
+		{[]string{"submit"}, 1, "error: Must specify a primary resource (JAR or Python or R file): write it after the options"},
+		{[]string{"submit", "--clas", "B", jar}, 2, "error: unrecognized option: --clas (kubectl spark submit --help shows the usage)\n"},
+		{[]string{"submit", "-n"}, 2, "error: missing argument for option '-n' (kubectl"},
+		{[]string{"submit", "--watch=maybe", jar}, 2, `error: --watch "maybe" cannot be read (`},
+		{[]string{"submit", "-o", "xml", jar}, 2, "error: -o xml is no format: write one of json, yaml, name, jsonpath=TEMPLATE (kubectl"},
+		{[]string{"submit", "--usage-error"}, 2, "error: this is no command line of spark-submit (kubectl spark submit --help shows the usage)\n"},
+		{dry("--api", "other", "--conf", image, "--class", "B", jar), 2, `error: --api "other" is no API: write one of apache, kubeflow, early (kubectl`},
+		{dry("--class", "B", jar), 1, "error: the version of Spark in the image is not known: write --spark-version, such as --spark-version 4.1.0\n"},
+		{dry("--class", "B", "--conf", image, "/home/me/pi.jar"), 1, `error: the application file "/home/me/pi.jar" is a file of the submitting host, which an operator cannot read: write local:///path for a file in the image`},
+		{dry("--class", "B", "--conf", image, "--jars", "a.jar", jar), 1, `error: --jars "a.jar" is a file of the submitting host, which an operator cannot read: write local:///path`},
+		{dry("--class", "B", "--conf", image, "--driver-memory", "1.5g", jar), 1, `error: --driver-memory "1.5g" is not a`},
+		{dry("--class", "B", "--conf", image, "--conf", "spark.executor.cores=many", jar), 1, `error: --conf spark.executor.cores "many" is`},
+		{dry("--class", "B", "--conf", image, "-n", "a", "--conf", "spark.kubernetes.namespace=b", jar), 2, `error: --namespace "a" contradicts spark.kubernetes.namespace "b": leave one of them out (kubectl`},
+		{dry("--api", "early", "--proxy-user", "u", "--class", "B", "--conf", image, jar), 1, `error: --proxy-user "u" has no field in spark-operator.k8s.io: choose another API, such as --api sparkoperator.k8s.io` + "\n"},
+		{[]string{"submit", "-f", "none.yaml"}, 1, "error: none.yaml cannot be read (no such file or directory): name a file"},
+		{[]string{"submit", "-f", bad}, 1, "error: " + bad + ":1: the manifest is no object with apiVersion and kind"},
+		{[]string{"submit", "-f", bad, jar}, 2, "error: -f names a manifest, which cannot go with options of spark-submit or an application file: leave one of them out (kubectl"},
+		{[]string{"submit", "--conf", "spark.kubernetes.authenticate.submission.oauthTokenFile=none", "--conf", image, "--class", "B", jar}, 1, "error: --conf spark.kubernetes.authenticate.submission.oauthTokenFile cannot be read ("},
+		{[]string{"submit", "--logs", "-w", jar}, 2, "error: --logs and --watch print to the same place: leave one of them out (kubectl"},
+		{[]string{"submit", "--kill", "ns:"}, 2, `error: submission ID "ns:" names no driver: write NAMESPACE:NAME (kubectl`},
+		{[]string{"submit", "--kill", "a", "--conf", "spark.kubernetes.appKillPodDeletionGracePeriod=soon"}, 2, `error: --conf spark.kubernetes.appKillPodDeletionGracePeriod "soon" is no number of seconds (kubectl`},
+	} {
+		code, out, errOut := run(t, cli.Plugin, test.args...)
+		lines := strings.SplitAfter(errOut, "\n")
+		if code != test.code || !strings.HasPrefix(errOut, test.want) || len(lines) != 2 || out != "" {
+			t.Errorf("%q: %d %s%s\nwant %d %s", test.args, code, out, errOut, test.code, test.want)
+		}
+	}
+}
+
+func TestWarningsDoNotStopASubmission(t *testing.T) {
+	code, out, errOut := run(t, cli.Plugin, dry("--queue", "q", "--name", "pi", "--class", "B", "--conf", image, "local:///pi.jar")...)
+	if code != 0 || out != "sparkapplications.spark.apache.org/pi created (dry run)\n" || !strings.HasPrefix(errOut, `Warning: --queue "q" has no effect on Kubernetes`) {
+		t.Errorf("%d %s%s", code, out, errOut)
+	}
+}
+
+func TestAManifestOfTheStandardInput(t *testing.T) {
+	code, out, errOut := run(t, cli.Plugin, dry("-f", "-", "-o", "jsonpath={.metadata.namespace}/{.metadata.name}")...)
+	if code != 0 || out != "default/pi" || errOut != "" {
+		t.Errorf("%d %s%s", code, out, errOut)
+	}
+}
+
+func TestVersionAndHelpAreOptionsOfSparkSubmit(t *testing.T) {
+	for _, option := range []string{"--version", "--help"} {
+		if code, out, errOut := run(t, cli.SparkSubmit, option); code != 0 || out == "" || errOut != "" {
+			t.Errorf("%s: %d %s%s", option, code, out, errOut)
+		}
+	}
+}
+
+func TestOptionsAreCompleted(t *testing.T) {
+	_, out, _ := run(t, cli.Completion, "submit", "--dr")
+	want := "--dry-run\n--driver-memory\n--driver-java-options\n--driver-library-path\n--driver-class-path\n--driver-cores\n--driver-default-class-path\n:4\n"
+	var names strings.Builder
+	for line := range strings.Lines(out) {
+		name, _, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+		names.WriteString(name + "\n")
+	}
+	if names.String() != want {
+		t.Errorf("they are\n%s", out)
+	}
+}

@@ -1,0 +1,170 @@
+package integration
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/firesteel-dev/firesteel/pkg/cli"
+	"github.com/firesteel-dev/firesteel/pkg/cli/root"
+)
+
+// commandLine is what a command line of kubectl spark did.
+type commandLine struct {
+	code        int
+	out, errOut string
+}
+
+// cli runs a command line under the name of a program, in the namespace of the env.
+func (s *env) cli(ctx context.Context, program string, args ...string) commandLine {
+	s.Helper()
+	streams, _, out, errOut := genericiooptions.NewTestIOStreams()
+	o := cli.NewOptions(program, streams)
+	args = append([]string{"--kubeconfig", s.Plane.Kubeconfig(), "--namespace", s.ns}, args...)
+	if program == cli.Plugin {
+		args = append(args[4:5:5], append(args[:4:4], args[5:]...)...) // the verb first
+	}
+	code := o.Run(ctx, root.New(o), args)
+	return commandLine{code, out.String(), errOut.String()}
+}
+
+const piJar = "local:///opt/spark/examples/jars/spark-examples.jar"
+
+// piLine is Spark's own example, as its documentation submits it.
+var piLine = []string{
+	"--deploy-mode", "cluster", "--class", "org.apache.spark.examples.SparkPi", "--name", "pi", "--conf", "spark.executor.instances=5",
+	"--conf", "spark.kubernetes.container.image=apache/spark:4.1.0", piJar,
+}
+
+func TestCommandLineOfSparkSubmitRunsItsDriver(t *testing.T) {
+	t.Parallel()
+	s := newEnv(t).sharesController()
+	master := "k8s://" + s.Plane.Admin().Host
+	if got := s.cli(t.Context(), cli.Plugin, append([]string{"submit", "--master", master}, piLine...)...); got.code != 0 || got.out != "sparkapplications.spark.apache.org/pi created\n" || got.errOut != "" {
+		t.Fatalf("submit: %+v", got)
+	}
+	d := s.driver("pi", 0)
+	if args := strings.Join(d.Spec.Containers[0].Args, " "); !strings.HasSuffix(args, "--class org.apache.spark.examples.SparkPi "+piJar) {
+		t.Errorf("the driver is started with %s", args)
+	}
+	for _, id := range []string{"pi", d.Name, s.ns + ":" + d.Name, "pi*"} {
+		if got := s.cli(t.Context(), cli.Plugin, "submit", "--status", id, "--master", master); got.code != 0 || !strings.Contains(got.out, "pod name: "+d.Name) {
+			t.Errorf("status of %s: %+v", id, got)
+		}
+	}
+	if got := s.cli(t.Context(), cli.Plugin, append([]string{"submit"}, piLine...)...); got.code != 0 || !strings.Contains(got.errOut, "pi exists already, so this run is pi-") {
+		t.Errorf("submitted again: %+v", got)
+	}
+	if got := s.cli(t.Context(), cli.Plugin, "submit", "--kill", "pi"); got.code != 0 || got.out != "Deleting driver pod: "+d.Name+".\n" {
+		t.Errorf("kill: %+v", got)
+	}
+	if got := s.cli(t.Context(), cli.Plugin, "submit", "--status", "none"); got.code != 1 || !strings.HasPrefix(got.errOut, "error: application not found: ") {
+		t.Errorf("status of none: %+v", got)
+	}
+}
+
+func TestSparkSubmitWaitsForTheEndAndReportsIt(t *testing.T) {
+	t.Parallel()
+	s := newEnv(t).sharesController()
+	for _, test := range []struct {
+		name string
+		exit int32
+		code int
+	}{{"good", 0, 0}, {"bad", 1, 3}} {
+		ended := make(chan commandLine, 1)
+		args := append([]string{}, piLine...)
+		args[5] = test.name
+		go func() { ended <- s.cli(t.Context(), cli.SparkSubmit, args...) }()
+		name := s.untilSubmitted(test.name)
+		s.run(name, 0).exit(test.exit)
+		got := <-ended
+		if got.code != test.code || !strings.Contains(got.out, "RunningHealthy") || (test.code == 3) != strings.Contains(got.errOut, "failed: ") {
+			t.Errorf("%s: %+v", test.name, got)
+		}
+	}
+	if got := s.cli(t.Context(), cli.SparkSubmit, append([]string{"--conf", "spark.kubernetes.submission.waitAppCompletion=false"}, piLine...)...); got.code != 0 {
+		t.Errorf("without waiting: %+v", got)
+	}
+}
+
+func TestFollowingTheLogOfASubmissionEndsWithTheApplication(t *testing.T) {
+	t.Parallel()
+	s := newEnv(t).sharesController()
+	ended := make(chan commandLine, 1)
+	go func() { ended <- s.cli(t.Context(), cli.Plugin, append([]string{"submit", "--logs"}, piLine...)...) }()
+	s.run("pi", 0).exit(1)
+	if got := <-ended; got.code != 3 || !strings.Contains(got.errOut, "pi failed") {
+		t.Errorf("it is %+v", got)
+	}
+}
+
+// untilSubmitted waits for an application whose name begins with a prefix, and returns the name.
+func (s *env) untilSubmitted(prefix string) (name string) {
+	s.Helper()
+	s.must(wait.PollUntilContextTimeout(s.Context(), pollInterval, timeout, true, func(ctx context.Context) (bool, error) {
+		list, err := s.apps().List(ctx, metav1.ListOptions{})
+		if err != nil {
+			return false, err
+		}
+		for i := range list.Items {
+			if strings.HasPrefix(list.Items[i].Name, prefix+"-") {
+				name = list.Items[i].Name
+			}
+		}
+		return name != "", nil
+	}))
+	return name
+}
+
+func TestAUserWhoStopsWaitingIsToldThatTheApplicationGoesOn(t *testing.T) {
+	t.Parallel()
+	s := newEnv(t).sharesController()
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan commandLine, 1)
+	go func() { ended <- s.cli(ctx, cli.Plugin, append([]string{"submit", "--watch"}, piLine...)...) }()
+	s.driver("pi", 0)
+	stop()
+	if got := <-ended; got.code != 130 || !strings.Contains(got.errOut, "pi goes on: kubectl spark get pi shows it") {
+		t.Errorf("it is %+v", got)
+	}
+}
+
+func TestManifestsAreSubmitted(t *testing.T) {
+	t.Parallel()
+	s := newEnv(t)
+	file := filepath.Join(t.TempDir(), "apps.yaml")
+	const apache = "apiVersion: spark.apache.org/v1\nkind: SparkApplication\nmetadata: {name: one}\nspec: {mainClass: Pi, jars: local:///pi.jar, runtimeVersions: {sparkVersion: 4.1.0}}\n"
+	const kubeflow = "---\napiVersion: sparkoperator.k8s.io/v1beta2\nkind: SparkApplication\nmetadata: {generateName: two-}\nspec: {type: Scala, mode: cluster, sparkVersion: 4.1.0, image: spark, mainClass: Pi, mainApplicationFile: local:///pi.jar, driver: {}, executor: {}}\n"
+	s.must(os.WriteFile(file, []byte(apache+kubeflow), 0o600))
+	if got := s.cli(t.Context(), cli.Plugin, "submit", "-f", file); got.code != 0 || !strings.HasPrefix(got.out, "sparkapplications.spark.apache.org/one created\nsparkapplications.sparkoperator.k8s.io/two-") {
+		t.Errorf("the first time: %+v", got)
+	}
+	if got := s.cli(t.Context(), cli.Plugin, "submit", "-f", file); got.code != 1 || !strings.Contains(got.errOut, "one exists already in the namespace") {
+		t.Errorf("the second time: %+v", got)
+	}
+}
+
+func TestASubmissionOfEachAPIIsAcceptedByTheAPIServer(t *testing.T) {
+	t.Parallel()
+	s := newEnv(t)
+	for api, group := range map[string]string{"apache": "spark.apache.org", "kubeflow": "sparkoperator.k8s.io"} {
+		args := append([]string{"submit", "--dry-run=server", "--api", api}, piLine...)
+		if got := s.cli(t.Context(), cli.Plugin, args...); got.code != 0 || got.out != "sparkapplications."+group+"/pi created (server dry run)\n" || got.errOut != "" {
+			t.Errorf("%s: %+v", api, got)
+		}
+	}
+	got := s.cli(t.Context(), cli.Plugin, append([]string{"submit", "--api", "apache", "--as", "nobody"}, piLine...)...)
+	if got.code != 1 || !strings.Contains(got.errOut, "ask for the right, or choose another user") {
+		t.Errorf("without rights: %+v", got)
+	}
+	got = s.cli(t.Context(), cli.Plugin, append([]string{"submit", "--master", "k8s://https://127.0.0.1:1"}, piLine...)...)
+	if got.code != 1 || !strings.Contains(got.errOut, "the API server does not answer: ") {
+		t.Errorf("at another master: %+v", got)
+	}
+}
