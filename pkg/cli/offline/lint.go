@@ -156,13 +156,21 @@ func (l *lint) checkOne(one *input, settings *settings) ([]found, error) {
 	return all, nil
 }
 
-// examine asks the checks of Firesteel first: their words are better than those of the schema.
+// examine asks the checks of Firesteel first: their words are better than those of the schema. What it says of the metadata comes before both: names
+// of other objects are made of it.
 func (l *lint) examine(one *input, settings *settings) (finding.List, error) {
 	list, _ := check.Examine(one.object, settings.Config, l.Now(), check.AsBuilt)
 	bySchema, err := l.schemas.Check(one.Header.GroupVersionKind().GroupKind(), one.JSON)
 	if err != nil {
 		return nil, err
 	}
+	var metadata finding.List
+	for _, f := range bySchema {
+		if f.Reason == schema.ReasonMetadata {
+			metadata.Add(f)
+		}
+	}
+	list = append(metadata, list.Beside(metadata)...)
 	for _, f := range bySchema.Beside(list) {
 		named := func(other finding.Finding) bool {
 			return other.Field == "" && f.Field != "" && strings.Contains(other.Text, f.Field)

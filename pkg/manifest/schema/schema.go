@@ -121,7 +121,9 @@ func (s *Schemas) Check(kind kubeschema.GroupKind, manifest []byte) (finding.Lis
 	slices.Sort(pruned.unknown)
 	found := checkMetadata(object)
 	for _, err := range known.validator.Validate(object).Errors {
-		found.Add(findingOf(err))
+		f := findingOf(err)
+		f.Field = pathOf(known.schema, f.Field)
+		found.Add(f)
 	}
 	found.WarnOfUnknown(pruned.unknown)
 	return found, nil
@@ -145,6 +147,9 @@ func findingOf(err error) finding.Finding {
 		f.Message, f.Remedy = "is no value of the field", "write one of "+strings.Join(values, ", ")
 	case openapierrors.InvalidTypeCode:
 		f.Value, f.Message, f.Remedy = nil, "has the wrong type", "write a value of the type "+typeIn(refused.Error())
+		if typeIn(refused.Error()) == "string" && isScalar(refused.Value) {
+			f.Message, f.Remedy = "is no text", "write it in quotes"
+		}
 	default:
 		_, problem, found := strings.Cut(refused.Error(), " in body ")
 		if !found {
@@ -163,6 +168,50 @@ func shown(value any) any {
 	default:
 		return nil
 	}
+}
+
+// isScalar reports whether a value, or the type that the validator names in its place, becomes a text by quotes.
+func isScalar(value any) bool {
+	switch value := value.(type) {
+	case string:
+		return value == "number" || value == "integer" || value == "boolean"
+	case int64, float64, bool:
+		return true
+	default:
+		return false
+	}
+}
+
+// pathOf returns a path of the validation in the form of all findings: keys that people choose are in brackets, since they may have dots.
+func pathOf(schema *spec.Schema, path string) string {
+	shown, rest := "", path
+	for schema != nil && rest != "" {
+		name, after, found := property(schema, rest)
+		switch {
+		case found:
+			child := schema.Properties[name]
+			schema, rest = &child, strings.TrimPrefix(after, ".")
+			shown = strings.TrimPrefix(shown+"."+name, ".")
+		case rest[0] == '[' && schema.Items != nil && schema.Items.Schema != nil:
+			index, after, _ := strings.Cut(rest, "]")
+			schema, rest, shown = schema.Items.Schema, strings.TrimPrefix(after, "."), shown+index+"]"
+		case schema.AdditionalProperties != nil:
+			return finding.Entry(shown, rest)
+		default:
+			return path
+		}
+	}
+	return shown
+}
+
+// property returns the property of a schema with which a path begins, and the rest of the path.
+func property(schema *spec.Schema, path string) (name, rest string, found bool) {
+	end := strings.IndexAny(path, ".[")
+	if end < 0 {
+		end = len(path)
+	}
+	_, found = schema.Properties[path[:end]]
+	return path[:end], path[end:], found
 }
 
 // typeIn returns the type in a message such as: spec.x in body must be of type integer: "string".
@@ -215,6 +264,9 @@ func (p *pruner) fields(object map[string]any, schema *spec.Schema, path string,
 	}
 }
 
+// ReasonMetadata is the reason of findings about the metadata of an object.
+const ReasonMetadata = "Metadata"
+
 // checkMetadata checks the metadata as the API server does for each kind.
 func checkMetadata(object map[string]any) finding.List {
 	given, err := utiljson.Marshal(object["metadata"])
@@ -225,10 +277,14 @@ func checkMetadata(object map[string]any) finding.List {
 	if metadata.Namespace == "" {
 		metadata.Namespace = metav1.NamespaceDefault
 	}
+	if metadata.Name == "" && metadata.GenerateName != "" {
+		const generated, longest = "xxxxx", 58
+		metadata.Name = metadata.GenerateName[:min(len(metadata.GenerateName), longest)] + generated // as the API server does
+	}
 	metadata.ManagedFields = nil
 	var found finding.List
 	for _, err := range validation.ValidateObjectMeta(&metadata, true, validation.NameIsDNSSubdomain, field.NewPath("metadata")) {
-		f := finding.Finding{Reason: "Metadata", Field: err.Field, Value: shown(err.BadValue), Message: "is refused, " + err.Detail, Remedy: "correct it"}
+		f := finding.Finding{Reason: ReasonMetadata, Field: err.Field, Value: shown(err.BadValue), Message: "is refused, " + err.Detail, Remedy: "correct it"}
 		if err.Type == field.ErrorTypeRequired {
 			f.Value, f.Message, f.Remedy = nil, finding.Missing, "set it"
 		}
