@@ -1,0 +1,147 @@
+// Package tunnel forwards a port of this machine to a page that a Pod serves.
+package tunnel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os/exec"
+	"runtime"
+
+	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/httpstream"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/portforward"
+	"k8s.io/client-go/transport/spdy"
+
+	"github.com/firesteel-dev/firesteel/pkg/cli"
+)
+
+// Flags are the flags of commands that forward a port.
+type Flags struct {
+	port, remotePort int
+	address          string
+	browser          bool
+}
+
+// AddTo adds the flags to a command. pod is what the Pod is to its users, such as driver.
+func (f *Flags) AddTo(command *cobra.Command, pod string) {
+	flags := command.Flags()
+	flags.IntVar(&f.port, "port", 0, "The port of this machine; 0 for any that is free.")
+	flags.IntVar(&f.remotePort, "remote-port", 0, "The port of the "+pod+"; 0 for that of its UI.")
+	flags.StringVar(&f.address, "address", "127.0.0.1", "The address of this machine at which it listens.")
+	flags.BoolVar(&f.browser, "browser", false, "Open the address in the browser.")
+}
+
+// Check returns a usage error if a flag has no port.
+func (f *Flags) Check() error {
+	const most = 65535
+	switch {
+	case f.port < 0 || f.port > most:
+		return cli.Usage("--port %d is no port", f.port)
+	case f.remotePort < 0 || f.remotePort > most:
+		return cli.Usage("--remote-port %d is no port", f.remotePort)
+	}
+	return nil
+}
+
+// Target is a page that a Pod serves.
+type Target struct {
+	Pod *corev1.Pod
+	// What is the Pod to its users, such as driver.
+	What string
+	// Port is that of the page, unless a flag names another one.
+	Port int
+}
+
+// Run forwards a port until the context or the connection ends, and prints its address.
+func (f *Flags) Run(ctx context.Context, o *cli.Options, cluster *rest.Config, to Target) error {
+	remote := to.Port
+	if f.remotePort > 0 {
+		remote = f.remotePort
+	}
+	dialer, err := portDialer(cluster, to.Pod)
+	if err != nil {
+		return err
+	}
+	stop, ready := make(chan struct{}), make(chan struct{})
+	forwarder, err := portforward.NewOnAddresses(dialer, []string{f.address}, []string{fmt.Sprintf("%d:%d", f.port, remote)}, stop, ready, io.Discard, o.ErrOut)
+	if err != nil {
+		return cli.Usage("--address %s or --port %d cannot be used (%v)", f.address, f.port, err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- forwarder.ForwardPorts() }()
+	defer close(stop)
+	select {
+	case <-ctx.Done():
+		return nil
+	case err := <-ended:
+		return fmt.Errorf("the port of Pod %s cannot be forwarded: %w", to.Pod.Name, orClosed(err))
+	case <-ready:
+	}
+	ports, err := forwarder.GetPorts()
+	if err != nil || len(ports) == 0 {
+		return fmt.Errorf("the port of Pod %s cannot be forwarded: %w", to.Pod.Name, orClosed(err))
+	}
+	address := fmt.Sprintf("http://%s:%d", f.address, ports[0].Local)
+	fmt.Fprintln(o.Out, address)
+	fmt.Fprintf(o.ErrOut, "It is port %d of %s Pod %s, until Ctrl-C.\n", remote, to.What, to.Pod.Name)
+	if f.browser {
+		if err := browse(address); err != nil {
+			o.Warn(fmt.Sprintf("no browser can be opened: %v", err))
+		}
+	}
+	select {
+	case <-ctx.Done(): // the user ended it
+		return nil
+	case err := <-ended:
+		if errors.Is(err, portforward.ErrLostConnectionToPod) || err == nil {
+			return fmt.Errorf("%s Pod %s has ended", to.What, to.Pod.Name)
+		}
+		return err
+	}
+}
+
+func orClosed(err error) error {
+	if err != nil {
+		return err
+	}
+	return errors.New("the connection was closed")
+}
+
+// portDialer connects to the ports of a Pod: by a web socket or, if the API server is older, by SPDY.
+func portDialer(cluster *rest.Config, pod *corev1.Pod) (httpstream.Dialer, error) {
+	client, err := kubernetes.NewForConfig(cluster)
+	if err != nil {
+		return nil, err
+	}
+	url := client.CoreV1().RESTClient().Post().Resource("pods").Namespace(pod.Namespace).Name(pod.Name).SubResource("portforward").URL()
+	transport, upgrader, err := spdy.RoundTripperFor(cluster)
+	if err != nil {
+		return nil, err
+	}
+	older := spdy.NewDialer(upgrader, &http.Client{Transport: transport}, http.MethodPost, url)
+	newer, err := portforward.NewSPDYOverWebsocketDialer(url, cluster)
+	if err != nil {
+		return nil, err
+	}
+	return portforward.NewFallbackDialer(newer, older, func(err error) bool {
+		return httpstream.IsUpgradeFailure(err) || httpstream.IsHTTPSProxyError(err)
+	}), nil
+}
+
+// browse opens an address in the browser.
+func browse(address string) error {
+	opener := []string{"xdg-open"}
+	switch runtime.GOOS {
+	case "darwin":
+		opener = []string{"open"}
+	case "windows":
+		opener = []string{"rundll32", "url.dll,FileProtocolHandler"}
+	}
+	return exec.Command(opener[0], append(opener[1:], address)...).Start() //nolint:gosec // the program is one of these, and the address is our own
+}
