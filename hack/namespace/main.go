@@ -11,16 +11,9 @@ import (
 	"log"
 	"os"
 
-	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/tools/clientcmd"
 
-	"github.com/firesteel-dev/firesteel/pkg/config"
-	"github.com/firesteel-dev/firesteel/pkg/namespaces"
 	"github.com/firesteel-dev/firesteel/pkg/namespaces/provision"
 )
 
@@ -43,40 +36,15 @@ func main() {
 }
 
 func run(ctx context.Context, client dynamic.Interface, installation, name string, out io.Writer) error {
-	if len(validation.IsDNS1123Label(name)) > 0 {
-		return fmt.Errorf("%q is not the name of a namespace: write one such as team-a", name)
+	if err := provision.CheckName(name); err != nil {
+		return err
 	}
-	template, err := readTemplate(ctx, client, installation)
+	template, err := provision.Template(ctx, client, installation)
 	if err != nil {
 		return err
 	}
-	report := func(result provision.Result) error {
+	return provision.Namespace(ctx, client, template, name, func(result provision.Result) error {
 		_, err := fmt.Fprintln(out, result)
 		return err
-	}
-	if err := provision.Create(ctx, client, report, namespaces.Namespace(template, name)); err != nil {
-		return err
-	}
-	return provision.Create(ctx, client, report, namespaces.Objects(template, name)...)
-}
-
-// readTemplate reads config-namespaces.
-func readTemplate(ctx context.Context, client dynamic.Interface, installation string) (namespaces.Template, error) {
-	found, err := client.Resource(corev1.SchemeGroupVersion.WithResource("configmaps")).Namespace(installation).
-		Get(ctx, config.NamespacesName, metav1.GetOptions{})
-	switch {
-	case apierrors.IsNotFound(err):
-		return namespaces.DefaultTemplate(), nil
-	case err != nil:
-		return namespaces.Template{}, fmt.Errorf("read the ConfigMap %s/%s: %w", installation, config.NamespacesName, err)
-	}
-	settings := &corev1.ConfigMap{}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(found.Object, settings); err != nil {
-		return namespaces.Template{}, fmt.Errorf("decode the ConfigMap %s/%s: %w", installation, config.NamespacesName, err)
-	}
-	template, err := config.NewNamespaces(settings)
-	if err != nil {
-		return namespaces.Template{}, err
-	}
-	return *template, nil
+	})
 }

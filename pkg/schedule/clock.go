@@ -15,6 +15,8 @@ import (
 type Clock struct {
 	// text is the schedule and its zone.
 	text string
+	// zone is the zone of the schedule.
+	zone *time.Location
 	// next returns the first instant after another; zero if there is none.
 	next func(after time.Time) time.Time
 	// between counts the instants between two, both exclusive; nil if they must be enumerated.
@@ -25,6 +27,9 @@ type Clock struct {
 
 // String returns the schedule with its zone, as it is in a record.
 func (c *Clock) String() string { return c.text }
+
+// Zone returns the zone in which users read the instants.
+func (c *Clock) Zone() *time.Location { return c.zone }
 
 // Period returns the time between instants, if it is always the same: @every.
 func (c *Clock) Period() (time.Duration, bool) { return c.period, c.period > 0 }
@@ -121,7 +126,7 @@ func Parse(text, timeZone string, since, now time.Time) (*Clock, *finding.Findin
 	if refusal != nil {
 		return nil, refusal
 	}
-	clock.text = expression + " " + location.String()
+	clock.text, clock.zone = expression+" "+location.String(), location
 	if clock.Next(now).IsZero() {
 		return nil, refuse(ReasonNeverFires, fieldSchedule, text, "it never fires: there is no such day; "+wantSchedule)
 	}

@@ -1,0 +1,121 @@
+package act
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
+
+	"github.com/firesteel-dev/firesteel/pkg/cli"
+	"github.com/firesteel-dev/firesteel/pkg/cli/target"
+	"github.com/firesteel-dev/firesteel/pkg/overview"
+)
+
+// Commands returns the verbs.
+func Commands(o *cli.Options) []*cobra.Command {
+	return commands(&verbs{Options: o, connect: func() (*cluster, error) { return connect(o) }})
+}
+
+// verbs is what all verbs use.
+type verbs struct {
+	*cli.Options
+	// connect returns the clients. Tests have their own.
+	connect func() (*cluster, error)
+}
+
+func commands(v *verbs) []*cobra.Command {
+	return []*cobra.Command{
+		v.suspendCommand(true), v.suspendCommand(false), v.rerunCommand(), v.deleteCommand(), v.waitCommand(),
+		v.scheduleCommand(), v.clusterCommand(), v.namespaceCommand(),
+	}
+}
+
+const nameHelp = `NAME is the name of the object, or KIND/NAME if several kinds have one of that name:
+sparkapp.spark.apache.org/etl, sparkapp.sparkoperator.k8s.io/etl, cluster/c, schedule/nightly.`
+
+// cluster is the connection of a command.
+type cluster struct {
+	dynamic dynamic.Interface
+	// namespace is that of the command line or of the kubeconfig.
+	namespace string
+}
+
+func connect(o *cli.Options) (*cluster, error) {
+	namespace, _, err := o.Namespace()
+	if err != nil {
+		return nil, err
+	}
+	client, err := o.Dynamic()
+	if err != nil {
+		return nil, err
+	}
+	return &cluster{dynamic: client, namespace: namespace}, nil
+}
+
+// find reads the object that a user names.
+func (c *cluster) find(ctx context.Context, named string, nouns ...overview.Kind) (*target.Found, *overview.Object, error) {
+	found, err := target.Find(ctx, c.dynamic, c.namespace, named, nouns...)
+	if err != nil {
+		return nil, nil, err
+	}
+	object, err := overview.Read(found.Unstructured)
+	return found, object, err
+}
+
+// resource returns the client of the resource of an object.
+func (c *cluster) resource(found *target.Found) dynamic.ResourceInterface {
+	return c.dynamic.Resource(found.Resource).Namespace(found.GetNamespace())
+}
+
+// patch changes an object by a merge patch, if it is still the one that was read. With --dry-run=client nothing is sent.
+func (c *cluster) patch(ctx context.Context, found *target.Found, dryRun cli.DryRun, change map[string]any) error {
+	if dryRun == cli.DryRunClient {
+		return nil
+	}
+	metadata, ok := change["metadata"].(map[string]any)
+	if !ok {
+		metadata = map[string]any{}
+		change["metadata"] = metadata
+	}
+	metadata["uid"] = string(found.GetUID()) // the API server refuses the patch of another object
+	encoded, err := json.Marshal(change)
+	if err != nil {
+		return fmt.Errorf("encode the patch of %s: %w", found.Reference(), err)
+	}
+	_, err = c.resource(found).Patch(ctx, found.GetName(), types.MergePatchType, encoded, metav1.PatchOptions{DryRun: dryRun.Options()})
+	return err
+}
+
+// did prints what was done to an object.
+func (v *verbs) did(found *target.Found, what string, dryRun cli.DryRun) {
+	fmt.Fprintf(v.Out, "%s %s%s\n", found.Reference(), what, dryRunNote(dryRun))
+}
+
+// dryRunNote marks what was not really done, in kubectl's words.
+func dryRunNote(dryRun cli.DryRun) string {
+	switch dryRun {
+	case cli.DryRunClient:
+		return " (dry run)"
+	case cli.DryRunServer:
+		return " (server dry run)"
+	default:
+		return ""
+	}
+}
+
+// stateOf returns the state of an object, as people read it.
+func stateOf(o *overview.Object) string {
+	if o.State == "" {
+		return "New"
+	}
+	return o.State
+}
+
+// ended reports whether an application has ended.
+func ended(o *overview.Object) bool {
+	return o.Kind == overview.Application && (o.Phase == overview.Succeeded || o.Phase == overview.Failed)
+}

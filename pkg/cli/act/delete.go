@@ -1,0 +1,71 @@
+package act
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/firesteel-dev/firesteel/pkg/cli"
+	"github.com/firesteel-dev/firesteel/pkg/overview"
+)
+
+type deleteOptions struct {
+	*verbs
+	wait    bool
+	timeout time.Duration
+	dryRun  cli.DryRun
+}
+
+func (v *verbs) deleteCommand() *cobra.Command {
+	d := &deleteOptions{verbs: v}
+	command := &cobra.Command{
+		Use: "delete NAME [flags]", Short: "Delete an object, with what it runs",
+		Long: `Delete an object. The driver and the executors of an application end first. With a schedule its runs are deleted.
+
+` + nameHelp,
+		Args: cli.One("object"),
+		RunE: func(command *cobra.Command, args []string) error { return d.run(command.Context(), args[0]) },
+	}
+	command.Flags().BoolVar(&d.wait, "wait", true, "Wait until the object is gone.")
+	command.Flags().DurationVar(&d.timeout, "timeout", 0, "How long to wait; 0 for without end.")
+	d.dryRun.AddFlag(command)
+	return command
+}
+
+func (d *deleteOptions) run(ctx context.Context, name string) error {
+	if d.timeout < 0 {
+		return cli.Usage("--timeout %s is negative: write a duration such as 5m, or 0 for without end", d.timeout)
+	}
+	c, err := d.connect()
+	if err != nil {
+		return err
+	}
+	found, _, err := c.find(ctx, name)
+	if err != nil {
+		return err
+	}
+	if d.dryRun != cli.DryRunClient {
+		uid, propagation := found.GetUID(), metav1.DeletePropagationBackground
+		err := c.resource(found).Delete(ctx, found.GetName(), metav1.DeleteOptions{
+			Preconditions: &metav1.Preconditions{UID: &uid}, PropagationPolicy: &propagation, DryRun: d.dryRun.Options(),
+		})
+		if err != nil && !apierrors.IsNotFound(err) {
+			return err
+		}
+	}
+	d.did(found, "deleted", d.dryRun)
+	if !d.wait || d.dryRun != cli.DryRunNone {
+		return nil
+	}
+	err = c.until(ctx, found, d.timeout, func(o *overview.Object) (bool, error) { return o == nil, nil })
+	var late *timeoutError
+	if errors.As(err, &late) {
+		return fmt.Errorf("%s is being deleted, and is not gone after %s: kubectl spark why %s says what it waits for", found.Reference(), d.timeout, name)
+	}
+	return err
+}

@@ -1,0 +1,249 @@
+package act
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/firesteel-dev/firesteel/pkg/cli"
+	"github.com/firesteel-dev/firesteel/pkg/cli/target"
+	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/overview"
+)
+
+type waitOptions struct {
+	*verbs
+	condition string
+	timeout   time.Duration
+}
+
+func (v *verbs) waitCommand() *cobra.Command {
+	w := &waitOptions{verbs: v}
+	command := &cobra.Command{
+		Use: "wait NAME [flags]", Short: "Wait for the end, a state or a condition",
+		Long: `Wait for an object. --for is one of
+
+  end                       the end of an application; the default
+  state=STATE               a state as kubectl spark list shows it, such as RunningHealthy or COMPLETED
+  condition=TYPE[=STATUS]   a condition of the status; STATUS is True without it
+  delete                    the object is gone
+
+The exit code is 3 if the application failed, and what is waited for will not come.
+
+` + nameHelp,
+		Args: cli.One("object"),
+		RunE: func(command *cobra.Command, args []string) error { return w.run(command.Context(), args[0]) },
+	}
+	command.Flags().StringVar(&w.condition, "for", "end", "end, state=STATE, condition=TYPE[=STATUS] or delete.")
+	command.Flags().DurationVar(&w.timeout, "timeout", 0, "How long to wait; 0 for without end.")
+	return command
+}
+
+// goal is what is waited for.
+type goal struct {
+	// text is the flag.
+	text  string
+	holds func(*overview.Object) bool
+	// state is the state that is waited for; empty for anything else.
+	state string
+	// end reports whether it is the end, and gone whether it is the deletion.
+	end, gone bool
+}
+
+func parseGoal(text string) (goal, error) {
+	kind, rest, _ := strings.Cut(text, "=")
+	g := goal{text: text}
+	switch {
+	case text == "end":
+		g.end, g.holds = true, ended
+	case text == "delete":
+		g.gone, g.holds = true, func(*overview.Object) bool { return false }
+	case kind == "state" && rest != "":
+		g.state, g.holds = rest, func(o *overview.Object) bool { return strings.EqualFold(o.State, rest) }
+	case kind == "condition" && rest != "" && !strings.HasPrefix(rest, "="):
+		condition, status, given := strings.Cut(rest, "=")
+		if !given {
+			status = string(metav1.ConditionTrue)
+		}
+		g.holds = func(o *overview.Object) bool {
+			c := meta.FindStatusCondition(o.Conditions, condition)
+			return c != nil && strings.EqualFold(string(c.Status), status)
+		}
+	default:
+		return g, cli.Usage("--for %q is nothing to wait for: write end, state=STATE, condition=TYPE[=STATUS] or delete", text)
+	}
+	return g, nil
+}
+
+func (w *waitOptions) run(ctx context.Context, name string) error {
+	wanted, err := parseGoal(w.condition)
+	if err != nil {
+		return err
+	}
+	if w.timeout < 0 {
+		return cli.Usage("--timeout %s is negative: write a duration such as 5m, or 0 for without end", w.timeout)
+	}
+	c, err := w.connect()
+	if err != nil {
+		return err
+	}
+	found, o, err := c.find(ctx, name)
+	if err != nil {
+		return err
+	}
+	if wanted.end && o.Kind != overview.Application {
+		return cli.Usage("a %s has no end: write --for=condition=TYPE, --for=state=STATE or --for=delete", o.Kind)
+	}
+	err = c.until(ctx, found, w.timeout, func(now *overview.Object) (bool, error) { return wanted.reached(found, now) })
+	if err != nil {
+		return err
+	}
+	what := wanted.text
+	if wanted.end {
+		what = "ended"
+	}
+	fmt.Fprintf(w.Out, "%s %s\n", found.Reference(), map[bool]string{true: "is gone", false: "met: " + what}[wanted.gone])
+	return nil
+}
+
+// reached reports whether an object is as wanted. It returns an error if it never will be. o is nil if the object is gone.
+func (g goal) reached(found *target.Found, o *overview.Object) (bool, error) {
+	switch {
+	case o == nil && g.gone:
+		return true, nil
+	case o == nil:
+		return false, fmt.Errorf("%s was deleted before %s held", found.Reference(), g.text)
+	case g.end && o.Phase == overview.Failed:
+		return false, failed(found, o)
+	case g.holds(o):
+		return true, nil
+	case !g.over(o):
+		return false, nil
+	case o.Phase == overview.Failed:
+		return false, failed(found, o)
+	default:
+		return false, fmt.Errorf("%s has ended (%s), and %s does not hold", found.Reference(), stateOf(o), g.text)
+	}
+}
+
+// over reports whether an object has ended, so that nothing of what is waited for will come. After the end of a retained application its
+// release is still to come.
+func (g goal) over(o *overview.Object) bool {
+	switch state := lifecycle.CurrentState(o.Record); {
+	case g.gone || !ended(o):
+		return false
+	case o.Record == nil || o.Inherited:
+		return true
+	case strings.EqualFold(g.state, string(lifecycle.ResourceReleased)):
+		return state == lifecycle.ResourceReleased
+	default:
+		return state.Terminated()
+	}
+}
+
+// failed returns the error for an application that failed.
+func failed(found *target.Found, o *overview.Object) error {
+	message := o.Message
+	if message != "" {
+		message = ": " + o.Redactor().Text(message)
+	}
+	return cli.ApplicationFailed("%s failed (%s)%s: kubectl spark why %s says why", found.Reference(), stateOf(o), message, o.Name())
+}
+
+// timeoutError reports that the time to wait is over.
+type timeoutError struct{ message string }
+
+func (e *timeoutError) Error() string { return e.message }
+
+// watchAgain is how long to wait before a watch that ended is begun anew.
+const watchAgain = 200 * time.Millisecond
+
+// until waits until an object is as wanted. reached gets nil once the object is gone, or another one has its name.
+func (c *cluster) until(ctx context.Context, found *target.Found, timeout time.Duration, reached func(*overview.Object) (bool, error)) error {
+	limited := ctx
+	if timeout > 0 {
+		var stop context.CancelFunc
+		limited, stop = context.WithTimeout(ctx, timeout)
+		defer stop()
+	}
+	for {
+		done, err := c.followed(limited, found, reached)
+		switch {
+		case done || err != nil && limited.Err() == nil && !transient(err):
+			return err
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case limited.Err() != nil:
+			return &timeoutError{fmt.Sprintf("%s is not there after %s: kubectl spark why %s says what keeps it",
+				found.Reference(), timeout, found.GetName())}
+		}
+		select {
+		case <-limited.Done():
+		case <-time.After(watchAgain):
+		}
+	}
+}
+
+// transient reports whether a request may succeed later: the API server may be restarting.
+func transient(err error) bool {
+	return !apierrors.IsForbidden(err) && !apierrors.IsUnauthorized(err) && !apierrors.IsBadRequest(err) && !apierrors.IsMethodNotSupported(err)
+}
+
+// followed reads the object, and then watches it. It returns false without an error if the watch ended.
+func (c *cluster) followed(ctx context.Context, found *target.Found, reached func(*overview.Object) (bool, error)) (bool, error) {
+	check := func(now *unstructured.Unstructured) (bool, error) {
+		if now == nil || now.GetUID() != found.GetUID() {
+			done, err := reached(nil)
+			return done || err != nil, err
+		}
+		o, err := overview.Read(now)
+		if err != nil {
+			return true, err
+		}
+		done, err := reached(o)
+		return done || err != nil, err
+	}
+	now, err := c.resource(found).Get(ctx, found.GetName(), metav1.GetOptions{})
+	switch {
+	case apierrors.IsNotFound(err):
+		return check(nil)
+	case err != nil:
+		return false, err
+	}
+	if done, err := check(now); done {
+		return true, err
+	}
+	w, err := c.resource(found).Watch(ctx, metav1.ListOptions{
+		FieldSelector: fields.OneTermEqualSelector(metav1.ObjectNameField, found.GetName()).String(), ResourceVersion: now.GetResourceVersion(),
+	})
+	if err != nil {
+		return false, err
+	}
+	defer w.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return false, nil
+		case event, open := <-w.ResultChan():
+			seen, ok := event.Object.(*unstructured.Unstructured)
+			switch {
+			case !open || event.Type == watch.Error || !ok:
+				return false, nil // the object is read again
+			case event.Type == watch.Deleted:
+				return check(nil)
+			}
+			if done, err := check(seen); done {
+				return true, err
+			}
+		}
+	}
+}
