@@ -219,6 +219,7 @@ func TestWhyNamesWhatTheAPIServerRefused(t *testing.T) {
 		Spec:       corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{corev1.ResourceLimitsMemory: resource.MustParse("64Mi")}},
 	}, metav1.CreateOptions{})
 	s.must(err)
+	until(s, s.Kube.CoreV1().ResourceQuotas(s.ns), "small", "be counted", func(q *corev1.ResourceQuota) bool { return len(q.Status.Used) > 0 })
 	s.create(App("quota"))
 	s.causeOf("quota", why.QuotaTooSmall)
 }
