@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -144,7 +145,7 @@ func wantRefusedOffline(t *testing.T, text []byte, refusal error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if all := append(found, bySchema...); len(all.Of(finding.Error)) == 0 {
+	if all := slices.Concat(found, bySchema); len(all.Of(finding.Error)) == 0 {
 		t.Errorf("the API server refuses it (%v), and kubectl spark lint does not: %v", refusal, all)
 	}
 }

@@ -170,7 +170,7 @@ func (l *lint) examine(one *input, settings *settings) (finding.List, error) {
 			metadata.Add(f)
 		}
 	}
-	list = append(metadata, list.Beside(metadata)...)
+	list = slices.Concat(metadata, list.Beside(metadata))
 	for _, f := range bySchema.Beside(list) {
 		named := func(other finding.Finding) bool {
 			return other.Field == "" && f.Field != "" && strings.Contains(other.Text, f.Field)
