@@ -53,7 +53,7 @@ func (s *submitter) follow(ctx context.Context, resource schema.GroupVersionReso
 // interrupted says what becomes of the application if the user stops waiting.
 func (f *follower) interrupted(ctx context.Context, err error) error {
 	if errors.Is(ctx.Err(), context.Canceled) {
-		f.Warn(fmt.Sprintf("%s goes on: kubectl spark get %s shows it, and kubectl spark stop %s ends it", f.name, f.name, f.name))
+		f.Warn(fmt.Sprintf("%s goes on: kubectl spark get %s shows it, and kubectl spark delete %s ends it", f.name, f.name, f.name))
 		return ctx.Err()
 	}
 	return err

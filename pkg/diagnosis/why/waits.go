@@ -184,7 +184,7 @@ func (v *view) notes() (all []Reason) {
 		if found.Field == "spec" || found.Field == "spec.suspend" {
 			verb := "rerun"
 			if found.Field == "spec.suspend" {
-				verb = "stop"
+				verb = "delete"
 			}
 			all = append(all, Reason{
 				Cause: EditedTooLate, Summary: found.Sentence(), Beside: true, Verb: verb,
