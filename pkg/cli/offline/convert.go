@@ -32,7 +32,8 @@ func convertCommand(o *cli.Options) *cobra.Command {
 		Long: `Rewrite applications and schedules for another API, so that they run with the same
 driver: apache is spark.apache.org, kubeflow is sparkoperator.k8s.io, and early is
 spark-operator.k8s.io. What does not carry over is named as a warning. Other objects
-stay as they are. Values of secrets are printed, as in the given manifest.`,
+stay as they are. With spark-submit it prints the command line with which Spark itself
+submits an application of spark.apache.org. Values of secrets are printed, as in the given manifest.`,
 		Example: `  # From the Kubeflow operator's API to the Apache operator's
   kubectl spark convert -f pi.yaml --to apache > pi-apache.yaml`,
 		Args: cli.None,
@@ -40,8 +41,8 @@ stay as they are. Values of secrets are printed, as in the given manifest.`,
 	}
 	c.files.addTo(command, "manifests")
 	c.output.AddFlag(command)
-	command.Flags().StringVar(&c.to, "to", "", "The API: "+apis+".")
-	_ = command.RegisterFlagCompletionFunc("to", cobra.FixedCompletions(apiNames(), cobra.ShellCompDirectiveNoFileComp)) // the flag exists
+	command.Flags().StringVar(&c.to, "to", "", "The API: "+apis+", or "+sparkSubmit+" for its command line.")
+	_ = command.RegisterFlagCompletionFunc("to", cobra.FixedCompletions(append(apiNames(), sparkSubmit), cobra.ShellCompDirectiveNoFileComp)) // the flag exists
 	return command
 }
 
@@ -57,7 +58,9 @@ func (c *conversion) run(context.Context) error {
 	switch {
 	case c.to == "":
 		return cli.Usage("no API is named: write --to with one of %s", strings.Join(apiNames(), ", "))
-	case !slices.Contains(apiNames(), c.to):
+	case c.to == sparkSubmit && c.output.Format() != "":
+		return cli.Usage("-o %s is for manifests, and --to %s prints command lines: leave one of them out", c.output.Format(), sparkSubmit)
+	case !slices.Contains(apiNames(), c.to) && c.to != sparkSubmit:
 		return cli.Usage("--to %s is no API: write one of %s", c.to, strings.Join(apiNames(), ", "))
 	}
 	if err := errors.Join(c.files.check(), c.output.Check()); err != nil {
@@ -69,6 +72,9 @@ func (c *conversion) run(context.Context) error {
 	}
 	if len(inputs) == 0 {
 		return errNoManifest
+	}
+	if c.to == sparkSubmit {
+		return c.printLines(inputs)
 	}
 	var objects []*unstructured.Unstructured
 	refused := false

@@ -1,0 +1,66 @@
+package offline
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/cli"
+	"github.com/firesteel-dev/firesteel/pkg/finding"
+	"github.com/firesteel-dev/firesteel/pkg/sparksubmit"
+)
+
+// sparkSubmit is the value of --to for command lines.
+const sparkSubmit = "spark-submit"
+
+// printLines prints the command line of spark-submit for each application.
+func (c *conversion) printLines(inputs []*input) error {
+	refused := false
+	for _, one := range inputs {
+		if one.foreign() {
+			continue
+		}
+		line, lost, err := commandLine(one)
+		if err != nil {
+			refused = true
+			c.refuse(one, err)
+			continue
+		}
+		for _, f := range one.Locate(lost) {
+			c.Warn(fmt.Sprintf("%s:%d:%d: %s", one.file, f.Line, f.Column, f.Error()))
+		}
+		if _, err := fmt.Fprintln(c.Out, line); err != nil {
+			return err
+		}
+	}
+	if refused {
+		return &cli.FoundError{}
+	}
+	return nil
+}
+
+// commandLine returns the command line of an application, and what is lost.
+func commandLine(one *input) (string, finding.List, error) {
+	if one.object == nil {
+		return "", nil, one.refused.Err()
+	}
+	app, isApplication := one.object.(*sparkv1.SparkApplication)
+	if !isApplication {
+		return "", nil, &finding.Finding{
+			Field: "kind", Value: one.Header.Kind, Message: "of " + one.Header.APIVersion + " is no application whose spec is Spark's properties",
+			Remedy: "convert an application --to apache first",
+		}
+	}
+	submission, lost := sparksubmit.FromApache(app)
+	files := sparksubmit.Files{DriverTemplate: app.Name + "-driver.yaml", ExecutorTemplate: app.Name + "-executor.yaml"}
+	for _, role := range []struct {
+		field, file string
+		template    *corev1.PodTemplateSpec
+	}{{"spec.driverSpec", files.DriverTemplate, submission.DriverTemplate}, {"spec.executorSpec", files.ExecutorTemplate, submission.ExecutorTemplate}} {
+		if role.template != nil {
+			lost.Warn(role.field, nil, "is a file for spark-submit", "write the template into "+role.file)
+		}
+	}
+	return sparksubmit.Shell(sparkSubmit, submission.Line(files)), lost, nil
+}
