@@ -213,7 +213,7 @@ func (s *submitter) kill(ctx context.Context, id string, submission *sparksubmit
 		if err != nil {
 			return err
 		}
-		return fmt.Errorf("%s has no driver Pod: kubectl delete %s %s removes it", application.Name(), application.Source.GetKind(), application.Name())
+		return fmt.Errorf("%s has no driver Pod: kubectl spark delete %s removes it", application.Name(), application.Name())
 	}
 	for i := range found.pods {
 		if err := s.killDriver(ctx, found.kube, &found.pods[i], options); err != nil {
