@@ -52,12 +52,6 @@ type CommandLine struct {
 	extraPropertiesFiles []string
 }
 
-// Given returns the value of an option, and whether it is given.
-func (c *CommandLine) Given(option string) (string, bool) {
-	value, given := c.options[option]
-	return value, given
-}
-
 // Empty reports whether the command line says nothing that spark-submit understands.
 func (c *CommandLine) Empty() bool {
 	return c.Action == Submit && c.Resource == "" && len(c.options) == 0 && len(c.conf) == 0 && len(c.extraPropertiesFiles) == 0

@@ -150,7 +150,7 @@ require (
 	gopkg.in/yaml.v3 v3.0.1 // indirect
 	k8s.io/apiextensions-apiserver v0.35.7 // indirect
 	k8s.io/apiserver v0.35.7 // indirect
-	k8s.io/cli-runtime v0.35.4 // indirect
+	k8s.io/cli-runtime v0.35.7 // indirect
 	k8s.io/component-base v0.35.7 // indirect
 	k8s.io/component-helpers v0.35.7 // indirect
 	k8s.io/controller-manager v0.35.4 // indirect

@@ -161,7 +161,7 @@ require (
 	gopkg.in/inf.v0 v0.9.1 // indirect
 	gopkg.in/yaml.v3 v3.0.1 // indirect
 	k8s.io/apiserver v0.35.7 // indirect
-	k8s.io/cli-runtime v0.35.1 // indirect
+	k8s.io/cli-runtime v0.35.7 // indirect
 	k8s.io/component-base v0.35.7 // indirect
 	k8s.io/component-helpers v0.35.7 // indirect
 	k8s.io/klog/v2 v2.130.1 // indirect

@@ -22,7 +22,7 @@ func (c Case) Submission(version string) (*sparksubmit.Submission, error) {
 	}
 	s, found := line.Resolve(sparksubmit.Sources{
 		Environment: func(string) string { return "" },
-		ReadFolder:  func(name string) ([]string, error) { return nil, fs.ErrNotExist },
+		ReadFolder:  func(string) ([]string, error) { return nil, fs.ErrNotExist },
 		ReadFile: func(name string) ([]byte, error) {
 			if manifest, given := manifests[name]; given {
 				return []byte(manifest), nil

@@ -179,7 +179,7 @@ func (l Line) Read() Read {
 func (l Line) sources() sparksubmit.Sources {
 	return sparksubmit.Sources{
 		Environment: func(name string) string { return l.Environment[name] },
-		ReadFolder:  func(name string) ([]string, error) { return nil, fs.ErrNotExist },
+		ReadFolder:  func(string) ([]string, error) { return nil, fs.ErrNotExist },
 		ReadFile: func(name string) ([]byte, error) {
 			for file, content := range l.Files {
 				if name == path.Join(LineFolder, file) {
