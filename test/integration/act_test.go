@@ -87,10 +87,11 @@ func TestActRunsSchedulesNow(t *testing.T) {
 
 func TestActScalesClustersAndPreparesNamespaces(t *testing.T) {
 	t.Parallel()
-	s := newEnv(t)
+	s := newEnv(t).sharesController()
 	s.createCluster(Cluster("c").Workers(2, 1, 1).Suspended())
+	s.untilClusterState("c", "Submitted")
 	s.sparkSays("cluster scale c --workers 3", "scaled from 2 to 3 workers")
-	s.sparkSays("cluster list", "c ", "New")
+	s.sparkSays("cluster list", "c ", "Submitted", "Suspended")
 	s.sparkSays("resume c --dry-run=server", "resumed (server dry run)")
 	s.sparkSays("delete c", "deleted")
 	s.sparkSays("namespace "+s.ns, "ServiceAccount "+s.ns+"/spark: created", "RoleBinding "+s.ns+"/spark-driver-accounts: created")

@@ -59,7 +59,8 @@ func (s *env) runPi() *driver {
 	s.untilShown("spark-pi", v1beta2.SubmittedState)
 	d := s.kubeflowDriver("spark-pi").start().ready()
 	until(s, s.kubeflowApps(), "spark-pi", "run", func(app *v1beta2.SparkApplication) bool {
-		return app.Status.AppState.State == v1beta2.RunningState && lifecycle.CurrentState(app.Status.Firesteel).Running()
+		state := lifecycle.CurrentState(app.Status.Firesteel)
+		return app.Status.AppState.State == v1beta2.RunningState && state.DriverRuns() && state != lifecycle.DriverStarted
 	})
 	return d
 }
