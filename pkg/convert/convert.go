@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	earlyv1alpha1 "github.com/firesteel-dev/firesteel/pkg/apis/early/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
@@ -70,7 +71,7 @@ func fromApache(api API, app *sparkv1.SparkApplication) (*Converted, error) {
 		return nil, err
 	}
 	if api == Apache {
-		return converted(app, sparkv1.SchemeGroupVersion.WithKind("SparkApplication").GroupVersion().String(), nil, nil)
+		return converted(app, nil, nil)
 	}
 	translated, lost, err := toKubeflow(app)
 	if err != nil {
@@ -78,14 +79,14 @@ func fromApache(api API, app *sparkv1.SparkApplication) (*Converted, error) {
 	}
 	beside := configMapsOf(app)
 	if api == Kubeflow {
-		return converted(translated, v1beta2.SchemeGroupVersion.String(), lost, beside)
+		return converted(translated, lost, beside)
 	}
 	last, more, err := toEarly(translated)
 	if err != nil {
 		return nil, err
 	}
 	// The fields that the second way names are of an application that the user did not write.
-	return converted(last, earlyv1alpha1.SchemeGroupVersion.String(), append(lost, asTexts(more, v1beta2.SchemeGroupVersion.Group)...), beside)
+	return converted(last, append(lost, asTexts(more, v1beta2.SchemeGroupVersion.Group)...), beside)
 }
 
 func fromKubeflow(api API, app *v1beta2.SparkApplication) (*Converted, error) {
@@ -98,15 +99,15 @@ func fromKubeflow(api API, app *v1beta2.SparkApplication) (*Converted, error) {
 		if err != nil {
 			return nil, err
 		}
-		return converted(translated, sparkv1.SchemeGroupVersion.String(), lost, nil)
+		return converted(translated, lost, nil)
 	case Early:
 		translated, lost, err := toEarly(app)
 		if err != nil {
 			return nil, err
 		}
-		return converted(translated, earlyv1alpha1.SchemeGroupVersion.String(), lost, nil)
+		return converted(translated, lost, nil)
 	default:
-		return converted(app, v1beta2.SchemeGroupVersion.String(), nil, nil)
+		return converted(app, nil, nil)
 	}
 }
 
@@ -115,33 +116,31 @@ func fromEarly(api API, app *earlyv1alpha1.SparkApplication) (*Converted, error)
 		return nil, err
 	}
 	if api == Early {
-		return converted(app, earlyv1alpha1.SchemeGroupVersion.String(), nil, nil)
+		return converted(app, nil, nil)
 	}
 	translated, lost, err := earlyToKubeflow(app)
 	if err != nil {
 		return nil, err
 	}
 	if api == Kubeflow {
-		return converted(translated, v1beta2.SchemeGroupVersion.String(), lost, nil)
+		return converted(translated, lost, nil)
 	}
 	last, more, err := toApache(translated)
 	if err != nil {
 		return nil, err
 	}
-	return converted(last, sparkv1.SchemeGroupVersion.String(), append(lost, asTexts(more, v1beta2.SchemeGroupVersion.Group)...), nil)
+	return converted(last, append(lost, asTexts(more, v1beta2.SchemeGroupVersion.Group)...), nil)
 }
 
 // earlyToKubeflow translates as the early dialect does.
 func earlyToKubeflow(app *earlyv1alpha1.SparkApplication) (*v1beta2.SparkApplication, finding.List, error) {
-	s := early.NewSettings()
-	s.DeniedProperties = nil
 	if app.Spec.SubmissionByUser {
 		return nil, nil, &finding.Finding{
 			Field: "spec.submissionByUser", Value: true, Message: "means that you start the driver, which no other API knows",
 			Remedy: "leave it out, so that the operator starts it",
 		}
 	}
-	translated, found := early.Translate(app, s)
+	translated, found := early.Translate(app, earlySettings())
 	if refused := found.Of(finding.Error); len(refused) > 0 {
 		return nil, nil, refused.Err()
 	}
@@ -172,7 +171,7 @@ func metadataOf(object metav1.Object) metav1.ObjectMeta {
 }
 
 // converted returns an object as a manifest: with what users write, and no more.
-func converted(object metav1.Object, apiVersion string, lost finding.List, beside []*unstructured.Unstructured) (*Converted, error) {
+func converted(object metav1.Object, lost finding.List, beside []*unstructured.Unstructured) (*Converted, error) {
 	metadata, err := asMap(metadataOf(object))
 	if err != nil {
 		return nil, err
@@ -182,17 +181,30 @@ func converted(object metav1.Object, apiVersion string, lost finding.List, besid
 		return nil, err
 	}
 	delete(metadata, "creationTimestamp")
-	kind := "SparkApplication"
-	switch object.(type) {
-	case *v1beta2.ScheduledSparkApplication, *v1alpha1.ScheduledSparkApplication:
-		kind = "ScheduledSparkApplication"
-	}
+	apiVersion, kind := typeOf(object).ToAPIVersionAndKind()
 	spec, _ := fields["spec"].(map[string]any)
 	dropEmpty(spec)
 	return &Converted{
 		Object: &unstructured.Unstructured{Object: map[string]any{"apiVersion": apiVersion, "kind": kind, "metadata": metadata, "spec": spec}},
 		Beside: beside, Lost: lost,
 	}, nil
+}
+
+// typeOf returns the kind of an object, in the version that Firesteel writes.
+func typeOf(object metav1.Object) schema.GroupVersionKind {
+	const application, schedule = "SparkApplication", "ScheduledSparkApplication"
+	switch object.(type) {
+	case *v1beta2.SparkApplication:
+		return v1beta2.SchemeGroupVersion.WithKind(application)
+	case *earlyv1alpha1.SparkApplication:
+		return earlyv1alpha1.SchemeGroupVersion.WithKind(application)
+	case *v1beta2.ScheduledSparkApplication:
+		return v1beta2.SchemeGroupVersion.WithKind(schedule)
+	case *v1alpha1.ScheduledSparkApplication:
+		return v1alpha1.SchemeGroupVersion.WithKind(schedule)
+	default:
+		return sparkv1.SchemeGroupVersion.WithKind(application)
+	}
 }
 
 // asMap returns a value as its JSON is decoded, with whole numbers as integers.

@@ -14,7 +14,7 @@ import (
 // loss is why a field of the Kubeflow operator's API does not carry over, and what to do. An empty one carries over.
 type loss struct{ message, remedy string }
 
-// losses tells, for a target, which fields are lost. It is asked with the row of the field, and the role for a field that both have.
+// losses returns whether a target API loses a field. It gets the row of the field, and the role for a field that both roles have.
 type losses func(route fields.Route, role string) loss
 
 // lostOfKubeflow returns what does not carry over of the fields that an application sets.
@@ -116,7 +116,7 @@ func lostInApache(route fields.Route, role string) loss {
 	case strings.HasPrefix(field, "sparkUIOptions."), strings.HasPrefix(field, "driverIngressOptions."):
 		return loss{noField, "describe the Service and the Ingress in spec.driverServiceIngressList"}
 	case field == "driverPodDisruptionBudget":
-		return loss{noField, "create a PodDisruptionBudget for the label " + "spark-role=driver"}
+		return loss{noField, "create a PodDisruptionBudget for the label spark-role=driver"}
 	case strings.HasPrefix(field, "batchSchedulerOptions."):
 		return loss{noField, "write what the scheduler needs into the pod templates and into sparkConf"}
 	case field == "memoryLimit" && role == "driver":

@@ -23,7 +23,7 @@ func fromKubeflowSchedule(api API, s *v1beta2.ScheduledSparkApplication) (*Conve
 	case Early:
 		return nil, noSchedule()
 	case Kubeflow:
-		return converted(s, v1beta2.SchemeGroupVersion.String(), nil, nil)
+		return converted(s, nil, nil)
 	}
 	app := &v1beta2.SparkApplication{}
 	if err := decodeTemplate(s.Spec.Template.Raw, &app.Spec); err != nil {
@@ -47,7 +47,7 @@ func fromKubeflowSchedule(api API, s *v1beta2.ScheduledSparkApplication) (*Conve
 	if made.Spec.Template.Spec.Raw, err = json.Marshal(run.Object.Object["spec"]); err != nil {
 		return nil, err
 	}
-	return converted(made, v1alpha1.SchemeGroupVersion.String(), lostInTemplate(variant.Kubeflow, run.Lost), run.Beside)
+	return converted(made, lostInTemplate(variant.Kubeflow, run.Lost), run.Beside)
 }
 
 // fromFiresteelSchedule converts a schedule of the Apache operator's applications with its template.
@@ -59,7 +59,7 @@ func fromFiresteelSchedule(api API, s *v1alpha1.ScheduledSparkApplication) (*Con
 	case Early:
 		return nil, noSchedule()
 	case Apache:
-		return converted(s, v1alpha1.SchemeGroupVersion.String(), nil, nil)
+		return converted(s, nil, nil)
 	}
 	app := &sparkv1.SparkApplication{}
 	if err := decodeTemplate(s.Spec.Template.Spec.Raw, &app.Spec); err != nil {
@@ -89,7 +89,7 @@ func fromFiresteelSchedule(api API, s *v1alpha1.ScheduledSparkApplication) (*Con
 	if made.Spec.Template.Raw, err = json.Marshal(run.Object.Object["spec"]); err != nil {
 		return nil, err
 	}
-	return converted(made, v1beta2.SchemeGroupVersion.String(), lost, run.Beside)
+	return converted(made, lost, run.Beside)
 }
 
 func decodeTemplate(raw []byte, spec any) error {
