@@ -22,13 +22,11 @@ import (
 )
 
 const (
-	appNameKey   = "spark.app.name"
-	imageKey     = "spark.kubernetes.container.image"
-	jarsKey      = "spark.jars"
-	pyFilesKey   = "spark.submit.pyFiles"
-	filesKey     = "spark.files"
-	pythonRunner = "org.apache.spark.deploy.PythonRunner"
-	noResource   = "spark-internal"
+	appNameKey = "spark.app.name"
+	imageKey   = "spark.kubernetes.container.image"
+	jarsKey    = "spark.jars"
+	pyFilesKey = "spark.submit.pyFiles"
+	filesKey   = "spark.files"
 )
 
 // kubeflowSettings are those of an operator without settings, that denies nothing: what is denied is a matter of the cluster.
@@ -117,9 +115,9 @@ func podTemplate(template *corev1.PodTemplateSpec) *sparkv1.PodSpecTemplate {
 // setResource sets the field of the main resource. The Python files of an application come after it, if PythonRunner is its main class.
 func setResource(spec *sparkv1.ApplicationSpec, resource submission.Resource, conf map[string]string) {
 	switch {
-	case resource.URI == "" || resource.URI == noResource:
+	case resource.URI == "" || resource.URI == submission.NoResource:
 	case strings.HasSuffix(resource.URI, ".py"):
-		spec.MainClass, spec.PyFiles = pythonRunner, resource.URI
+		spec.MainClass, spec.PyFiles = submission.PythonRunner, resource.URI
 		if modules := conf[pyFilesKey]; modules != "" {
 			spec.PyFiles += "," + modules
 		}

@@ -39,9 +39,9 @@ func toKubeflow(app *sparkv1.SparkApplication) (*v1beta2.SparkApplication, findi
 		MainClass: plan.MainClass, MainApplicationFile: plan.Resource.URI, Arguments: plan.Arguments, Suspend: app.Spec.Suspend,
 	}
 	if plan.Resource.URI == "" {
-		made.Spec.MainApplicationFile = noResource
+		made.Spec.MainApplicationFile = submission.NoResource
 	}
-	if made.Spec.MainClass == pythonRunner {
+	if made.Spec.MainClass == submission.PythonRunner {
 		made.Spec.MainClass = ""
 	}
 	if conf[jarsKey] == plan.Resource.URI {

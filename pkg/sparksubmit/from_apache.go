@@ -12,8 +12,6 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
-const pythonRunner = "org.apache.spark.deploy.PythonRunner"
-
 // FromApache returns what spark-submit would submit for an application of the Apache operator's API. It returns what spark-submit cannot
 // express, too. The properties that the operator adds to all applications are not among them.
 func FromApache(app *sparkv1.SparkApplication) (*Submission, finding.List) {
@@ -51,7 +49,7 @@ func templateOf(spec *sparkv1.PodSpecTemplate) *corev1.PodTemplateSpec {
 
 // setMain sets the application file, with the rest of its list, and the main class.
 func (s *Submission) setMain(spec sparkv1.ApplicationSpec) {
-	file, rest := noResource, ""
+	file, rest := submission.NoResource, ""
 	list := jarsKey
 	switch {
 	case spec.Jars != "":
@@ -66,7 +64,7 @@ func (s *Submission) setMain(spec sparkv1.ApplicationSpec) {
 		file = spec.SparkRFiles
 	}
 	s.Resource = strings.TrimSpace(file)
-	if KindOf(s.Resource) == submission.Java && spec.MainClass != pythonRunner {
+	if KindOf(s.Resource) == submission.Java && spec.MainClass != submission.PythonRunner {
 		s.MainClass = spec.MainClass
 	}
 	if rest = strings.TrimSpace(rest); rest != "" {

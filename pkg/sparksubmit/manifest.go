@@ -27,7 +27,7 @@ func (s *Submission) Apache(name, namespace string) Object {
 	}
 	set(spec, "mainClass", s.MainClass)
 	set(spec, "proxyUser", s.ProxyUser)
-	if s.Resource != noResource {
+	if s.Resource != submission.NoResource {
 		set(spec, resourceFields[KindOf(s.Resource)], s.Resource)
 	}
 	setArguments(spec, "driverArgs", s.Arguments)

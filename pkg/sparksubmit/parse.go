@@ -7,13 +7,11 @@ import (
 
 	"github.com/firesteel-dev/firesteel/internal/text"
 	"github.com/firesteel-dev/firesteel/pkg/redact"
+	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
 // MaxBytes bounds a command line, each file that it names, and the properties of all: the API server takes no larger objects.
 const MaxBytes = 1 << 20
-
-// noResource is spark-submit's word for an application whose class is in the jars of the image.
-const noResource = "spark-internal"
 
 // Action is what a command line asks for.
 type Action int
@@ -84,8 +82,8 @@ func Parse(arguments []string, foreign Foreign) (*CommandLine, error) {
 		switch {
 		case taken > 0:
 			arguments = arguments[taken:]
-		case mixing[c.options[optionClass]] && arguments[0] != noResource:
-			c.Resource = noResource
+		case mixing[c.options[optionClass]] && arguments[0] != submission.NoResource:
+			c.Resource = submission.NoResource
 			c.Arguments = append(c.Arguments, arguments[0])
 			arguments = arguments[1:]
 		case strings.HasPrefix(arguments[0], "-"):
@@ -98,7 +96,7 @@ func Parse(arguments []string, foreign Foreign) (*CommandLine, error) {
 		}
 	}
 	if c.Resource == "" && mixing[c.options[optionClass]] {
-		c.Resource = noResource
+		c.Resource = submission.NoResource
 	}
 	return c, nil
 }

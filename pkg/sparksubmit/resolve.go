@@ -282,14 +282,7 @@ func (r *resolver) takeClass() {
 
 // KindOf returns the language of an application file, by its suffix as in Spark.
 func KindOf(resource string) submission.ResourceKind {
-	switch {
-	case strings.HasSuffix(resource, ".py"):
-		return submission.Python
-	case strings.HasSuffix(resource, ".R"), strings.HasSuffix(resource, ".r"):
-		return submission.R
-	default:
-		return submission.Java
-	}
+	return submission.Resource{URI: resource}.Language()
 }
 
 // authenticationPrefix begins properties by which spark-submit itself logs in.

@@ -19,6 +19,7 @@ import (
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/finding"
+	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
 // sources are files and variables of a test.
@@ -232,7 +233,7 @@ func TestServersOfSparkMixOptionsWithTheirArguments(t *testing.T) {
 		"--class " + server + " --conf spark.a=b -e --jars j f": {"-e", "f"},
 	} {
 		s, _ := submitted(t, sources(nil, nil), strings.Fields(text)...)
-		if s.Resource != noResource || !slices.Equal(s.Arguments, want) {
+		if s.Resource != submission.NoResource || !slices.Equal(s.Arguments, want) {
 			t.Errorf("%s: it runs %s with %q", text, s.Resource, s.Arguments)
 		}
 	}
@@ -335,7 +336,7 @@ func random(rng *rand.Rand) *Submission {
 		return drawn.String()
 	}
 	s := &Submission{Name: "a" + text(), Named: true, SparkVersion: "4.1.0", Properties: map[string]string{imageKey: "spark:4.1.0"}, Client: map[string]string{masterKey: "https://h:1"}}
-	s.Resource = []string{"local:///a.jar", "local:///a b.py", "s3a://b/'x'.R", noResource}[rng.IntN(4)]
+	s.Resource = []string{"local:///a.jar", "local:///a b.py", "s3a://b/'x'.R", submission.NoResource}[rng.IntN(4)]
 	if !strings.HasSuffix(s.Resource, ".py") && !strings.HasSuffix(s.Resource, ".R") {
 		s.MainClass = "a.B" + text()
 	}

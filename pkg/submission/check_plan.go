@@ -41,7 +41,7 @@ func (d *driver) checkVersion() {
 // the jar and the credentials for it.
 func (d *driver) checkResource() {
 	resource := d.plan.Resource
-	switch kind := resource.kind(); kind {
+	switch kind := resource.Language(); kind {
 	case Java:
 		if d.plan.MainClass == "" {
 			d.conf.refuse("mainClass", "", finding.Missing, "name the class: Firesteel does not open the jar to find it")

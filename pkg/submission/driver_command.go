@@ -4,16 +4,19 @@ import "slices"
 
 const propertiesPath = confDir + "/spark.properties"
 
+// PythonRunner is the main class that runs a Python file.
+const PythonRunner = "org.apache.spark.deploy.PythonRunner"
+
 // runners are the main classes of the resource kinds that have no class of their own.
 var runners = map[ResourceKind]string{
-	Python: "org.apache.spark.deploy.PythonRunner",
+	Python: PythonRunner,
 	R:      "org.apache.spark.deploy.RRunner",
 }
 
 // driverCommand sets the arguments with which the image's entrypoint starts the driver. It mirrors
 // DriverCommandFeatureStep.
 func driverCommand(d *driver) {
-	kind := d.plan.Resource.kind()
+	kind := d.plan.Resource.Language()
 	class, runs := runners[kind]
 	if !runs {
 		class = d.plan.MainClass
@@ -34,10 +37,10 @@ func driverCommand(d *driver) {
 // so the path is absolute and in the image.
 func (d *driver) resourceURI() string {
 	resource := d.plan.Resource
-	uri, ofR := resource.URI, resource.kind() == R
+	uri, ofR := resource.URI, resource.Language() == R
 	switch {
 	case resource.none():
-		return sparkInternal
+		return NoResource
 	case ofR && IsClientLocal(uri) && uri[0] == '/':
 		return "file:" + uri
 	case ofR && uriScheme.MatchString(uri):

@@ -83,7 +83,7 @@ func (d *driver) memoryOverhead(memory int64) int64 {
 // those of a Python application get more as well.
 func (d *driver) overheadFactor() float64 {
 	fallback := jvmOverheadFactor
-	if d.plan.Resource.kind() != Java {
+	if d.plan.Resource.Language() != Java {
 		fallback = nonJVMOverheadFactor
 	}
 	fallback = read(d.conf, fallback, nonNegatives, overheadFactorKey)

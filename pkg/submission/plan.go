@@ -54,8 +54,8 @@ const (
 	R ResourceKind = "r"
 )
 
-// sparkInternal is spark-submit's word for an application without a resource of its own.
-const sparkInternal = "spark-internal"
+// NoResource is spark-submit's word for an application without a resource of its own: its class is in the jars of the image.
+const NoResource = "spark-internal"
 
 // Resource is the main resource of an application.
 type Resource struct {
@@ -66,7 +66,8 @@ type Resource struct {
 	URI string
 }
 
-func (r Resource) kind() ResourceKind {
+// Language returns Kind or, without one, the language that the suffix of the URI stands for.
+func (r Resource) Language() ResourceKind {
 	switch {
 	case r.Kind != "":
 		return r.Kind
@@ -80,7 +81,7 @@ func (r Resource) kind() ResourceKind {
 }
 
 func (r Resource) none() bool {
-	return r.URI == "" || r.URI == sparkInternal
+	return r.URI == "" || r.URI == NoResource
 }
 
 // Names are the names of an attempt's objects. The API's dialect chooses them, because the two operators name objects

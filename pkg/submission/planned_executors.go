@@ -117,7 +117,7 @@ func (d *driver) executorCount() int64 {
 func (d *driver) executorMemory() int64 {
 	memory := d.mebibytes(defaultExecutorMemory, executorMemoryKey)
 	total := memory + d.executorOverhead(memory) + d.offHeapMemory()
-	if d.plan.Resource.kind() == Python {
+	if d.plan.Resource.Language() == Python {
 		total += d.mebibytes(0, "spark.executor.pyspark.memory")
 	}
 	return total

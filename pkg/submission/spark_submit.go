@@ -163,11 +163,11 @@ func (d *driver) setFileLists() {
 		values[pyFilesKey] = ""
 	}
 	d.checkJarsOfR()
-	if d.plan.Resource.kind() != Java {
+	if d.plan.Resource.Language() != Java {
 		return
 	}
 	jars := splitList(values[jarsKey])
-	listed := map[string]bool{sparkInternal: true}
+	listed := map[string]bool{NoResource: true}
 	for _, jar := range jars {
 		listed[jar] = true
 	}
@@ -183,7 +183,7 @@ func (d *driver) setFileLists() {
 // checkJarsOfR refuses jars of an R application. Spark looks into each jar for an R package, but can only read files of the
 // submitting host. spark-submit would end, and so would the driver, before it downloads any.
 func (d *driver) checkJarsOfR() {
-	if jars := d.conf.values[jarsKey]; jars != "" && d.plan.Resource.kind() == R {
+	if jars := d.conf.values[jarsKey]; jars != "" && d.plan.Resource.Language() == R {
 		d.conf.refuse(jarsKey, jars, "cannot go with an R application, in which Spark takes jars for R packages on its own host",
 			"put the jars into the image's /opt/spark/jars, or name them by "+packagesKey)
 	}

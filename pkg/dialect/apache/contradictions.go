@@ -70,12 +70,12 @@ func mainResourceContradictions(spec sparkv1.ApplicationSpec) finding.List {
 	if spec.Jars != "" {
 		return found
 	}
-	if strings.Contains(spec.PyFiles, ",") && spec.MainClass != pythonRunner {
+	if strings.Contains(spec.PyFiles, ",") && spec.MainClass != submission.PythonRunner {
 		found.Warn("spec.pyFiles", spec.PyFiles, "is taken for one file",
-			"write "+pythonRunner+" into spec.mainClass, and the first is run with the others as its modules")
+			"write "+submission.PythonRunner+" into spec.mainClass, and the first is run with the others as its modules")
 		return found
 	}
-	for _, scripted := range []struct{ resource, runner string }{{spec.PyFiles, pythonRunner}, {spec.SparkRFiles, sparkRRunner}} {
+	for _, scripted := range []struct{ resource, runner string }{{spec.PyFiles, submission.PythonRunner}, {spec.SparkRFiles, sparkRRunner}} {
 		if scripted.resource != "" {
 			if spec.MainClass != "" && spec.MainClass != scripted.runner {
 				found.Warn("spec.mainClass", spec.MainClass, text.Format("has no effect, %s runs %q", scripted.runner, scripted.resource), "leave it out")

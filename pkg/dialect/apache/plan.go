@@ -27,12 +27,7 @@ const (
 // OperatorName is the value of LabelOperator, the Apache operator's default.
 const OperatorName = "spark-kubernetes-operator"
 
-// noJar is spark-submit's word for an application whose class is in the jars of the image.
-const noJar = "spark-internal"
-
 const useDriverPodIPKey = "spark.kubernetes.executor.useDriverPodIP"
-
-const pythonRunner = "org.apache.spark.deploy.PythonRunner"
 
 // Plan returns what an attempt of the application submits. It fails if the spec asks for something that the Apache operator
 // does and Firesteel cannot do. The error names the field.
@@ -92,7 +87,7 @@ func mainResource(spec sparkv1.ApplicationSpec) (resource submission.Resource, p
 	switch {
 	case spec.Jars != "":
 		return submission.Resource{Kind: submission.Java, URI: spec.Jars}, spec.PyFiles
-	case spec.MainClass == pythonRunner && spec.PyFiles != "":
+	case spec.MainClass == submission.PythonRunner && spec.PyFiles != "":
 		first, rest, _ := strings.Cut(spec.PyFiles, ",")
 		return submission.Resource{Kind: submission.Python, URI: strings.TrimSpace(first)}, rest
 	case spec.PyFiles != "":
@@ -157,7 +152,7 @@ func specProperties(app *sparkv1.SparkApplication, pyFiles string) map[string]st
 		"spark.submit.pyFiles": pyFiles,
 		"spark.files":          app.Spec.Files,
 	}
-	maps.DeleteFunc(conf, func(_, value string) bool { return value == "" || value == noJar })
+	maps.DeleteFunc(conf, func(_, value string) bool { return value == "" || value == submission.NoResource })
 	return conf
 }
 

@@ -150,7 +150,7 @@ func (t *translation) refuseStaged(spec v1alpha1.SparkApplicationSpec) {
 	}
 	refuse := func(field, uri string) {
 		uri = strings.TrimSpace(uri)
-		if uri == "" || uri == "spark-internal" || !submission.IsClientLocal(uri) || len(t.refused) >= finding.Max {
+		if uri == "" || uri == submission.NoResource || !submission.IsClientLocal(uri) || len(t.refused) >= finding.Max {
 			return
 		}
 		found := finding.List{{
