@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"maps"
+	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -95,7 +96,7 @@ func (s *Submission) Early(name, namespace string) (Object, finding.List) {
 func (s *Submission) spec(name string, driver, executor Object) Object {
 	conf := s.conf(name)
 	if _, set := conf[instancesKey]; !set && !submission.DynamicAllocation(func(key string) string { return conf[key] }) {
-		conf[instancesKey] = sparkInstances
+		conf[instancesKey] = strconv.Itoa(submission.DefaultExecutors) // the Kubeflow operator has another default than Spark
 	}
 	spec := Object{
 		"type": types[KindOf(s.Resource)], "mainApplicationFile": s.Resource, "sparkConf": conf, "driver": driver, "executor": executor,
@@ -106,9 +107,6 @@ func (s *Submission) spec(name string, driver, executor Object) Object {
 }
 
 var types = map[submission.ResourceKind]string{submission.Java: "Scala", submission.Python: "Python", submission.R: "R"}
-
-// sparkInstances is how many executors Spark asks for if no property says. The default of the Kubeflow operator is another.
-const sparkInstances = "2"
 
 // conf returns the properties of a manifest. Spark's name of the application is the object's, as both operators have it.
 func (s *Submission) conf(name string) map[string]string {

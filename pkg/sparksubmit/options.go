@@ -54,7 +54,6 @@ const (
 	executorMemoryKey = "spark.executor.memory"
 	executorCoresKey  = "spark.executor.cores"
 	instancesKey      = "spark.executor.instances"
-	dynamicKey        = "spark.dynamicAllocation.enabled"
 	jarsKey           = "spark.jars"
 	filesKey          = "spark.files"
 	archivesKey       = "spark.archives"
