@@ -82,9 +82,12 @@ func (s *Submission) Early(name, namespace string) (Object, finding.List) {
 	if s.ProxyUser != "" {
 		found.Refuse(optionProxyUser, s.ProxyUser, message, remedy)
 	}
-	for key, template := range map[string]*corev1.PodTemplateSpec{driverTemplateKey: s.DriverTemplate, executorTemplateKey: s.ExecutorTemplate} {
-		if template != nil {
-			found.Refuse(cmp.Or(s.origins[key], key), nil, message, remedy)
+	for _, role := range []struct {
+		key      string
+		template *corev1.PodTemplateSpec
+	}{{driverTemplateKey, s.DriverTemplate}, {executorTemplateKey, s.ExecutorTemplate}} {
+		if role.template != nil {
+			found.Refuse(cmp.Or(s.origins[role.key], role.key), nil, message, remedy)
 		}
 	}
 	app := object("spark-operator.k8s.io/v1alpha1", name, namespace, s.spec(name, Object{}, Object{}))

@@ -112,7 +112,7 @@ func (r *resolver) loadProperties() {
 		r.set(key, value, optionConf+" "+key)
 	}
 	r.loadFiles()
-	for key := range maps.Clone(r.s.Properties) {
+	for _, key := range slices.Sorted(maps.Keys(r.s.Properties)) {
 		if !strings.HasPrefix(key, "spark.") {
 			r.warn(r.s.origins[key], "", "is no Spark property, so it is ignored", "begin it with spark., or with spark.hadoop. for a property of Hadoop")
 			delete(r.s.Properties, key)

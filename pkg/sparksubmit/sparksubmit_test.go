@@ -190,6 +190,22 @@ func TestWhatIsWrongIsNamedAsItIsWritten(t *testing.T) {
 	}
 }
 
+func TestFindingsHaveTheSameOrderEachTime(t *testing.T) {
+	arguments := []string{"--class", "B"}
+	var want []string
+	for _, key := range []string{"a", "b", "c", "d", "e", "f", "g", "h"} {
+		arguments, want = append(arguments, "--conf", key+"=1"), append(want, "--conf "+key)
+	}
+	_, found := submitted(t, sources(nil, nil), append(arguments, "local:///a.jar")...)
+	var got []string
+	for _, f := range found {
+		got = append(got, f.Field)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
 func TestActionsThatSubmitNothing(t *testing.T) {
 	for text, want := range map[string]CommandLine{
 		"--status ns:driver --master k8s://h": {Action: Status, SubmissionID: "ns:driver"},
