@@ -152,6 +152,18 @@ func (d *DryRun) Options() []string {
 	return nil
 }
 
+// Note is what follows the report of what was done, in kubectl's words; empty if it was really done.
+func (d *DryRun) Note() string {
+	switch *d {
+	case DryRunClient:
+		return " (dry run)"
+	case DryRunServer:
+		return " (server dry run)"
+	default:
+		return ""
+	}
+}
+
 func (d *DryRun) String() string { return string(*d) }
 
 // Set sets the flag.

@@ -92,19 +92,7 @@ func (c *cluster) patch(ctx context.Context, found *target.Found, dryRun cli.Dry
 
 // did prints what was done to an object.
 func (v *verbs) did(found *target.Found, what string, dryRun cli.DryRun) {
-	fmt.Fprintf(v.Out, "%s %s%s\n", found.Reference(), what, dryRunNote(dryRun))
-}
-
-// dryRunNote marks what was not really done, in kubectl's words.
-func dryRunNote(dryRun cli.DryRun) string {
-	switch dryRun {
-	case cli.DryRunClient:
-		return " (dry run)"
-	case cli.DryRunServer:
-		return " (server dry run)"
-	default:
-		return ""
-	}
+	fmt.Fprintf(v.Out, "%s %s%s\n", found.Reference(), what, dryRun.Note())
 }
 
 // stateOf returns the state of an object, as people read it.

@@ -182,6 +182,6 @@ func (r *rerunOptions) create(ctx context.Context, c *cluster, found *target.Fou
 	if name == "" {
 		name = created.GetGenerateName() + "*"
 	}
-	fmt.Fprintf(r.Out, "%s/%s created%s\n", found.Resource.GroupResource(), name, dryRunNote(r.dryRun))
+	fmt.Fprintf(r.Out, "%s/%s created%s\n", found.Resource.GroupResource(), name, r.dryRun.Note())
 	return nil
 }

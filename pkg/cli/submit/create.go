@@ -138,23 +138,11 @@ func (s *submitter) created(ctx context.Context, resource schema.GroupVersionRes
 		if err := s.output.Print(object, s.Out); err != nil {
 			return err
 		}
-	} else if _, err := fmt.Fprintf(s.Out, "%s/%s created%s\n", resource.GroupResource(), object.GetName(), s.dryRunNote()); err != nil {
+	} else if _, err := fmt.Fprintf(s.Out, "%s/%s created%s\n", resource.GroupResource(), object.GetName(), s.dryRun.Note()); err != nil {
 		return err
 	}
 	if s.dryRun != cli.DryRunNone || !waits && !s.wait && !s.watch && !s.logs {
 		return nil
 	}
 	return s.follow(ctx, resource, object)
-}
-
-// dryRunNote is what kubectl prints, too.
-func (s *submitter) dryRunNote() string {
-	switch s.dryRun {
-	case cli.DryRunClient:
-		return " (dry run)"
-	case cli.DryRunServer:
-		return " (server dry run)"
-	default:
-		return ""
-	}
 }

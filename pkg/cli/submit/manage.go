@@ -231,6 +231,6 @@ func (s *submitter) killDriver(ctx context.Context, kube kubernetes.Interface, p
 			return err
 		}
 	}
-	_, err := fmt.Fprintf(s.Out, "Deleting driver pod: %s.%s\n", pod.Name, s.dryRunNote())
+	_, err := fmt.Fprintf(s.Out, "Deleting driver pod: %s.%s\n", pod.Name, s.dryRun.Note())
 	return err
 }
