@@ -1,6 +1,7 @@
 package submit
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -75,7 +76,7 @@ func (f *follower) see(object *unstructured.Unstructured) (ended bool, err error
 	case overview.Succeeded:
 		return true, nil
 	case overview.Failed:
-		return true, cli.ApplicationFailed("%s failed: %s (kubectl spark why %s says more)", f.name, oneOf(seen.Message, seen.Reason, seen.State), f.name)
+		return true, cli.ApplicationFailed("%s failed: %s (kubectl spark why %s says more)", f.name, cmp.Or(seen.Message, seen.Reason, seen.State), f.name)
 	default:
 		return false, nil
 	}
@@ -86,15 +87,6 @@ func (f *follower) described(seen *overview.Object) string {
 		return seen.State + "  " + reason
 	}
 	return seen.State
-}
-
-func oneOf(texts ...string) string {
-	for _, text := range texts {
-		if text != "" {
-			return text
-		}
-	}
-	return ""
 }
 
 // next waits for the next version of the object.

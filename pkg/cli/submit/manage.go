@@ -139,7 +139,7 @@ func (s *submitter) application(ctx context.Context, d *drivers) (*overview.Obje
 func printDriver(out io.Writer, pod *corev1.Pod) error {
 	rows := [][2]string{
 		{"pod name", pod.Name}, {"namespace", pod.Namespace}, {"labels", labels(pod)}, {"pod uid", string(pod.UID)},
-		{"creation time", timeOf(&pod.CreationTimestamp)}, {"service account name", pod.Spec.ServiceAccountName}, {"node name", orNone(pod.Spec.NodeName)},
+		{"creation time", timeOf(&pod.CreationTimestamp)}, {"service account name", pod.Spec.ServiceAccountName}, {"node name", pod.Spec.NodeName},
 		{"start time", timeOf(pod.Status.StartTime)}, {"phase", string(pod.Status.Phase)}, {"container status", containers(pod)},
 	}
 	return printFields(out, rows)
@@ -149,7 +149,7 @@ func printFields(out io.Writer, rows [][2]string) error {
 	var text strings.Builder
 	text.WriteString("Application status (driver):\n")
 	for _, row := range rows {
-		fmt.Fprintf(&text, "\t %s: %s\n", row[0], orNone(row[1]))
+		fmt.Fprintf(&text, "\t %s: %s\n", row[0], cmp.Or(row[1], "N/A"))
 	}
 	_, err := io.WriteString(out, text.String())
 	return err
@@ -164,13 +164,6 @@ func timeOf(instant *metav1.Time) string {
 		return ""
 	}
 	return instant.UTC().Format(time.RFC3339)
-}
-
-func orNone(text string) string {
-	if text == "" {
-		return "N/A"
-	}
-	return text
 }
 
 // containers returns the states of a Pod's containers.
