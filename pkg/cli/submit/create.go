@@ -51,8 +51,14 @@ func (s *submitter) submit(ctx context.Context, submission *sparksubmit.Submissi
 		if unique || try > 0 {
 			name += "-" + rand.String(suffixLength)
 		}
-		object, err := s.manifest(submission, api, resource, name, namespace)
+		object, found, err := s.manifest(submission, api, resource, name, namespace)
 		if err != nil {
+			return err
+		}
+		if try > 0 {
+			found = found.Of(finding.Error) // the warnings are printed already
+		}
+		if err := s.report(found); err != nil {
 			return err
 		}
 		created, err := s.create(ctx, resource, object)
@@ -70,18 +76,22 @@ func (s *submitter) submit(ctx context.Context, submission *sparksubmit.Submissi
 	return fmt.Errorf("names that begin with %s are taken in the namespace %s: write another --name", base, namespace)
 }
 
-// manifest returns the object of a submission in an API, for which no error was found.
+// manifest returns the object of a submission in an API, and what is found about it.
 func (s *submitter) manifest(
 	submission *sparksubmit.Submission, api api, resource schema.GroupVersionResource, name, namespace string,
-) (*unstructured.Unstructured, error) {
+) (*unstructured.Unstructured, finding.List, error) {
 	content, found := api.manifest(submission, name, namespace)
 	object := &unstructured.Unstructured{Object: content}
 	object.SetAPIVersion(resource.GroupVersion().String())
-	examined, err := s.examine(object)
+	encoded, err := json.Marshal(content)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return object, s.report(append(found, submission.Located(examined)...))
+	decoded, err := check.Decode(encoded)
+	if err != nil {
+		return nil, nil, err
+	}
+	return object, append(found, submission.Located(s.examine(decoded))...), nil
 }
 
 // settings are those by which a submission is judged: the defaults of a release. Which account drivers get if the application names none is
@@ -95,17 +105,9 @@ func settings() *config.Config {
 const anyAccount = "default"
 
 // examine returns what is found about an object. What depends on the settings of the cluster is found by its operator.
-func (s *submitter) examine(object *unstructured.Unstructured) (finding.List, error) {
-	encoded, err := json.Marshal(object.Object)
-	if err != nil {
-		return nil, err
-	}
-	decoded, err := check.Decode(encoded)
-	if err != nil {
-		return nil, err
-	}
-	found, _ := check.Examine(decoded, settings(), s.Now(), check.AsBuilt)
-	return found, nil
+func (s *submitter) examine(object check.Object) finding.List {
+	found, _ := check.Examine(object, settings(), s.Now(), check.AsBuilt)
+	return found
 }
 
 // report prints warnings, and returns the errors as one.

@@ -60,24 +60,22 @@ func (s *submitter) objectOf(read *manifest.Manifest, namespace string, explicit
 	if read.Problem != nil {
 		return nil, read.Problem
 	}
-	if _, err := check.Decode(read.JSON); err != nil {
+	decoded, err := check.Decode(read.JSON)
+	if err != nil {
 		return nil, err
+	}
+	switch own := decoded.GetNamespace(); {
+	case own == "":
+		decoded.SetNamespace(namespace)
+	case explicit && own != namespace:
+		return nil, cli.Usage("metadata.namespace %q contradicts --namespace %q: leave one of them out", own, namespace)
 	}
 	object := &unstructured.Unstructured{}
 	if err := json.Unmarshal(read.JSON, &object.Object); err != nil {
 		return nil, err
 	}
-	switch own := object.GetNamespace(); {
-	case own == "":
-		object.SetNamespace(namespace)
-	case explicit && own != namespace:
-		return nil, cli.Usage("metadata.namespace %q contradicts --namespace %q: leave one of them out", own, namespace)
-	}
-	found, err := s.examine(object)
-	if err != nil {
-		return nil, err
-	}
-	return object, s.report(found)
+	object.SetNamespace(decoded.GetNamespace())
+	return object, s.report(s.examine(decoded))
 }
 
 func (s *submitter) submitObject(ctx context.Context, object *unstructured.Unstructured) error {

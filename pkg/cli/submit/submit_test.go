@@ -1,21 +1,22 @@
 package submit_test
 
 import (
-	"flag"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/firesteel-dev/firesteel/pkg/cli"
 	"github.com/firesteel-dev/firesteel/pkg/cli/root"
+	"github.com/firesteel-dev/firesteel/test/harness/golden"
 )
-
-var update = flag.Bool("update", false, "write the golden files instead of comparing")
 
 // run runs a command line under the name of a program.
 func run(t *testing.T, program string, args ...string) (code int, out, errOut string) {
@@ -61,34 +62,14 @@ func TestACommandLineBecomesAManifestOfEachAPI(t *testing.T) {
 		if code != 0 || errOut != "" {
 			t.Errorf("%s: %d %s", name, code, errOut)
 		}
-		golden(t, name+".yaml", out)
+		golden.Want(t, filepath.Join("testdata", name+".yaml.golden"), out)
 	}
 }
 
 func TestTheHelpIsThatOfSparkSubmitAndOfKubectl(t *testing.T) {
 	_, out, _ := run(t, cli.Plugin, "submit", "--help")
 	out = strings.ReplaceAll(out, os.Getenv("HOME"), "$HOME")
-	golden(t, "help.txt", out)
-}
-
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	file := filepath.Join("testdata", name+".golden")
-	if *update {
-		if err := os.MkdirAll("testdata", 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", name, diff)
-	}
+	golden.Want(t, filepath.Join("testdata", "help.txt.golden"), out)
 }
 
 func TestNamesOfObjects(t *testing.T) {
@@ -164,6 +145,30 @@ func TestErrorsSayWhatIsWrongAndWhatToDo(t *testing.T) {
 func TestWarningsDoNotStopASubmission(t *testing.T) {
 	code, out, errOut := run(t, cli.Plugin, dry("--queue", "q", "--name", "pi", "--class", "B", "--conf", image, "local:///pi.jar")...)
 	if code != 0 || out != "sparkapplications.spark.apache.org/pi created (dry run)\n" || !strings.HasPrefix(errOut, `Warning: --queue "q" has no effect on Kubernetes`) {
+		t.Errorf("%d %s%s", code, out, errOut)
+	}
+}
+
+func TestWarningsArePrintedOnceIfANameIsTaken(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		w.Header().Set("Content-Type", "application/json")
+		switch {
+		case err != nil:
+			t.Error(err)
+		case r.Method == http.MethodGet:
+			fmt.Fprint(w, `{"kind":"APIResourceList","groupVersion":"spark.apache.org/v1","resources":[{"name":"sparkapplications"}]}`)
+		case strings.Contains(string(body), `"name":"pi"`):
+			w.WriteHeader(http.StatusConflict)
+			fmt.Fprint(w, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"AlreadyExists","code":409}`)
+		default:
+			_, _ = w.Write(body)
+		}
+	}))
+	defer server.Close()
+	code, out, errOut := run(t, cli.Plugin, "submit", "--server", server.URL, "-n", "a", "--name", "pi", "--class", "B", "--spark-version", "9.9", "--conf", image, "local:///pi.jar")
+	if code != 0 || !strings.HasPrefix(out, "sparkapplications.spark.apache.org/pi-") || strings.Count(errOut, `"9.9" is not known`) != 1 ||
+		!strings.Contains(errOut, "pi exists already, so this run is pi-") {
 		t.Errorf("%d %s%s", code, out, errOut)
 	}
 }
