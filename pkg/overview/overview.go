@@ -108,6 +108,14 @@ func (o *Object) Name() string { return o.Source.GetName() }
 // Namespace returns the namespace of the object.
 func (o *Object) Namespace() string { return o.Source.GetNamespace() }
 
+// StateName returns the state for people: New if the status shows none.
+func (o *Object) StateName() string { return cmp.Or(o.State, "New") }
+
+// Ended reports whether it is an application that has ended.
+func (o *Object) Ended() bool {
+	return o.Kind == Application && (o.Phase == Succeeded || o.Phase == Failed)
+}
+
 // Group returns the group of the object's API.
 func (o *Object) Group() string { return o.Source.GroupVersionKind().Group }
 

@@ -36,7 +36,7 @@ func clusterCells(o *overview.Object, _ time.Time) []string {
 	if c, ok := o.Typed.(*sparkv1.SparkCluster); ok && c.Undecodable == "" {
 		wanted = strconv.Itoa(int(c.Spec.ClusterTolerations.InstanceConfig.InitWorkers))
 	}
-	return []string{stateOf(o), orNone(workers), orNone(wanted), orNone(o.ShortReason())}
+	return []string{o.StateName(), orNone(workers), orNone(wanted), orNone(o.ShortReason())}
 }
 
 type scaleOptions struct {
@@ -129,7 +129,7 @@ func (c *cluster) master(ctx context.Context, name string, found *target.Found, 
 	podName := resources.MasterName(found.GetName()) + "-0" // of a StatefulSet
 	read, err := c.dynamic.Resource(corev1.SchemeGroupVersion.WithResource("pods")).Namespace(found.GetNamespace()).Get(ctx, podName, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
-		return nil, fmt.Errorf("%s has no master (%s): kubectl spark why %s says why", found.Reference(), stateOf(o), name)
+		return nil, fmt.Errorf("%s has no master (%s): kubectl spark why %s says why", found.Reference(), o.StateName(), name)
 	}
 	if err != nil {
 		return nil, err

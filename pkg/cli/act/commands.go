@@ -34,9 +34,6 @@ func commands(v *verbs) []*cobra.Command {
 	}
 }
 
-const nameHelp = `NAME is the name of the object, or KIND/NAME if several kinds have one of that name:
-sparkapp.spark.apache.org/etl, sparkapp.sparkoperator.k8s.io/etl, cluster/c, schedule/nightly.`
-
 // cluster is the connection of a command.
 type cluster struct {
 	dynamic dynamic.Interface
@@ -58,12 +55,7 @@ func connect(o *cli.Options) (*cluster, error) {
 
 // find reads the object that a user names.
 func (c *cluster) find(ctx context.Context, named string, nouns ...overview.Kind) (*target.Found, *overview.Object, error) {
-	found, err := target.Find(ctx, c.dynamic, c.namespace, named, nouns...)
-	if err != nil {
-		return nil, nil, err
-	}
-	object, err := overview.Read(found.Unstructured)
-	return found, object, err
+	return target.Find(ctx, c.dynamic, c.namespace, named, nouns...)
 }
 
 // resource returns the client of the resource of an object.
@@ -93,17 +85,4 @@ func (c *cluster) patch(ctx context.Context, found *target.Found, dryRun cli.Dry
 // did prints what was done to an object.
 func (v *verbs) did(found *target.Found, what string, dryRun cli.DryRun) {
 	fmt.Fprintf(v.Out, "%s %s%s\n", found.Reference(), what, dryRun.Note())
-}
-
-// stateOf returns the state of an object, as people read it.
-func stateOf(o *overview.Object) string {
-	if o.State == "" {
-		return "New"
-	}
-	return o.State
-}
-
-// ended reports whether an application has ended.
-func ended(o *overview.Object) bool {
-	return o.Kind == overview.Application && (o.Phase == overview.Succeeded || o.Phase == overview.Failed)
 }

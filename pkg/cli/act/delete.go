@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/firesteel-dev/firesteel/pkg/cli"
+	"github.com/firesteel-dev/firesteel/pkg/cli/target"
 	"github.com/firesteel-dev/firesteel/pkg/overview"
 )
 
@@ -27,7 +28,7 @@ func (v *verbs) deleteCommand() *cobra.Command {
 		Use: "delete NAME [flags]", Short: "Delete an object, with what it runs",
 		Long: `Delete an object. The driver and the executors of an application end first. With a schedule its runs are deleted.
 
-` + nameHelp,
+` + target.NameHelp,
 		Args: cli.One("object"),
 		RunE: func(command *cobra.Command, args []string) error { return d.run(command.Context(), args[0]) },
 	}

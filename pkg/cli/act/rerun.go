@@ -37,7 +37,7 @@ arguments=["a","b"]. These names are understood for every API, even if it has Sp
 image, driver.memory, driver.memoryOverhead, driver.cores, driver.serviceAccount, executor.memory,
 executor.memoryOverhead, executor.cores, executor.instances.
 
-` + nameHelp,
+` + target.NameHelp,
 		Example: `  kubectl spark rerun etl --set driver.memoryOverhead=2g
   kubectl spark rerun etl --name etl-again -o yaml --dry-run=client`,
 		Args: cli.One("application"),

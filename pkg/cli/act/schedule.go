@@ -55,7 +55,7 @@ func scheduleCells(o *overview.Object, now time.Time) []string {
 		next = "in " + duration.HumanDuration(status.NextRun.Sub(now))
 	}
 	return []string{
-		strings.Join(strings.Fields(text), " "), strconv.FormatBool(spec.Suspend != nil && *spec.Suspend), stateOf(o), orNone(last), orNone(next), orNone(active),
+		strings.Join(strings.Fields(text), " "), strconv.FormatBool(spec.Suspend != nil && *spec.Suspend), o.StateName(), orNone(last), orNone(next), orNone(active),
 	}
 }
 

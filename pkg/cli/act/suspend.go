@@ -33,13 +33,13 @@ func (v *verbs) suspendCommand(suspend bool, nouns ...overview.Kind) *cobra.Comm
   clusters                           one that does not exist yet is not created
   schedules                          no run starts; runs that were started go on
 
-` + nameHelp,
+` + target.NameHelp,
 		Args: cli.One("object"),
 		RunE: func(command *cobra.Command, args []string) error { return s.run(command.Context(), args[0]) },
 	}
 	if !suspend {
 		command.Use, command.Short = "resume NAME [flags]", "Resume what was suspended"
-		command.Long = "Resume an object that was suspended.\n\n" + nameHelp
+		command.Long = "Resume an object that was suspended.\n\n" + target.NameHelp
 	}
 	if len(nouns) > 0 {
 		command.Long = "" // the group says what it is about
@@ -91,8 +91,8 @@ func (s *suspendOptions) effect(found *target.Found, o *overview.Object) string 
 		return "Suspend holds only the creation of a cluster. This one exists, and goes on."
 	case o.Kind == overview.Cluster:
 		return "The cluster is not created until it is resumed."
-	case ended(o):
-		return fmt.Sprintf("The application has ended (%s): nothing of it runs.", stateOf(o))
+	case o.Ended():
+		return fmt.Sprintf("The application has ended (%s): nothing of it runs.", o.StateName())
 	case o.Phase == overview.Running && found.Resource.Group == kubeflow.API.Group:
 		return "The driver and its executors are stopped. Resumed, the application runs from its beginning."
 	case o.Phase == overview.Running:
@@ -108,8 +108,8 @@ func resumption(found *target.Found, o *overview.Object) string {
 		return "Runs start again. If instants passed meanwhile, the latest runs now, unless its starting deadline is over."
 	case o.Kind == overview.Cluster:
 		return "The cluster is created, unless it exists."
-	case ended(o):
-		return fmt.Sprintf("The application has ended (%s), and does not run again.", stateOf(o))
+	case o.Ended():
+		return fmt.Sprintf("The application has ended (%s), and does not run again.", o.StateName())
 	case found.Resource.Group == kubeflow.API.Group:
 		return "The application runs from its beginning, if its driver was stopped."
 	default:

@@ -2,7 +2,6 @@ package act
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -102,27 +101,19 @@ func (c *cluster) list(ctx context.Context, noun overview.Kind, namespace, selec
 	absent, kinds := 0, target.Of(noun)
 	for _, kind := range kinds {
 		options := metav1.ListOptions{LabelSelector: selector, Limit: pageSize}
-		for {
-			var page *unstructured.UnstructuredList
-			_, err := kind.Served(func(resource schema.GroupVersionResource) (err error) {
-				page, err = c.dynamic.Resource(resource).Namespace(namespace).List(ctx, options)
-				return err
-			})
-			if target.NotServed(err) {
-				absent++
-				break
-			}
-			if err != nil {
-				return nil, err
-			}
+		err := kind.Pages(ctx, c.dynamic, namespace, options, func(_ schema.GroupVersionResource, page *unstructured.UnstructuredList) error {
 			all.Items = append(all.Items, page.Items...)
-			if options.Continue = page.GetContinue(); options.Continue == "" {
-				break
-			}
+			return nil
+		})
+		switch {
+		case target.NotServed(err):
+			absent++
+		case err != nil:
+			return nil, err
 		}
 	}
 	if absent == len(kinds) {
-		return nil, errors.New("this cluster has none of the CustomResourceDefinitions of " + string(noun) + "s: apply them, or choose another --context")
+		return nil, target.NoneServed(string(noun) + "s")
 	}
 	slices.SortStableFunc(all.Items, func(a, b unstructured.Unstructured) int {
 		return strings.Compare(a.GetNamespace()+"/"+a.GetName(), b.GetNamespace()+"/"+b.GetName())

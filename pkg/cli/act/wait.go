@@ -39,7 +39,7 @@ func (v *verbs) waitCommand() *cobra.Command {
 
 The exit code is 3 if the application failed, and what is waited for will not come.
 
-` + nameHelp,
+` + target.NameHelp,
 		Args: cli.One("object"),
 		RunE: func(command *cobra.Command, args []string) error { return w.run(command.Context(), args[0]) },
 	}
@@ -64,7 +64,7 @@ func parseGoal(text string) (goal, error) {
 	g := goal{text: text}
 	switch {
 	case text == "end":
-		g.end, g.holds = true, ended
+		g.end, g.holds = true, (*overview.Object).Ended
 	case text == "delete":
 		g.gone, g.holds = true, func(*overview.Object) bool { return false }
 	case kind == "state" && rest != "":
@@ -131,7 +131,7 @@ func (g goal) reached(found *target.Found, o *overview.Object) (bool, error) {
 	case o.Phase == overview.Failed:
 		return false, failed(found, o)
 	default:
-		return false, fmt.Errorf("%s has ended (%s), and %s does not hold", found.Reference(), stateOf(o), g.text)
+		return false, fmt.Errorf("%s has ended (%s), and %s does not hold", found.Reference(), o.StateName(), g.text)
 	}
 }
 
@@ -139,7 +139,7 @@ func (g goal) reached(found *target.Found, o *overview.Object) (bool, error) {
 // release is still to come.
 func (g goal) over(o *overview.Object) bool {
 	switch state := lifecycle.CurrentState(o.Record); {
-	case g.gone || !ended(o):
+	case g.gone || !o.Ended():
 		return false
 	case o.Record == nil || o.Inherited:
 		return true
@@ -156,7 +156,7 @@ func failed(found *target.Found, o *overview.Object) error {
 	if message != "" {
 		message = ": " + o.Redactor().Text(message)
 	}
-	return cli.ApplicationFailed("%s failed (%s)%s: kubectl spark why %s says why", found.Reference(), stateOf(o), message, o.Name())
+	return cli.ApplicationFailed("%s failed (%s)%s: kubectl spark why %s says why", found.Reference(), o.StateName(), message, o.Name())
 }
 
 // timeoutError reports that the time to wait is over.

@@ -54,12 +54,7 @@ func connect(o *cli.Options) (*cluster, error) {
 
 // find reads the object that a user names.
 func (c *cluster) find(ctx context.Context, named string, nouns ...overview.Kind) (*target.Found, *overview.Object, error) {
-	found, err := target.Find(ctx, c.dynamic, c.namespace, named, nouns...)
-	if err != nil {
-		return nil, nil, err
-	}
-	object, err := overview.Read(found.Unstructured)
-	return found, object, err
+	return target.Find(ctx, c.dynamic, c.namespace, named, nouns...)
 }
 
 // again reads an object again. It returns nil if it is gone, or if another has its name.

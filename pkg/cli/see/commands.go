@@ -23,6 +23,3 @@ func commands(v *verbs) []*cobra.Command {
 		v.listCommand(), v.getCommand(), v.whyCommand(), v.eventsCommand(), v.logsCommand(), v.uiCommand(), v.topCommand(),
 	}
 }
-
-const nameHelp = `NAME is the name of the object, or KIND/NAME if several kinds have one of that name:
-sparkapp.spark.apache.org/etl, sparkapp.sparkoperator.k8s.io/etl, cluster/c, schedule/nightly.`

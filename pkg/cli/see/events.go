@@ -31,7 +31,7 @@ func (v *verbs) eventsCommand() *cobra.Command {
 		Use: "events NAME [flags]", Aliases: []string{"event"}, Short: "Show transitions and Kubernetes Events, in order",
 		Long: `Show the transitions of an object, from its record, and the Kubernetes Events about it and its Pods, in order.
 
-` + nameHelp,
+` + target.NameHelp,
 		Args: cli.One("object"),
 		RunE: func(command *cobra.Command, args []string) error { return e.run(command.Context(), args[0]) },
 	}

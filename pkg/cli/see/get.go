@@ -15,6 +15,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/cli"
+	"github.com/firesteel-dev/firesteel/pkg/cli/target"
 	"github.com/firesteel-dev/firesteel/pkg/overview"
 )
 
@@ -36,7 +37,7 @@ func (v *verbs) getCommand() *cobra.Command {
 		Use: "get NAME [flags]", Aliases: []string{"status", "describe"}, Short: "Show one object on one screen",
 		Long: `Show one object on one screen: its attempts and transitions, its driver and executors with their resources, and its conditions.
 
-` + nameHelp,
+` + target.NameHelp,
 		Args: cli.One("object"),
 		RunE: func(command *cobra.Command, args []string) error { return g.run(command.Context(), args[0]) },
 	}

@@ -111,7 +111,7 @@ func (l *listOptions) run(ctx context.Context) error {
 	case served == 0 && refused != nil:
 		return refused
 	case served == 0:
-		return fmt.Errorf("this cluster has none of the CustomResourceDefinitions of Spark applications: apply them, or choose another --context")
+		return target.NoneServed("Spark applications")
 	case refused != nil:
 		l.Warn(refused.Error())
 	}
@@ -157,30 +157,18 @@ func (t *table) where() string {
 func (t *table) list(ctx context.Context, kind target.Kind) (int, error) {
 	shown := 0
 	options := metav1.ListOptions{LabelSelector: t.selector, Limit: t.pageSize}
-	for {
-		var page *unstructured.UnstructuredList
-		served, err := kind.Served(func(resource schema.GroupVersionResource) (err error) {
-			page, err = t.dynamic.Resource(resource).Namespace(t.listed()).List(ctx, options)
-			return err
-		})
-		if err != nil {
-			return shown, err
-		}
+	err := kind.Pages(ctx, t.dynamic, t.listed(), options, func(served schema.GroupVersionResource, page *unstructured.UnstructuredList) error {
 		rows := t.read(page.Items)
 		shown += len(rows)
 		t.versions[served] = page.GetResourceVersion()
 		t.rows = append(t.rows, rows...)
-		options.Continue = page.GetContinue()
-		if t.mayPrint(options.Continue != "") {
-			if err := t.print(ctx, t.rows); err != nil {
-				return shown, err
-			}
-			t.rows = nil
+		if !t.mayPrint(page.GetContinue() != "") {
+			return nil
 		}
-		if options.Continue == "" {
-			return shown, nil
-		}
-	}
+		rows, t.rows = t.rows, nil
+		return t.print(ctx, rows)
+	})
+	return shown, err
 }
 
 // fewRows is how many rows wait for the others, so that a short table is aligned.
@@ -276,7 +264,7 @@ const wideMessage = 160
 
 func (t *table) cells(r *row) []string {
 	cells := []string{
-		string(r.Kind), r.Name(), stateOf(r.Object), "-", "-", duration.HumanDuration(max(t.Now().Sub(r.created), 0)), r.ShortReason(),
+		string(r.Kind), r.Name(), r.StateName(), "-", "-", duration.HumanDuration(max(t.Now().Sub(r.created), 0)), r.ShortReason(),
 	}
 	if r.Attempt >= 0 {
 		cells[3] = strconv.FormatInt(r.Attempt, 10)

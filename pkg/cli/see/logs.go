@@ -46,7 +46,7 @@ func (v *verbs) logsCommand() *cobra.Command {
 With -f it waits for the Pod, prints what comes, and goes on with the driver of the next attempt. It ends with the application; the exit code
 is 3 if that failed.
 
-` + nameHelp,
+` + target.NameHelp,
 		Example: `  kubectl spark logs etl -f
   kubectl spark logs etl -e 2 --since 10m
   kubectl spark logs etl --attempt 0`,
@@ -206,7 +206,7 @@ func (r *logReader) absent(o *overview.Object, pods overview.Pods) error {
 	case r.executor != "":
 		return fmt.Errorf("%s has no executors whose Pods are there: Spark deletes those that end, unless spark.kubernetes.executor.deleteOnTermination is false", r.name)
 	case o.DriverPod == "":
-		return fmt.Errorf("%s has no driver yet (%s): -f waits for it, and kubectl spark why %s says what keeps it", r.name, stateOf(o), r.name)
+		return fmt.Errorf("%s has no driver yet (%s): -f waits for it, and kubectl spark why %s says what keeps it", r.name, o.StateName(), r.name)
 	default:
 		return fmt.Errorf("the driver Pod %s of attempt %d is gone, and its log with it: kubectl spark why %s shows what is left of it", o.DriverPod, o.Attempt, r.name)
 	}
@@ -312,9 +312,9 @@ func (r *logReader) followAll(ctx context.Context, o *overview.Object) error {
 		waiting := r.begin(ctx, now, pods, &group, ends)
 		if waiting && said != now.State {
 			said = now.State
-			fmt.Fprintln(r.ErrOut, r.Color(r.ErrOut, cli.Dim, fmt.Sprintf("Waiting for a log of %s, which is %s.", r.name, stateOf(now))))
+			fmt.Fprintln(r.ErrOut, r.Color(r.ErrOut, cli.Dim, fmt.Sprintf("Waiting for a log of %s, which is %s.", r.name, now.StateName())))
 		}
-		if over(now) && r.idle() {
+		if now.Ended() && r.idle() {
 			group.Wait()
 			return outcome(now, r.name)
 		}
@@ -377,10 +377,6 @@ func (r *logReader) idle() bool {
 		}
 	}
 	return true
-}
-
-func over(o *overview.Object) bool {
-	return o.Phase == overview.Succeeded || o.Phase == overview.Failed
 }
 
 // outcome returns the error of an application that failed.

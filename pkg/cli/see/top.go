@@ -32,7 +32,7 @@ func (v *verbs) topCommand() *cobra.Command {
 		Use: "top NAME [flags]", Short: "Show the CPU and memory that driver and executors use",
 		Long: `Show the CPU and memory that driver and executors use, beside what they asked for. The cluster needs a metrics server.
 
-` + nameHelp,
+` + target.NameHelp,
 		Args: cli.One("application"),
 		RunE: func(command *cobra.Command, args []string) error { return t.run(command.Context(), args[0]) },
 	}
@@ -67,7 +67,7 @@ func (t *topOptions) run(ctx context.Context, name string) error {
 		}
 	}
 	if len(uses) == 0 {
-		return fmt.Errorf("%s has no Pods that run (%s): kubectl spark why %s says why", name, stateOf(o), name)
+		return fmt.Errorf("%s has no Pods that run (%s): kubectl spark why %s says why", name, o.StateName(), name)
 	}
 	return t.print(uses)
 }

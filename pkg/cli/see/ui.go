@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/firesteel-dev/firesteel/pkg/cli"
+	"github.com/firesteel-dev/firesteel/pkg/cli/target"
 	"github.com/firesteel-dev/firesteel/pkg/cli/tunnel"
 	"github.com/firesteel-dev/firesteel/pkg/overview"
 )
@@ -27,7 +28,7 @@ func (v *verbs) uiCommand() *cobra.Command {
 		Use: "ui NAME [flags]", Aliases: []string{"forward"}, Short: "Open the UI of a driver through a port of this machine",
 		Long: `Forward a port of this machine to the UI of a driver, and print its address. It ends with Ctrl-C, or with the driver.
 
-` + nameHelp,
+` + target.NameHelp,
 		Args: cli.One("application"),
 		RunE: func(command *cobra.Command, args []string) error { return u.run(command.Context(), args[0]) },
 	}
@@ -54,7 +55,7 @@ func (u *uiOptions) run(ctx context.Context, name string) error {
 	driver := pods.Driver
 	switch {
 	case driver == nil:
-		return fmt.Errorf("%s has no driver (%s): only a driver that runs serves a UI", name, stateOf(o))
+		return fmt.Errorf("%s has no driver (%s): only a driver that runs serves a UI", name, o.StateName())
 	case driver.Status.Phase != corev1.PodRunning:
 		return fmt.Errorf("the driver Pod %s does not run (%s): kubectl spark why %s says why", driver.Name, driver.Status.Phase, name)
 	}
@@ -75,12 +76,4 @@ func uiPort(driver *corev1.Pod, properties map[string]string) int {
 		return int(port)
 	}
 	return standardUI
-}
-
-// stateOf returns the state of an object, as people read it.
-func stateOf(o *overview.Object) string {
-	if o.State == "" {
-		return "New"
-	}
-	return o.State
 }

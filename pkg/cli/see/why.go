@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/firesteel-dev/firesteel/pkg/cli"
+	"github.com/firesteel-dev/firesteel/pkg/cli/target"
 	"github.com/firesteel-dev/firesteel/pkg/diagnosis/why"
 	"github.com/firesteel-dev/firesteel/pkg/overview"
 )
@@ -26,7 +27,7 @@ func (v *verbs) whyCommand() *cobra.Command {
 
 It reads the object, its Pods, Kubernetes Events and the end of the driver's log.
 
-` + nameHelp,
+` + target.NameHelp,
 		Args: cli.One("application"),
 		RunE: func(command *cobra.Command, args []string) error { return w.run(command.Context(), args[0]) },
 	}
@@ -95,7 +96,7 @@ func (w *whyOptions) print(o *overview.Object, reasons []why.Reason, namespace, 
 
 // headline says what an object is and where it is.
 func headline(o *overview.Object) string {
-	text := fmt.Sprintf("%s %s/%s: %s", title(string(o.Kind)), o.Namespace(), o.Name(), stateOf(o))
+	text := fmt.Sprintf("%s %s/%s: %s", title(string(o.Kind)), o.Namespace(), o.Name(), o.StateName())
 	if o.Attempt >= 0 {
 		text += fmt.Sprintf(" (attempt %d)", o.Attempt)
 	}

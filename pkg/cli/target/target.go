@@ -8,7 +8,6 @@ package target
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -68,11 +67,15 @@ type Found struct {
 // Reference returns the name with which only this object is found.
 func (f *Found) Reference() string { return f.Resource.GroupResource().String() + "/" + f.GetName() }
 
-// Find returns the object that a user names, among some kinds.
-func Find(ctx context.Context, client dynamic.Interface, namespace, named string, nouns ...overview.Kind) (*Found, error) {
+// NameHelp explains the argument NAME in help texts.
+const NameHelp = `NAME is the name of the object, or KIND/NAME if several kinds have one of that name:
+sparkapp.spark.apache.org/etl, sparkapp.sparkoperator.k8s.io/etl, cluster/c, schedule/nightly.`
+
+// Find reads the object that a user names, among some kinds.
+func Find(ctx context.Context, client dynamic.Interface, namespace, named string, nouns ...overview.Kind) (*Found, *overview.Object, error) {
 	kinds, name, err := parse(named, Of(nouns...))
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	answers := make([]answer, len(kinds))
 	var group sync.WaitGroup
@@ -80,7 +83,12 @@ func Find(ctx context.Context, client dynamic.Interface, namespace, named string
 		group.Go(func() { answers[i] = get(ctx, client, kind, namespace, name) })
 	}
 	group.Wait()
-	return choose(answers, namespace, name, nouns)
+	found, err := choose(answers, namespace, name, nouns)
+	if err != nil {
+		return nil, nil, err
+	}
+	object, err := overview.Read(found.Unstructured)
+	return found, object, err
 }
 
 // answer is what the API server says about a name of a kind.
@@ -126,9 +134,36 @@ func (k Kind) Served(call func(schema.GroupVersionResource) error) (schema.Group
 	return k.WithVersion(k.Versions[0]), first
 }
 
+// Pages lists the objects of a kind, in the version that the API server has, and calls a function with each page.
+func (k Kind) Pages(ctx context.Context, client dynamic.Interface, namespace string, options metav1.ListOptions,
+	each func(schema.GroupVersionResource, *unstructured.UnstructuredList) error,
+) error {
+	for {
+		var page *unstructured.UnstructuredList
+		served, err := k.Served(func(resource schema.GroupVersionResource) (err error) {
+			page, err = client.Resource(resource).Namespace(namespace).List(ctx, options)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		if err := each(served, page); err != nil {
+			return err
+		}
+		if options.Continue = page.GetContinue(); options.Continue == "" {
+			return nil
+		}
+	}
+}
+
 // NotServed reports whether the API server does not have the kind of a request.
 func NotServed(err error) bool {
 	return apierrors.IsNotFound(err) && apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse)
+}
+
+// NoneServed returns the error of a command if the API server has none of the kinds that it is about.
+func NoneServed(what string) error {
+	return fmt.Errorf("this cluster has none of the CustomResourceDefinitions of %s: apply them, or choose another --context", what)
 }
 
 func choose(answers []answer, namespace, name string, nouns []overview.Kind) (*Found, error) {
@@ -157,7 +192,7 @@ func choose(answers []answer, namespace, name string, nouns []overview.Kind) (*F
 	case failed != nil:
 		return nil, failed
 	case absent == len(answers):
-		return nil, errors.New("this cluster has none of the CustomResourceDefinitions of Spark applications: apply them, or choose another --context")
+		return nil, NoneServed("Spark applications")
 	default:
 		return nil, fmt.Errorf("there is no %s %q in the namespace %s: kubectl spark list -A shows what there is", listed(nouns), name, namespace)
 	}
