@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -452,6 +453,10 @@ func TestLogsFollowAcrossRestarts(t *testing.T) {
 	code := make(chan int)
 	go func() { code <- e.run(t.Context(), "logs etl -f") }()
 	eventually(t, "it waits for the driver", func() bool { return strings.Contains(e.errOut.String(), "Waiting for a log of etl") })
+	watched := func(actions []clienttesting.Action) bool { // a fake shows a watch nothing of what was before it
+		return slices.ContainsFunc(actions, func(action clienttesting.Action) bool { return action.GetVerb() == "watch" })
+	}
+	eventually(t, "the application and its Pods are watched", func() bool { return watched(e.dynamic.Actions()) && watched(e.kube.Actions()) })
 	create := func(pod *corev1.Pod) {
 		t.Helper()
 		if _, err := e.kube.CoreV1().Pods("reports").Create(t.Context(), pod, metav1.CreateOptions{}); err != nil {
