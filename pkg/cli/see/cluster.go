@@ -43,10 +43,10 @@ func connect(o *cli.Options) (*cluster, error) {
 	if c.rest, err = o.Cluster(); err != nil {
 		return nil, err
 	}
-	if c.dynamic, err = o.Dynamic(); err != nil {
+	if c.dynamic, err = dynamic.NewForConfig(c.rest); err != nil {
 		return nil, err
 	}
-	if c.kube, err = o.Kubernetes(); err != nil {
+	if c.kube, err = kubernetes.NewForConfig(c.rest); err != nil {
 		return nil, err
 	}
 	return c, nil
