@@ -33,8 +33,6 @@ type logsOptions struct {
 	tail       int64
 	timestamps bool
 	container  string
-
-	lock sync.Mutex
 }
 
 func (v *verbs) logsCommand() *cobra.Command {
@@ -97,6 +95,7 @@ func (l *logsOptions) run(ctx context.Context, name string, ofAttempt bool) erro
 	if err != nil {
 		return err
 	}
+	current := o.Attempt
 	if ofAttempt {
 		was, known := o.OfAttempt(l.attempt)
 		if !known {
@@ -105,18 +104,10 @@ func (l *logsOptions) run(ctx context.Context, name string, ofAttempt bool) erro
 		o = was
 	}
 	r := &logReader{logsOptions: l, cluster: c, found: found, name: name, ended: map[types.UID]time.Time{}, begun: map[types.UID]bool{}}
-	if l.follow && (!ofAttempt || o.Attempt == currentAttempt(found)) {
+	if l.follow && o.Attempt == current {
 		return r.followAll(ctx, o)
 	}
 	return r.printAll(ctx, o)
-}
-
-// currentAttempt returns the attempt that an object is in.
-func currentAttempt(found *target.Found) int64 {
-	if o, err := overview.Read(found.Unstructured); err == nil {
-		return o.Attempt
-	}
-	return -1
 }
 
 // logReader reads the logs of an application.
@@ -125,6 +116,8 @@ type logReader struct {
 	*cluster
 	found *target.Found
 	name  string
+	// lock is held while a line with a prefix is printed, and for the maps.
+	lock sync.Mutex
 	// begun are the Pods whose log was begun, and ended when the log of a Pod came to its end.
 	begun map[types.UID]bool
 	ended map[types.UID]time.Time
@@ -310,9 +303,9 @@ func (r *logReader) followAll(ctx context.Context, o *overview.Object) error {
 			return err
 		}
 		waiting := r.begin(ctx, now, pods, &group, ends)
-		if waiting && said != now.State {
-			said = now.State
-			fmt.Fprintln(r.ErrOut, r.Color(r.ErrOut, cli.Dim, fmt.Sprintf("Waiting for a log of %s, which is %s.", r.name, now.StateName())))
+		if waiting && said != now.StateName() {
+			said = now.StateName()
+			fmt.Fprintln(r.ErrOut, r.Color(r.ErrOut, cli.Dim, fmt.Sprintf("Waiting for a log of %s, which is %s.", r.name, said)))
 		}
 		if now.Ended() && r.idle() {
 			group.Wait()
