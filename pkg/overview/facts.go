@@ -9,14 +9,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	firesteelv1alpha1 "github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
-	"github.com/firesteel-dev/firesteel/pkg/cluster/resources"
 	"github.com/firesteel-dev/firesteel/pkg/diagnosis/why"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/policy"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
-
-const clusterLabel = resources.LabelCluster
 
 const (
 	labelRole = "spark-role"
@@ -72,6 +69,9 @@ func (o *Object) PodsOf(found []corev1.Pod) (p Pods) {
 	})
 	return p
 }
+
+// IsDriver reports whether a Pod, whatever its labels, is the driver of the current attempt.
+func (o *Object) IsDriver(pod *corev1.Pod) bool { return o.mayOwn(pod) && o.isCurrent(pod) }
 
 // mayOwn reports whether a driver Pod may be one of the application: no other application owns it.
 func (o *Object) mayOwn(pod *corev1.Pod) bool {

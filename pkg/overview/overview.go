@@ -17,6 +17,7 @@ import (
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/applications"
 	"github.com/firesteel-dev/firesteel/pkg/check"
+	"github.com/firesteel-dev/firesteel/pkg/cluster/resources"
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
@@ -253,7 +254,7 @@ func (o *Object) StatusWriter() string {
 func (o *Object) PodSelector() string {
 	switch {
 	case o.Kind == Cluster:
-		return clusterLabel + "=" + o.Name()
+		return resources.LabelCluster + "=" + o.Name()
 	case o.api == nil:
 		return ""
 	case o.api.UserDriverLabel != "":

@@ -86,23 +86,13 @@ func (c *cluster) pods(ctx context.Context, o *overview.Object) (overview.Pods, 
 	if pods.Driver == nil && o.DriverPod != "" { // its labels may have been changed
 		driver, err := c.kube.CoreV1().Pods(o.Namespace()).Get(ctx, o.DriverPod, metav1.GetOptions{})
 		switch {
-		case err == nil:
-			pods.Driver = o.PodsOf(append(list.Items, *asDriver(driver))).Driver
-		case !apierrors.IsNotFound(err):
+		case err == nil && o.IsDriver(driver):
+			pods.Driver = driver
+		case err != nil && !apierrors.IsNotFound(err):
 			return pods, err
 		}
 	}
 	return pods, nil
-}
-
-// asDriver returns a Pod with the label of drivers.
-func asDriver(pod *corev1.Pod) *corev1.Pod {
-	pod = pod.DeepCopy()
-	if pod.Labels == nil {
-		pod.Labels = map[string]string{}
-	}
-	pod.Labels["spark-role"] = "driver"
-	return pod
 }
 
 // maxEvents bounds the Events that are read of one object.

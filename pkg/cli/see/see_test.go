@@ -372,6 +372,18 @@ func TestGetIsOneScreen(t *testing.T) {
 	}
 }
 
+func TestGetShowsADriverWhoseLabelsWereRemoved(t *testing.T) {
+	for uid, want := range map[string]string{"d1": "etl-1-driver  Failed (exit code 137, OOMKilled)", "another": "etl-1-driver, which is gone"} {
+		e := newEnv(t, []string{failed}, driverPod("etl-1-driver", uid, "etl-1", func(pod *corev1.Pod) {
+			killed(pod)
+			pod.Labels = nil
+		}))
+		if code := e.run(t.Context(), "get etl"); code != 0 || !strings.Contains(e.out.String(), want) {
+			t.Errorf("%s: exit code %d, %s, want %s:\n%s", uid, code, e.errOut.String(), want, e.out.String())
+		}
+	}
+}
+
 func TestWhySaysWhatToDo(t *testing.T) {
 	for file, line := range map[string]string{
 		"why-failed": "why etl", "why-kubeflow": "why daily", "why-cluster": "why shared", "why-json": "why sparkapp.spark.apache.org/etl -o json",
