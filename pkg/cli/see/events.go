@@ -17,6 +17,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/cli"
 	"github.com/firesteel-dev/firesteel/pkg/cli/target"
+	"github.com/firesteel-dev/firesteel/pkg/diagnosis/why"
 	"github.com/firesteel-dev/firesteel/pkg/overview"
 )
 
@@ -109,20 +110,11 @@ func (s *stream) ofEvent(event *corev1.Event) *happening {
 		return nil
 	}
 	s.printed[string(event.UID)] = event.ResourceVersion
-	at := event.LastTimestamp.Time
-	for _, other := range []time.Time{event.EventTime.Time, event.FirstTimestamp.Time, event.CreationTimestamp.Time} {
-		if at.IsZero() {
-			at = other
-		}
-	}
-	if event.Series != nil {
-		at = event.Series.LastObservedTime.Time
-	}
 	message := event.Message
 	if event.Count > 1 {
 		message += fmt.Sprintf(" (%d times)", event.Count)
 	}
-	return &happening{at, cmp.Or(event.Type, "Event"), event.InvolvedObject.Kind + "/" + event.InvolvedObject.Name, event.Reason, message}
+	return &happening{why.LastSeen(event), cmp.Or(event.Type, "Event"), event.InvolvedObject.Kind + "/" + event.InvolvedObject.Name, event.Reason, message}
 }
 
 // first prints what has happened so far.

@@ -6,10 +6,9 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-)
 
-// executorContainer is the name of an executor's container.
-const executorContainer = "spark-kubernetes-executor"
+	"github.com/firesteel-dev/firesteel/pkg/submission"
+)
 
 // executors returns what keeps executors from running, or ends them, while the driver runs.
 func (v *view) executors() []Reason {
@@ -74,7 +73,7 @@ func (v *view) endedExecutors() (all []Reason) {
 		}
 	}
 	if len(killed) > 0 {
-		limit := limitOf(killed[0], executorContainer)
+		limit := limitOf(killed[0], submission.DefaultExecutorContainer)
 		all = append(all, Reason{
 			Cause: ExecutorOutOfMemory, Summary: fmt.Sprintf("Executors used more memory than their limit: %s.", describe(len(killed), len(v.Executors))),
 			Evidence: fmt.Sprintf("The container of Pod %s ended with the reason OOMKilled. %s", killed[0].Name, v.asked(ofExecutors, limit)),
@@ -84,7 +83,7 @@ func (v *view) endedExecutors() (all []Reason) {
 	if len(heap) > 0 {
 		all = append(all, Reason{
 			Cause: ExecutorHeapTooSmall, Summary: fmt.Sprintf("The heap of executors was too small: %s.", describe(len(heap), len(v.Executors))),
-			Evidence: fmt.Sprintf("The container of Pod %s exited with code 52. %s", heap[0].Name, v.asked(ofExecutors, limitOf(heap[0], executorContainer))),
+			Evidence: fmt.Sprintf("The container of Pod %s exited with code 52. %s", heap[0].Name, v.asked(ofExecutors, limitOf(heap[0], submission.DefaultExecutorContainer))),
 			Remedy:   "Raise spark.executor.memory.", Changes: []Change{v.moreHeap(ofExecutors)},
 		})
 	}
@@ -92,7 +91,7 @@ func (v *view) endedExecutors() (all []Reason) {
 		all = append(all, Reason{
 			Cause: ExecutorsLost, Summary: fmt.Sprintf("Executors end again and again: %s failed.", describe(len(failed), len(v.Executors))),
 			Evidence: fmt.Sprintf("Pod %s %s.", failed[0].Name, howEnded(failed[0])),
-			Remedy:   "Read the log of one: kubectl spark logs " + v.Name + " -e " + failed[0].Labels["spark-exec-id"],
+			Remedy:   "Read the log of one: kubectl spark logs " + v.Name + " -e " + failed[0].Labels[submission.LabelExecutorID],
 		})
 	}
 	return all
@@ -125,7 +124,7 @@ func describe(some, all int) string { return fmt.Sprintf("%d of %d executors", s
 // terminatedIn returns how the container of an executor ended; nil if it runs.
 func terminatedIn(pod *corev1.Pod) *corev1.ContainerStateTerminated {
 	for _, status := range pod.Status.ContainerStatuses {
-		if status.Name != executorContainer && len(pod.Status.ContainerStatuses) > 1 {
+		if status.Name != submission.DefaultExecutorContainer && len(pod.Status.ContainerStatuses) > 1 {
 			continue
 		}
 		if status.State.Terminated != nil {

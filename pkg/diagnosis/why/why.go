@@ -149,8 +149,8 @@ type view struct {
 
 func newView(facts Facts) *view {
 	v := &view{Facts: facts, state: lifecycle.CurrentState(facts.Record)}
-	if pod := facts.Driver; pod != nil {
-		v.observed = lifecycle.ObserveDriver(pod, lifecycle.DriverContainer(&pod.Status, facts.MainContainer))
+	if facts.Driver != nil {
+		v.observed = lifecycle.ObserveDriver(facts.Driver, v.mainContainer())
 	}
 	v.end = v.lastEnd()
 	return v
@@ -188,15 +188,15 @@ func (v *view) event(pod string, reasons ...string) *corev1.Event {
 		if pod != "" {
 			about = e.InvolvedObject.Kind == "Pod" && e.InvolvedObject.Name == pod
 		}
-		if about && slices.Contains(reasons, e.Reason) && (last == nil || happened(last).Before(happened(e))) {
+		if about && slices.Contains(reasons, e.Reason) && (last == nil || LastSeen(last).Before(LastSeen(e))) {
 			last = e
 		}
 	}
 	return last
 }
 
-// happened returns when an Event was last seen.
-func happened(e *corev1.Event) time.Time {
+// LastSeen returns when a Kubernetes Event was last seen.
+func LastSeen(e *corev1.Event) time.Time {
 	switch {
 	case e.Series != nil && !e.Series.LastObservedTime.IsZero():
 		return e.Series.LastObservedTime.Time
@@ -204,6 +204,8 @@ func happened(e *corev1.Event) time.Time {
 		return e.LastTimestamp.Time
 	case !e.EventTime.IsZero():
 		return e.EventTime.Time
+	case !e.FirstTimestamp.IsZero():
+		return e.FirstTimestamp.Time
 	default:
 		return e.CreationTimestamp.Time
 	}
@@ -211,7 +213,7 @@ func happened(e *corev1.Event) time.Time {
 
 // seenIn returns the evidence of an Event.
 func (v *view) seenIn(e *corev1.Event) string {
-	return fmt.Sprintf("The Event %s of %s %s, %s ago: %s", e.Reason, e.InvolvedObject.Kind, e.InvolvedObject.Name, v.age(happened(e)), e.Message)
+	return fmt.Sprintf("The Event %s of %s %s, %s ago: %s", e.Reason, e.InvolvedObject.Kind, e.InvolvedObject.Name, v.age(LastSeen(e)), e.Message)
 }
 
 // over reports whether the application has ended.
