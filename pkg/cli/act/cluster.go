@@ -1,6 +1,7 @@
 package act
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -36,7 +37,7 @@ func clusterCells(o *overview.Object, _ time.Time) []string {
 	if c, ok := o.Typed.(*sparkv1.SparkCluster); ok && c.Undecodable == "" {
 		wanted = strconv.Itoa(int(c.Spec.ClusterTolerations.InstanceConfig.InitWorkers))
 	}
-	return []string{o.StateName(), orNone(workers), orNone(wanted), orNone(o.ShortReason())}
+	return []string{o.StateName(), cmp.Or(workers, "-"), cmp.Or(wanted, "-"), cmp.Or(o.ShortReason(), "-")}
 }
 
 type scaleOptions struct {

@@ -128,7 +128,7 @@ func anew(old *unstructured.Unstructured, name string) *unstructured.Unstructure
 
 var (
 	scheduleLabels = []string{variant.Apache.LabelSchedule, variant.Kubeflow.LabelSchedule}
-	// markingAnnotations are about the old object. Those that end with a slash are all of a tool.
+	// markingAnnotations are about the old object.
 	markingAnnotations = []string{
 		"kubectl.kubernetes.io/last-applied-configuration", "firesteel.dev/launch", "firesteel.dev/stop", variant.AnnotationScheduledTime,
 	}
@@ -136,7 +136,7 @@ var (
 	toolPrefixes = []string{"argocd.argoproj.io/", "meta.helm.sh/", "kustomize.toolkit.fluxcd.io/", "helm.toolkit.fluxcd.io/"}
 )
 
-// without returns a map without some entries and without those of tools; nil if nothing is left.
+// without removes some entries of a map, and those of tools. It returns nil if nothing is left.
 func without(all map[string]string, names ...string) map[string]string {
 	for _, name := range names {
 		delete(all, name)

@@ -1,6 +1,7 @@
 package act
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -55,7 +56,7 @@ func scheduleCells(o *overview.Object, now time.Time) []string {
 		next = "in " + duration.HumanDuration(status.NextRun.Sub(now))
 	}
 	return []string{
-		strings.Join(strings.Fields(text), " "), strconv.FormatBool(spec.Suspend != nil && *spec.Suspend), o.StateName(), orNone(last), orNone(next), orNone(active),
+		strings.Join(strings.Fields(text), " "), strconv.FormatBool(spec.Suspend != nil && *spec.Suspend), o.StateName(), cmp.Or(last, "-"), cmp.Or(next, "-"), cmp.Or(active, "-"),
 	}
 }
 

@@ -120,11 +120,3 @@ func (c *cluster) list(ctx context.Context, noun overview.Kind, namespace, selec
 	})
 	return all, nil
 }
-
-// orNone returns a text, or what stands for nothing in tables.
-func orNone(text string) string {
-	if text == "" {
-		return "-"
-	}
-	return text
-}
