@@ -92,6 +92,15 @@ func Table(out io.Writer) *tabwriter.Writer {
 	return tabwriter.NewWriter(out, minimum, tab, padding, ' ', 0)
 }
 
+// Suggestion returns the command line of a verb about an object, for messages. namespace is empty if the kubeconfig has it.
+func Suggestion(verb, name, namespace string) string {
+	line := "kubectl spark " + verb + " " + name
+	if namespace != "" {
+		line += " -n " + namespace
+	}
+	return line
+}
+
 // Warn prints a warning, as kubectl prints those of the API server.
 func (o *Options) Warn(text string) {
 	fmt.Fprintf(o.ErrOut, "%s %s\n", o.Color(o.ErrOut, Odd, "Warning:"), text)

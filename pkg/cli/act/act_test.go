@@ -70,12 +70,18 @@ func server(t *testing.T) *dynamicfake.FakeDynamicClient {
 // run runs a command line, and returns the exit code and what is printed.
 func run(t *testing.T, client *dynamicfake.FakeDynamicClient, line string) (code int, out, errOut string) {
 	t.Helper()
+	return runIn(t, &cluster{dynamic: client, namespace: "team-a"}, line)
+}
+
+// runIn is run with another connection.
+func runIn(t *testing.T, c *cluster, line string) (code int, out, errOut string) {
+	t.Helper()
 	streams, _, stdout, stderr := genericiooptions.NewTestIOStreams()
 	o := cli.NewOptions(cli.Plugin, streams)
 	o.Now = func() time.Time { return now }
 	root := &cobra.Command{Use: "kubectl-spark", Annotations: map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl spark"}}
 	root.AddCommand(commands(&verbs{Options: o, connect: func() (*cluster, error) {
-		return &cluster{dynamic: client, namespace: "team-a"}, nil
+		return c, nil
 	}})...)
 	ctx, stop := context.WithTimeout(t.Context(), 10*time.Second) // for what never ends by mistake
 	defer stop()
@@ -135,6 +141,17 @@ func TestOutputs(t *testing.T) {
 		}
 	}
 	golden.Want(t, "testdata/outputs.golden", all.String())
+}
+
+func TestSuggestedCommandsNameTheNamespaceOfTheCommandLine(t *testing.T) {
+	for line, want := range map[string]string{
+		"wait broken": "kubectl spark why broken -n team-a says why", "wait running --timeout=1ms": "kubectl spark why running -n team-a says what keeps it",
+		"suspend first": "kubectl spark delete first -n team-a ends it", "cluster ui standalone": "kubectl spark why standalone -n team-a says why",
+	} {
+		if _, _, errOut := runIn(t, &cluster{dynamic: server(t), namespace: "team-a", suggested: "team-a"}, line); !strings.Contains(errOut, want) {
+			t.Errorf("%s prints no %q: %s", line, want, errOut)
+		}
+	}
 }
 
 func TestAnErrorOfTheAPIServerIsReportedWithTheRemedy(t *testing.T) {

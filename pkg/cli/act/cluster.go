@@ -71,7 +71,7 @@ func (s *scaleOptions) run(ctx context.Context, name string) error {
 	}
 	cluster, ok := o.Typed.(*sparkv1.SparkCluster)
 	if !ok || cluster.Undecodable != "" {
-		return fmt.Errorf("%s cannot be read: kubectl spark why %s says why", found.Reference(), name)
+		return fmt.Errorf("%s cannot be read: %s says why", found.Reference(), c.suggest("why", name))
 	}
 	limits := cluster.Spec.ClusterTolerations.InstanceConfig
 	if limits.MinWorkers < limits.MaxWorkers {
@@ -130,7 +130,7 @@ func (c *cluster) master(ctx context.Context, name string, found *target.Found, 
 	podName := resources.MasterName(found.GetName()) + "-0" // of a StatefulSet
 	read, err := c.dynamic.Resource(corev1.SchemeGroupVersion.WithResource("pods")).Namespace(found.GetNamespace()).Get(ctx, podName, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
-		return nil, fmt.Errorf("%s has no master (%s): kubectl spark why %s says why", found.Reference(), o.StateName(), name)
+		return nil, fmt.Errorf("%s has no master (%s): %s says why", found.Reference(), o.StateName(), c.suggest("why", name))
 	}
 	if err != nil {
 		return nil, err
@@ -140,7 +140,7 @@ func (c *cluster) master(ctx context.Context, name string, found *target.Found, 
 		return nil, fmt.Errorf("decode Pod %s: %w", podName, err)
 	}
 	if pod.Status.Phase != corev1.PodRunning {
-		return nil, fmt.Errorf("the master Pod %s does not run (%s): kubectl spark why %s says why", podName, pod.Status.Phase, name)
+		return nil, fmt.Errorf("the master Pod %s does not run (%s): %s says why", podName, pod.Status.Phase, c.suggest("why", name))
 	}
 	return pod, nil
 }

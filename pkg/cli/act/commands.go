@@ -37,12 +37,13 @@ func commands(v *verbs) []*cobra.Command {
 // cluster is the connection of a command.
 type cluster struct {
 	dynamic dynamic.Interface
-	// namespace is that of the command line or of the kubeconfig.
-	namespace string
+	// namespace is that of the command line or of the kubeconfig. suggested is what commands that are suggested name: empty if the
+	// kubeconfig has it.
+	namespace, suggested string
 }
 
 func connect(o *cli.Options) (*cluster, error) {
-	namespace, _, err := o.Namespace()
+	namespace, explicit, err := o.Namespace()
 	if err != nil {
 		return nil, err
 	}
@@ -50,8 +51,15 @@ func connect(o *cli.Options) (*cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &cluster{dynamic: client, namespace: namespace}, nil
+	c := &cluster{dynamic: client, namespace: namespace}
+	if explicit {
+		c.suggested = namespace
+	}
+	return c, nil
 }
+
+// suggest returns a command about the object that a user named.
+func (c *cluster) suggest(verb, name string) string { return cli.Suggestion(verb, name, c.suggested) }
 
 // find reads the object that a user names.
 func (c *cluster) find(ctx context.Context, named string, nouns ...overview.Kind) (*target.Found, *overview.Object, error) {

@@ -66,7 +66,7 @@ func (d *deleteOptions) run(ctx context.Context, name string) error {
 	err = c.until(ctx, found, d.timeout, func(o *overview.Object) (bool, error) { return o == nil, nil })
 	var late *timeoutError
 	if errors.As(err, &late) {
-		return fmt.Errorf("%s is being deleted, and is not gone after %s: kubectl spark why %s says what it waits for", found.Reference(), d.timeout, name)
+		return fmt.Errorf("%s is being deleted, and is not gone after %s: %s says what it waits for", found.Reference(), d.timeout, c.suggest("why", name))
 	}
 	return err
 }

@@ -68,7 +68,7 @@ func (c *cluster) findSchedule(ctx context.Context, name string) (*target.Found,
 	}
 	s, ok := o.Typed.(variant.Schedule)
 	if !ok || s.GetUndecodable() != "" {
-		return nil, nil, fmt.Errorf("%s cannot be read: kubectl spark why %s says why", found.Reference(), name)
+		return nil, nil, fmt.Errorf("%s cannot be read: %s says why", found.Reference(), c.suggest("why", name))
 	}
 	return found, s, nil
 }
@@ -195,7 +195,7 @@ func (v *verbs) scheduleNext(ctx context.Context, name string) error {
 		return errors.Join(errs...)
 	}
 	if policy.Suspended {
-		v.Warn(found.Reference() + " is suspended: no run starts before kubectl spark schedule resume " + name)
+		v.Warn(found.Reference() + " is suspended: no run starts before " + c.suggest("schedule resume", name))
 	}
 	table := cli.Table(v.Out)
 	fmt.Fprintln(table, "TIME\tIN")

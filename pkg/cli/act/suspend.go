@@ -60,7 +60,7 @@ func (s *suspendOptions) run(ctx context.Context, name string) error {
 		return err
 	}
 	if _, ok := fieldNamed(specType(o), "suspend"); !ok {
-		return fmt.Errorf("%s cannot be suspended: %s has no field for it; kubectl spark delete %s ends it", found.Reference(), found.Resource.Group, name)
+		return fmt.Errorf("%s cannot be suspended: %s has no field for it; %s ends it", found.Reference(), found.Resource.Group, c.suggest("delete", name))
 	}
 	if suspended(found.Unstructured) == s.suspend {
 		s.did(found, map[bool]string{true: "is suspended already", false: "is not suspended"}[s.suspend], cli.DryRunNone)

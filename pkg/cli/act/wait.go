@@ -103,7 +103,7 @@ func (w *waitOptions) run(ctx context.Context, name string) error {
 	if wanted.end && o.Kind != overview.Application {
 		return cli.Usage("a %s has no end: write --for=condition=TYPE, --for=state=STATE or --for=delete", o.Kind)
 	}
-	err = c.until(ctx, found, w.timeout, func(now *overview.Object) (bool, error) { return wanted.reached(found, now) })
+	err = c.until(ctx, found, w.timeout, func(now *overview.Object) (bool, error) { return wanted.reached(c, found, now) })
 	if err != nil {
 		return err
 	}
@@ -116,20 +116,20 @@ func (w *waitOptions) run(ctx context.Context, name string) error {
 }
 
 // reached reports whether an object is as wanted. It returns an error if it never will be. o is nil if the object is gone.
-func (g goal) reached(found *target.Found, o *overview.Object) (bool, error) {
+func (g goal) reached(c *cluster, found *target.Found, o *overview.Object) (bool, error) {
 	switch {
 	case o == nil && g.gone:
 		return true, nil
 	case o == nil:
 		return false, fmt.Errorf("%s was deleted before %s held", found.Reference(), g.text)
 	case g.end && o.Phase == overview.Failed:
-		return false, failed(found, o)
+		return false, c.failed(found, o)
 	case g.holds(o):
 		return true, nil
 	case !g.over(o):
 		return false, nil
 	case o.Phase == overview.Failed:
-		return false, failed(found, o)
+		return false, c.failed(found, o)
 	default:
 		return false, fmt.Errorf("%s has ended (%s), and %s does not hold", found.Reference(), o.StateName(), g.text)
 	}
@@ -151,12 +151,12 @@ func (g goal) over(o *overview.Object) bool {
 }
 
 // failed returns the error for an application that failed.
-func failed(found *target.Found, o *overview.Object) error {
+func (c *cluster) failed(found *target.Found, o *overview.Object) error {
 	message := o.Message
 	if message != "" {
 		message = ": " + o.Redactor().Text(message)
 	}
-	return cli.ApplicationFailed("%s failed (%s)%s: kubectl spark why %s says why", found.Reference(), o.StateName(), message, o.Name())
+	return cli.ApplicationFailed("%s failed (%s)%s: %s says why", found.Reference(), o.StateName(), message, c.suggest("why", o.Name()))
 }
 
 // timeoutError reports that the time to wait is over.
@@ -183,8 +183,8 @@ func (c *cluster) until(ctx context.Context, found *target.Found, timeout time.D
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case limited.Err() != nil:
-			return &timeoutError{fmt.Sprintf("%s is not there after %s: kubectl spark why %s says what keeps it",
-				found.Reference(), timeout, found.GetName())}
+			return &timeoutError{fmt.Sprintf("%s is not there after %s: %s says what keeps it",
+				found.Reference(), timeout, c.suggest("why", found.GetName()))}
 		}
 		select {
 		case <-limited.Done():

@@ -57,6 +57,9 @@ func (c *cluster) find(ctx context.Context, named string, nouns ...overview.Kind
 	return target.Find(ctx, c.dynamic, c.namespace, named, nouns...)
 }
 
+// suggest returns a command about the object that a user named.
+func (c *cluster) suggest(verb, name string) string { return cli.Suggestion(verb, name, c.suggested) }
+
 // again reads an object again. It returns nil if it is gone, or if another has its name.
 func (c *cluster) again(ctx context.Context, found *target.Found) (*overview.Object, error) {
 	read, err := c.dynamic.Resource(found.Resource).Namespace(found.GetNamespace()).Get(ctx, found.GetName(), metav1.GetOptions{})

@@ -68,21 +68,13 @@ func (g *getOptions) run(ctx context.Context, name string) error {
 	s.head(found.Reference())
 	s.pods(pods)
 	s.attempts()
-	s.timeline()
+	s.timeline(c.suggest("events", name))
 	s.conditions()
 	if o.Phase == overview.Failed || o.Phase == overview.Waiting {
 		s.line("")
-		s.line("kubectl spark why " + suffix(name, c.suggested) + " says what keeps it.")
+		s.line("%s says what keeps it.", c.suggest("why", name))
 	}
 	return nil
-}
-
-// suffix is the name with the namespace that a suggested command needs.
-func suffix(name, namespace string) string {
-	if namespace == "" {
-		return name
-	}
-	return name + " -n " + namespace
 }
 
 // screen prints one object.
@@ -266,14 +258,15 @@ func (s *screen) attempts() {
 	s.table(rows)
 }
 
-func (s *screen) timeline() {
+// timeline prints the last transitions. events is the command that shows all.
+func (s *screen) timeline(events string) {
 	if s.object.Record == nil {
 		return
 	}
 	transitions := s.object.Record.Transitions
 	s.line("\nTIMELINE")
 	if more := len(transitions) - maxTransitions; more > 0 {
-		s.line("%d earlier transitions are left out: kubectl spark events shows them.", more)
+		s.line("%d earlier transitions are left out: %s shows them.", more, events)
 		transitions = transitions[more:]
 	}
 	rows := [][]string{{"AGE", "ATTEMPT", "STATE", "MESSAGE"}}

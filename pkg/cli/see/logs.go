@@ -72,7 +72,9 @@ func FollowLog(ctx context.Context, o *cli.Options, namespace, named string) err
 		if err != nil {
 			return nil, err
 		}
-		c.namespace = namespace
+		if c.namespace != namespace {
+			c.namespace, c.suggested = namespace, namespace
+		}
 		return c, nil
 	}}
 	return (&logsOptions{verbs: v, follow: true, tail: -1}).run(ctx, named, false)
@@ -99,7 +101,7 @@ func (l *logsOptions) run(ctx context.Context, name string, ofAttempt bool) erro
 	if ofAttempt {
 		was, known := o.OfAttempt(l.attempt)
 		if !known {
-			return fmt.Errorf("nothing is known of attempt %d of %s: kubectl spark get %s lists the attempts", l.attempt, name, name)
+			return fmt.Errorf("nothing is known of attempt %d of %s: %s lists the attempts", l.attempt, name, c.suggest("get", name))
 		}
 		o = was
 	}
@@ -199,9 +201,9 @@ func (r *logReader) absent(o *overview.Object, pods overview.Pods) error {
 	case r.executor != "":
 		return fmt.Errorf("%s has no executors whose Pods are there: Spark deletes those that end, unless spark.kubernetes.executor.deleteOnTermination is false", r.name)
 	case o.DriverPod == "":
-		return fmt.Errorf("%s has no driver yet (%s): -f waits for it, and kubectl spark why %s says what keeps it", r.name, o.StateName(), r.name)
+		return fmt.Errorf("%s has no driver yet (%s): -f waits for it, and %s says what keeps it", r.name, o.StateName(), r.suggest("why", r.name))
 	default:
-		return fmt.Errorf("the driver Pod %s of attempt %d is gone, and its log with it: kubectl spark why %s shows what is left of it", o.DriverPod, o.Attempt, r.name)
+		return fmt.Errorf("the driver Pod %s of attempt %d is gone, and its log with it: %s shows what is left of it", o.DriverPod, o.Attempt, r.suggest("why", r.name))
 	}
 }
 
@@ -309,7 +311,7 @@ func (r *logReader) followAll(ctx context.Context, o *overview.Object) error {
 		}
 		if now.Ended() && r.idle() {
 			group.Wait()
-			return outcome(now, r.name)
+			return r.outcome(now)
 		}
 	}
 }
@@ -373,9 +375,9 @@ func (r *logReader) idle() bool {
 }
 
 // outcome returns the error of an application that failed.
-func outcome(o *overview.Object, name string) error {
+func (r *logReader) outcome(o *overview.Object) error {
 	if o.Phase == overview.Failed {
-		return cli.ApplicationFailed("%s failed (%s): kubectl spark why %s says why", name, o.State, name)
+		return cli.ApplicationFailed("%s failed (%s): %s says why", r.name, o.State, r.suggest("why", r.name))
 	}
 	return nil
 }

@@ -576,6 +576,20 @@ func TestEachErrorIsOneLineWithTheRemedy(t *testing.T) {
 	}
 }
 
+func TestSuggestedCommandsNameTheNamespaceOfTheCommandLine(t *testing.T) {
+	for line, want := range map[string]string{
+		"top etl": "kubectl spark why etl -n reports says why", "ui etl": "kubectl spark why etl -n reports says why",
+		"logs etl --attempt 7": "kubectl spark get etl -n reports lists the attempts", "get etl": "kubectl spark why etl -n reports says what keeps it.",
+		"logs etl --attempt 0": "kubectl spark why etl -n reports shows what is left of it", "why etl": "kubectl spark rerun etl -n reports --set",
+	} {
+		e := full(t)
+		e.runWith(t.Context(), line, &cluster{dynamic: e.dynamic, kube: e.kube, namespace: "reports", suggested: "reports"})
+		if printed := e.out.String() + e.errOut.String(); !strings.Contains(printed, want) {
+			t.Errorf("%s prints no %q:\n%s", line, want, printed)
+		}
+	}
+}
+
 func TestUIsPortIsThatOfTheDriver(t *testing.T) {
 	named := driverPod("d", "d", "a", func(pod *corev1.Pod) {
 		pod.Spec.Containers[0].Ports = []corev1.ContainerPort{{Name: "blockmanager", ContainerPort: 7079}, {Name: "spark-ui", ContainerPort: 4050}}

@@ -67,7 +67,7 @@ func (t *topOptions) run(ctx context.Context, name string) error {
 		}
 	}
 	if len(uses) == 0 {
-		return fmt.Errorf("%s has no Pods that run (%s): kubectl spark why %s says why", name, o.StateName(), name)
+		return fmt.Errorf("%s has no Pods that run (%s): %s says why", name, o.StateName(), c.suggest("why", name))
 	}
 	return t.print(uses)
 }

@@ -57,7 +57,7 @@ func (u *uiOptions) run(ctx context.Context, name string) error {
 	case driver == nil:
 		return fmt.Errorf("%s has no driver (%s): only a driver that runs serves a UI", name, o.StateName())
 	case driver.Status.Phase != corev1.PodRunning:
-		return fmt.Errorf("the driver Pod %s does not run (%s): kubectl spark why %s says why", driver.Name, driver.Status.Phase, name)
+		return fmt.Errorf("the driver Pod %s does not run (%s): %s says why", driver.Name, driver.Status.Phase, c.suggest("why", name))
 	}
 	port := uiPort(driver, o.Facts(u.Now(), pods, nil, "").Properties)
 	return u.Run(ctx, u.Options, c.rest, tunnel.Target{Pod: driver, What: "driver", Port: port})
