@@ -183,8 +183,8 @@ func (c *cluster) until(ctx context.Context, found *target.Found, timeout time.D
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case limited.Err() != nil:
-			return &timeoutError{fmt.Sprintf("%s is not there after %s: %s says what keeps it",
-				found.Reference(), timeout, c.suggest("why", found.GetName()))}
+			return &timeoutError{fmt.Sprintf("timed out after %s waiting for %s: %s says what keeps it",
+				timeout, found.Reference(), c.suggest("why", found.GetName()))}
 		}
 		select {
 		case <-limited.Done():
