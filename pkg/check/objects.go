@@ -1,7 +1,6 @@
 package check
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -102,16 +101,7 @@ func createApplication(app dialect.Application, settings *config.Config, now tim
 	if err != nil {
 		return nil, d.Refusals(app, err).Err()
 	}
-	nameExecutor(created.Executor, plan)
 	return created, nil
-}
-
-// nameExecutor completes Spark's container of a planned executor, which is its last one.
-func nameExecutor(pod *corev1.Pod, plan submission.Plan) {
-	const image = "container.image"
-	container := &pod.Spec.Containers[len(pod.Spec.Containers)-1]
-	container.Name = cmp.Or(container.Name, submission.DefaultExecutorContainer)
-	container.Image = cmp.Or(plan.Properties["spark.kubernetes.executor."+image], plan.Properties["spark.kubernetes."+image], container.Image, plan.DefaultImage)
 }
 
 // attemptOf returns the attempt of an application: the one of its record, or the first.

@@ -1,6 +1,7 @@
 package submission
 
 import (
+	"cmp"
 	"maps"
 	"math"
 	"strconv"
@@ -66,7 +67,7 @@ func MostExecutors(plan Plan) int64 {
 }
 
 // PlannedExecutorPod returns a Pod that requests what each of the executors will request, and their number. It is the template with the
-// resources of Spark's container, and no more.
+// name, the image and the resources of Spark's container, which is the last one, and no more. As in Spark, the template's image has no effect.
 func PlannedExecutorPod(plan Plan) (*corev1.Pod, int64, error) {
 	executors, err := PlannedExecutors(plan)
 	if err != nil {
@@ -77,6 +78,8 @@ func PlannedExecutorPod(plan Plan) (*corev1.Pod, int64, error) {
 		pod.Spec = *template.Spec.DeepCopy()
 	}
 	container, _ := takeDriverContainer(&pod.Spec, d.conf.text("", executorTemplateContainer))
+	_, image, _ := d.conf.lookup(executorImageKey, imageKey)
+	container.Name, container.Image = cmp.Or(container.Name, DefaultExecutorContainer), WithVersion(cmp.Or(image, plan.DefaultImage), plan.SparkVersion)
 	requests, limits := maps.Clone(container.Resources.Requests), maps.Clone(container.Resources.Limits)
 	if requests == nil {
 		requests = corev1.ResourceList{}

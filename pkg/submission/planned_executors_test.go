@@ -112,3 +112,24 @@ func TestPlannedExecutorPodRequestsWhatExecutorsWill(t *testing.T) {
 		t.Error("the template was changed")
 	}
 }
+
+func TestPlannedExecutorPodHasTheImageThatSparkGivesExecutors(t *testing.T) {
+	template := &corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "spark", Image: "of-the-template"}}}}
+	for want, properties := range map[string]map[string]string{
+		"default:4.1.1": {"spark.kubernetes.driver.container.image": "of-the-driver"},
+		"both:4.1.1":    {"spark.kubernetes.container.image": "both:{{SPARK_VERSION}}"},
+		"own:4.1.1": {
+			"spark.kubernetes.executor.container.image": "${spark.registry}own:{{SPARK_VERSION}}", "spark.registry": "", "spark.kubernetes.container.image": "both",
+		},
+	} {
+		plan := submission.Plan{SparkVersion: "4.1.1", DefaultImage: "default:{{SPARK_VERSION}}", ExecutorTemplate: template, Properties: properties}
+		pod, _, err := submission.PlannedExecutorPod(plan)
+		if err != nil || pod.Spec.Containers[0].Image != want || pod.Spec.Containers[0].Name != "spark" {
+			t.Errorf("want the image %s: %+v, %v", want, pod, err)
+		}
+		plan.ExecutorTemplate = nil
+		if pod, _, err = submission.PlannedExecutorPod(plan); err != nil || pod.Spec.Containers[0].Image != want || pod.Spec.Containers[0].Name != submission.DefaultExecutorContainer {
+			t.Errorf("without a template, want the image %s: %+v, %v", want, pod, err)
+		}
+	}
+}
