@@ -112,7 +112,7 @@ func writeSchemas(root string, crds []*apiextensionsv1.CustomResourceDefinition)
 	for _, crd := range crds {
 		schema := crd.Spec.Versions[0].Schema.OpenAPIV3Schema.DeepCopy()
 		visit(schema, func(schema *apiextensionsv1.JSONSchemaProps) { schema.Description, schema.XValidations = "", nil })
-		delete(schema.Properties, "status") // nobody writes it
+		delete(schema.Properties, "status") // no user writes it
 		text, err := json.Marshal(schema)
 		if err != nil {
 			return err

@@ -18,11 +18,10 @@ var clusterRefinements = []refinement{
 	{path: "spec.workerSpec.networkPolicy.metricsIngress[]", opaque: true},
 }
 
-// beginsNamesOfCluster applies to new objects: the name of an existing one cannot be corrected. The longest name that begins
-// with it is NAME-master-svc.
+// beginsNamesOfCluster applies to new objects: the name of an existing one cannot be corrected.
 var beginsNamesOfCluster = apiextensionsv1.ValidationRule{
-	Rule: "oldSelf.hasValue() || " +
-		"size(self.metadata.name) <= 52 && self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",
+	Rule: fmt.Sprintf("oldSelf.hasValue() || size(self.metadata.name) <= %d && self.metadata.name.matches('%s')",
+		finding.MaxClusterName, finding.ClusterNamePattern),
 	OptionalOldSelf:   ptr.To(true),
 	MessageExpression: `'` + finding.NoClusterName.Field + ` "' + self.metadata.name + '" ` + finding.NoClusterName.Message + `: ` + finding.NoClusterName.Remedy + `'`,
 }

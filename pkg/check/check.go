@@ -149,10 +149,7 @@ func cluster(c *sparkv1.SparkCluster, installation *config.Config, admitted Admi
 	return found, Asks{Pods: quota.Claim(admitted(master), admitted(worker), int64(resources.InitialWorkers(c))), Later: c.Spec.Suspend}
 }
 
-// clusterName matches the names of clusters that names of Services can begin with, and maxClusterName is their length.
-var clusterName = regexp.MustCompile(`^[a-z]([-a-z0-9]*[a-z0-9])?$`)
-
-const maxClusterName = 52
+var clusterName = regexp.MustCompile(finding.ClusterNamePattern)
 
 // refusedByRules returns what the API server refuses about a new cluster by rules of the CustomResourceDefinition. It does not refuse an edit of a
 // cluster that has such a value.
@@ -160,7 +157,7 @@ func refusedByRules(c *sparkv1.SparkCluster) (found finding.List) {
 	if c.UID != "" {
 		return nil
 	}
-	if name := c.Name; len(name) > maxClusterName || !clusterName.MatchString(name) {
+	if name := c.Name; len(name) > finding.MaxClusterName || !clusterName.MatchString(name) {
 		refused := finding.NoClusterName
 		refused.Value = name
 		found.Add(refused)

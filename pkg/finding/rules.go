@@ -1,5 +1,14 @@
 package finding
 
+import "strconv"
+
+// The name of a new cluster has at most MaxClusterName characters, and matches ClusterNamePattern. The longest name that begins with it is
+// NAME-master-svc.
+const (
+	MaxClusterName     = 52
+	ClusterNamePattern = "^[a-z]([-a-z0-9]*[a-z0-9])?$"
+)
+
 // Findings that the rules of the CRDs have, too (hack/codegen): the API server and the controller refuse with the same words.
 // They are here and not beside the checks, since hack/codegen must not need the packages that it generates.
 var (
@@ -8,10 +17,10 @@ var (
 		Message: "cannot be the label spark-version",
 		Remedy:  "write letters, digits, -, _ and . only, and begin and end with a letter or digit",
 	}
-	// NoClusterName is about the name of a cluster with which names of Services cannot begin. The longest is NAME-master-svc.
+	// NoClusterName is about the name of a cluster with which names of Services cannot begin.
 	NoClusterName = Finding{
 		Field: "metadata.name", Message: "cannot begin the names of Services",
-		Remedy: "write at most 52 lower case letters, digits and -, of which the first is a letter and the last is not -",
+		Remedy: "write at most " + strconv.Itoa(MaxClusterName) + " lower case letters, digits and -, of which the first is a letter and the last is not -",
 	}
 	// InvalidName, TemplateUnsupported and NodeSelectorTwice have the words of the Kubeflow operator's webhook.
 	InvalidName         = Finding{Reason: "InvalidName", Field: "metadata.name", Text: "invalid SparkApplication name"}
