@@ -88,11 +88,10 @@ func createApplication(app dialect.Application, settings *config.Config, now tim
 	if err != nil {
 		return nil, err
 	}
-	objects, err := dialect.BuildLaunch(d, app, &plan, id)
+	objects, err := dialect.BuildLaunch(d, api.API, app, &plan, id)
 	if err != nil {
 		return nil, d.Refusals(app, err).Err()
 	}
-	dialect.SetOwners(api.API, app, objects, id)
 	for _, object := range objects.Owned {
 		dialect.OwnByDriver(object, objects.Driver)
 	}

@@ -34,17 +34,16 @@ func LaunchID(
 	return hex.EncodeToString(digest[:16]), nil
 }
 
-// BuildLaunch makes the objects of a launch of a complete plan, with the labels of the launch.
-func BuildLaunch(d Dialect, app Application, plan *submission.Plan, id string) (*submission.Objects, error) {
+// BuildLaunch makes the objects of a launch of a complete plan, with the labels of the launch. The application owns the driver and the objects
+// before it. The driver owns the objects after it: OwnByDriver makes it their owner.
+func BuildLaunch(d Dialect, api *API, app Application, plan *submission.Plan, id string) (*submission.Objects, error) {
 	plan.Labels = map[string]string{LabelLaunch: id}
 	plan.Properties[executorLaunchLabel] = id
 	d.AddLaunchLabels(plan, id)
-	return Build(d, app, *plan)
-}
-
-// SetOwners makes the application the owner of the driver and of the objects before it. The driver owns the objects after it: OwnByDriver
-// makes it their owner.
-func SetOwners(api *API, app Application, objects *submission.Objects, id string) {
+	objects, err := Build(d, app, *plan)
+	if err != nil {
+		return nil, err
+	}
 	for _, object := range slices.Concat(objects.Before, objects.Owned) {
 		SetLaunchLabels(api, object, id, objects.Driver.Labels[api.LabelApplication])
 	}
@@ -53,6 +52,7 @@ func SetOwners(api *API, app Application, objects *submission.Objects, id string
 		object.SetOwnerReferences([]metav1.OwnerReference{owner})
 	}
 	objects.Driver.OwnerReferences = []metav1.OwnerReference{owner}
+	return objects, nil
 }
 
 // SetLaunchLabels sets the labels that identify an object of a launch. They override the user's.

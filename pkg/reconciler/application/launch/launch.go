@@ -202,12 +202,11 @@ func (l *Launcher) build(
 			id = canonical
 		}
 	}
-	objects, err := dialect.BuildLaunch(d, app, &plan, id)
+	objects, err := dialect.BuildLaunch(d, l.API.API, app, &plan, id)
 	if err != nil {
 		return built{}, d.Refusals(app, err).Err()
 	}
 	warnings = append(warnings, dialect.LaunchWarnings(d, l.API.API, app, plan, objects)...)
-	dialect.SetOwners(l.API.API, app, objects, id)
 	return built{objects, &v1alpha1.Launch{
 		ID: id, ApplicationID: plan.Names.AppID, DriverPod: objects.Driver.Name,
 		Warnings: l.Redactors.Texts(app, warnings.Sentences()),
