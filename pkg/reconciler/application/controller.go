@@ -124,11 +124,7 @@ func NewController(ctx context.Context, cmw configmap.Watcher, process *base.Pro
 			r.settingsChanged(before, after)
 		},
 		NamespaceChanged: func(namespace string) {
-			within := func() []any {
-				within, err := apps.ByIndex(cache.NamespaceIndex, namespace)
-				base.Must(ctx, err)
-				return within
-			}
+			within := base.InNamespace(ctx, apps, namespace)
 			r.quotas.Reread(quotas.States(within, quotaOf))
 			for _, app := range within() {
 				impl.Enqueue(app)

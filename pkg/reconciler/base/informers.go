@@ -65,6 +65,15 @@ func Cached[O any](objects cache.KeyGetter, key types.NamespacedName) O {
 	return object
 }
 
+// InNamespace returns a function that lists the objects of a namespace in a cache.
+func InNamespace(ctx context.Context, objects cache.Indexer, namespace string) func() []any {
+	return func() []any {
+		found, err := objects.ByIndex(cache.NamespaceIndex, namespace)
+		Must(ctx, err)
+		return found
+	}
+}
+
 // DropManagedFields is a transform of informers: nothing reads the managed fields of Firesteel's kinds, and a write would send them.
 func DropManagedFields(object any) (any, error) {
 	if object, ok := object.(metav1.Object); ok {

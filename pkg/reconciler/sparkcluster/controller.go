@@ -103,27 +103,22 @@ func listener(
 	ctx context.Context, process *base.Process, r *Reconciler, impl *controller.Impl, informer cache.SharedIndexInformer,
 	quotaOf func(*sparkv1.SparkCluster) quotas.State,
 ) base.Listener {
-	enqueue := func(selected func(*sparkv1.SparkCluster) bool) {
-		impl.FilteredGlobalResync(func(object any) bool {
-			c, ok := object.(*sparkv1.SparkCluster)
-			return ok && selected(c)
-		}, informer)
-	}
 	return base.Listener{
 		SettingsChanged: func(before, after *config.Config) {
 			if before.Scope != after.Scope {
 				r.quotas.Reread(quotas.States(informer.GetStore().List, quotaOf))
 			}
-			enqueue(func(c *sparkv1.SparkCluster) bool { return concerns(process, c, before, after) })
+			impl.FilteredGlobalResync(func(object any) bool {
+				c, ok := object.(*sparkv1.SparkCluster)
+				return ok && concerns(process, c, before, after)
+			}, informer)
 		},
 		NamespaceChanged: func(namespace string) {
-			within := func() []any {
-				within, err := informer.GetIndexer().ByIndex(cache.NamespaceIndex, namespace)
-				base.Must(ctx, err)
-				return within
-			}
+			within := base.InNamespace(ctx, informer.GetIndexer(), namespace)
 			r.quotas.Reread(quotas.States(within, quotaOf))
-			enqueue(func(c *sparkv1.SparkCluster) bool { return c.Namespace == namespace })
+			for _, c := range within() {
+				impl.EnqueueSlow(c)
+			}
 		},
 	}
 }
