@@ -9,6 +9,9 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	earlyv1alpha1 "github.com/firesteel-dev/firesteel/pkg/apis/early/v1alpha1"
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
 	"github.com/firesteel-dev/firesteel/pkg/sparksubmit"
 )
 
@@ -66,11 +69,7 @@ func throughApache(t *testing.T, c Case, version string, recorded *Recording) Co
 	if err != nil {
 		t.Fatal(err)
 	}
-	built, refusal := c.BuildApache(app)
-	return Comparison{
-		Case: c, Version: version, API: Apache, Recorded: recorded.Apache(c),
-		Built: Normal(built), Refusal: refusal, Message: RefusalInApache(refusal, app),
-	}
+	return inApache(c, version, recorded, app)
 }
 
 func throughKubeflow(t *testing.T, c Case, version string, recorded *Recording) Comparison {
@@ -83,11 +82,7 @@ func throughKubeflow(t *testing.T, c Case, version string, recorded *Recording) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	built, refusal := c.BuildKubeflow(app)
-	return Comparison{
-		Case: c, Version: version, API: Kubeflow, Recorded: recorded.Kubeflow(c, "1"),
-		Built: Normal(built), Refusal: refusal, Message: RefusalInKubeflow(refusal, app),
-	}
+	return inKubeflow(c, version, recorded.Kubeflow(c, "1"), app)
 }
 
 func throughEarly(t *testing.T, c Case, version string, recorded *Recording) Comparison {
@@ -100,6 +95,27 @@ func throughEarly(t *testing.T, c Case, version string, recorded *Recording) Com
 	if err != nil {
 		t.Fatal(err)
 	}
+	return inEarly(c, version, recorded, app)
+}
+
+func inApache(c Case, version string, recorded *Recording, app *sparkv1.SparkApplication) Comparison {
+	built, refusal := c.BuildApache(app)
+	return Comparison{
+		Case: c, Version: version, API: Apache, Recorded: recorded.Apache(c),
+		Built: Normal(built), Refusal: refusal, Message: RefusalInApache(refusal, app),
+	}
+}
+
+// inKubeflow compares an application with what is wanted of it in this API.
+func inKubeflow(c Case, version string, wanted *Recording, app *v1beta2.SparkApplication) Comparison {
+	built, refusal := c.BuildKubeflow(app)
+	return Comparison{
+		Case: c, Version: version, API: Kubeflow, Recorded: wanted,
+		Built: Normal(built), Refusal: refusal, Message: RefusalInKubeflow(refusal, app),
+	}
+}
+
+func inEarly(c Case, version string, recorded *Recording, app *earlyv1alpha1.SparkApplication) Comparison {
 	built, refusal := c.BuildEarly(app)
 	return Comparison{
 		Case: c, Version: version, API: Early, Recorded: recorded.Early(c, app),
@@ -143,11 +159,7 @@ func applicationOfLine(t *testing.T, c Case, version string, recorded *Recording
 	if err != nil {
 		t.Fatal(err)
 	}
-	built, refusal := c.BuildApache(app)
-	return Comparison{
-		Case: c, Version: version, API: Apache, Recorded: recorded.Apache(c),
-		Built: Normal(built), Refusal: refusal, Message: RefusalInApache(refusal, app),
-	}
+	return inApache(c, version, recorded, app)
 }
 
 func kubeflowOfLine(t *testing.T, c Case, version string, recorded *Recording, s *sparksubmit.Submission) Comparison {
@@ -160,17 +172,13 @@ func kubeflowOfLine(t *testing.T, c Case, version string, recorded *Recording, s
 	if err != nil {
 		t.Fatal(err)
 	}
-	built, refusal := c.BuildKubeflow(app)
 	wanted := recorded.Kubeflow(c, "2")
 	for _, role := range roles { // the image is a field, which that operator hands on for each role
 		if app.Spec.Image != "" && wanted.RefusedBy == "" {
 			wanted.Fields[propertiesOf+"spark.kubernetes."+role+".container.image"] = app.Spec.Image
 		}
 	}
-	return Comparison{
-		Case: c, Version: version, API: Kubeflow, Recorded: wanted,
-		Built: Normal(built), Refusal: refusal, Message: RefusalInKubeflow(refusal, app),
-	}
+	return inKubeflow(c, version, wanted, app)
 }
 
 func earlyOfLine(t *testing.T, c Case, version string, recorded *Recording, s *sparksubmit.Submission) Comparison {
@@ -183,11 +191,7 @@ func earlyOfLine(t *testing.T, c Case, version string, recorded *Recording, s *s
 	if err != nil {
 		t.Fatal(err)
 	}
-	built, refusal := c.BuildEarly(app)
-	return Comparison{
-		Case: c, Version: version, API: Early, Recorded: recorded.Early(c, app),
-		Built: Normal(built), Refusal: refusal, Message: RefusalInEarly(refusal, app),
-	}
+	return inEarly(c, version, recorded, app)
 }
 
 func TestEveryRecordingIsOfACase(t *testing.T) {
