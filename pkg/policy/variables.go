@@ -21,7 +21,7 @@ func labelsVariable() Variable {
 // specVariables are the variables about the spec, which is at scheduled in a schedule.
 func specVariables(scheduled ...string) []Variable {
 	path, spec := wholeSpec(scheduled)
-	return []Variable{{"path", path}, {"spec", spec}, confVariable()}
+	return []Variable{{"path", path}, {"spec", spec}, {"conf", orEmpty("variables.spec.?sparkConf", "{}")}}
 }
 
 // wholeSpec returns expressions for the path and the value of the spec.
@@ -32,8 +32,6 @@ func wholeSpec(scheduled []string) (path, spec string) {
 	return "object.kind == 'ScheduledSparkApplication' ? 'spec." + strings.Join(scheduled, ".") + "' : 'spec'",
 		"object.kind == 'ScheduledSparkApplication' ? " + orEmpty("object.spec.?"+strings.Join(scheduled, ".?"), "{}") + " : object.spec"
 }
-
-func confVariable() Variable { return Variable{"conf", orEmpty("variables.spec.?sparkConf", "{}")} }
 
 // A policy with loops reads no more of a manifest than this. The API server ends an expression that costs too much, and that of a large manifest
 // takes many seconds.
@@ -50,13 +48,10 @@ const (
 // variable excess is what is too large, in words.
 func (a *api) boundedSpecVariables() []Variable {
 	path, whole := wholeSpec(a.scheduled)
-	size := func(field, empty string) string {
-		return "size(" + orEmpty("variables.whole.?"+strings.ReplaceAll(field, ".", ".?"), empty) + ")"
-	}
-	properties := orEmpty("variables.whole.?sparkConf", "{}")
+	const properties = "variables.wholeConf"
 	bounds := []string{
-		exceeds(size("sparkConf", "{}"), maxProperties, at("sparkConf"), "properties"),
-		exceeds(fmt.Sprintf("[%s].map(c, size(c) > %d ? 0 : ([0] + c.map(k, size(string(k)))).sum())[0]", properties, maxProperties), maxPropertyBytes,
+		exceeds("size("+properties+")", maxProperties, at("sparkConf"), "properties"),
+		exceeds(fmt.Sprintf("size(%[1]s) > %[2]d ? 0 : ([0] + %[1]s.map(k, size(string(k)))).sum()", properties, maxProperties), maxPropertyBytes,
 			at("sparkConf"), "characters in the keys of its properties"),
 	}
 	for _, of := range []struct {
@@ -69,7 +64,7 @@ func (a *api) boundedSpecVariables() []Variable {
 		}
 		var sizes []string
 		for _, list := range of.lists {
-			sizes = append(sizes, size(list, "[]"))
+			sizes = append(sizes, "size("+orEmpty("variables.whole.?"+strings.ReplaceAll(list, ".", ".?"), "[]")+")")
 		}
 		bounds = append(bounds, exceeds(strings.Join(sizes, " + "), of.most, "variables.path", of.what))
 	}
@@ -84,8 +79,9 @@ func (a *api) boundedSpecVariables() []Variable {
 			exceeds(strings.Join(characters, " + "), maxEntryBytes, at("sparkConf"), "characters in lists of labels and annotations"))
 	}
 	return []Variable{
-		{"path", path}, {"whole", whole}, {"excess", "[" + strings.Join(bounds, ", ") + "].filter(t, t != '')"},
-		{"spec", "size(variables.excess) > 0 ? {} : variables.whole"}, confVariable(),
+		{"path", path}, {"whole", whole}, {"wholeConf", orEmpty("variables.whole.?sparkConf", "{}")},
+		{"excess", "[" + strings.Join(bounds, ", ") + "].filter(t, t != '')"},
+		{"spec", "size(variables.excess) > 0 ? {} : variables.whole"}, {"conf", "size(variables.excess) > 0 ? {} : variables.wholeConf"},
 	}
 }
 
