@@ -75,7 +75,7 @@ var EarlyNoEffect = expand(
 	},
 	noEffects{
 		EarlyStagingServer,
-		"has no effect, no Spark since 2.3 has that server", "leave it out, and upload files by kubectl spark submit --upload-to",
+		"has no effect, no Spark since 2.3 has that server", "leave it out, and put files where the driver can fetch them, such as s3a://",
 	},
 	noEffects{
 		[]string{"spark.kubernetes.driver.hdfslocality."},

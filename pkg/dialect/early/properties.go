@@ -155,7 +155,7 @@ func (t *translation) refuseStaged(spec v1alpha1.SparkApplicationSpec) {
 		}
 		found := finding.List{{
 			Reason: "LocalFile", Field: field, Value: uri, Message: "is on your machine, and there is no staging server any more",
-			Remedy: "upload it by kubectl spark submit --upload-to, or write local: before it if it is in the image",
+			Remedy: "put it where the driver can fetch it, such as s3a://, or write local: before it if it is in the image",
 		}}
 		t.refused.Add(t.spellings.of(found)...)
 	}

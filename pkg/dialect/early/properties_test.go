@@ -89,12 +89,12 @@ func TestPropertiesOf2017AreTranslatedOrNamed(t *testing.T) {
 		"staging server": {
 			given: map[string]string{"spark.kubernetes.resourceStagingServer.uri": "http://a"},
 			want:  map[string]string{"spark.kubernetes.resourceStagingServer.uri": ""},
-			told:  []string{"spec.sparkConf[spark.kubernetes.resourceStagingServer.uri]", "--upload-to"},
+			told:  []string{"spec.sparkConf[spark.kubernetes.resourceStagingServer.uri]", "put files where the driver can fetch them"},
 		},
 		"TLS of the staging server": {
 			given: map[string]string{"spark.ssl.kubernetes.resourceStagingServer.enabled": "true"},
 			want:  map[string]string{"spark.ssl.kubernetes.resourceStagingServer.enabled": ""},
-			told:  []string{"spec.sparkConf[spark.ssl.kubernetes.resourceStagingServer.enabled]", "--upload-to"},
+			told:  []string{"spec.sparkConf[spark.ssl.kubernetes.resourceStagingServer.enabled]", "put files where the driver can fetch them"},
 		},
 		"shuffle service of the fork": {
 			given: map[string]string{"spark.shuffle.service.enabled": "true", "spark.kubernetes.shuffle.namespace": "default"},
@@ -219,7 +219,7 @@ func TestFilesOfTheUsersMachineAreRefusedWithAStagingServer(t *testing.T) {
 		if field == "" && refused != nil {
 			t.Errorf("%s: refused by %s", spec, refused.Message)
 		}
-		if field != "" && (refused == nil || refused.Reason != "LocalFile" || !strings.Contains(refused.Message, field) || !strings.Contains(refused.Message, "--upload-to")) {
+		if field != "" && (refused == nil || refused.Reason != "LocalFile" || !strings.Contains(refused.Message, field) || !strings.Contains(refused.Message, "put it where the driver can fetch it")) {
 			t.Errorf("%s: refused by %+v", spec, refused)
 		}
 	}
