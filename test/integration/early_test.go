@@ -559,7 +559,7 @@ func ruleEarly(s *env) {
 			said = fmt.Sprint(err, writer.warnings.take())
 			return (err == nil || apierrors.IsForbidden(err)) && strings.Contains(said, words), nil
 		}); err != nil {
-			s.Errorf("it is never told %q, but %s", words, said)
+			s.Errorf("no message says %q: %s", words, said)
 		}
 	}
 	if err := writer.try(earlyPi("ruled")); err != nil || writer.warnings.take() != "" {

@@ -74,7 +74,7 @@ func TestUpgradeAndRollbackLoseNothing(t *testing.T) {
 	u.apply(filepath.Join(before, "config"))
 	u.replicas = []*replicaProcess{u.replicaOf(before), u.replicaOf(before)}
 
-	u.createLives("old")
+	u.createCases("old")
 	drivers := map[string]types.UID{}
 	u.untilRunning("old", drivers)
 	cluster, sets := u.clusterThatRuns()
@@ -83,10 +83,10 @@ func TestUpgradeAndRollbackLoseNothing(t *testing.T) {
 
 	u.suspendAll("old", func(l upgradeCase) bool { return l.interrupted }, true)
 	u.apply(configFolder)
-	u.roll(u.programs, func() { u.createLives("amid") })
+	u.roll(u.programs, func() { u.createCases("amid") })
 	u.untilRunning("amid", drivers)
 	u.suspendAll("old", suspends, false)
-	u.roll(before, func() { u.createLives("late") })
+	u.roll(before, func() { u.createCases("late") })
 	u.apply(filepath.Join(before, "config"))
 	u.untilRunning("late", drivers)
 	stop()
@@ -176,8 +176,8 @@ func (u *upgrade) roll(programs string, amid func()) {
 	}
 }
 
-// createLives creates applications of each kind.
-func (u *upgrade) createLives(round string) {
+// createCases creates applications of each kind.
+func (u *upgrade) createCases(round string) {
 	u.Helper()
 	count := 1
 	if text := os.Getenv("FIRESTEEL_UPGRADE_LIVES"); text != "" {

@@ -10,7 +10,7 @@ import (
 	"k8s.io/client-go/tools/record"
 )
 
-// sinkOfTimes is a sink that keeps when it got each Event.
+// sinkOfTimes is a sink that stores the time of each Event.
 type sinkOfTimes struct {
 	record.EventSink
 	got map[string]time.Time
