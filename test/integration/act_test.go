@@ -29,7 +29,7 @@ func TestActSuspendsWaitsRerunsAndDeletes(t *testing.T) {
 	first := s.create(App("pi").Suspended())
 	s.sparkSays("suspend pi", "is suspended already")
 	s.sparkSays("resume pi --dry-run=server", "resumed (server dry run)")
-	s.sparkFails("wait pi --for=condition=Succeeded --timeout=1ms", 1, "is not there after 1ms")
+	s.sparkFails("wait pi --for=condition=Succeeded --timeout=1ms", 1, "timed out after 1ms")
 	if !s.get("pi").Spec.Suspend {
 		t.Error("a dry run resumed it")
 	}
