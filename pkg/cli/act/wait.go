@@ -2,17 +2,14 @@ package act
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/fields"
-	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/firesteel-dev/firesteel/pkg/cli"
 	"github.com/firesteel-dev/firesteel/pkg/cli/target"
@@ -164,86 +161,18 @@ type timeoutError struct{ message string }
 
 func (e *timeoutError) Error() string { return e.message }
 
-// watchAgain is how long to wait before a watch that ended is begun anew.
-const watchAgain = 200 * time.Millisecond
-
-// until waits until an object is as wanted. reached gets nil once the object is gone, or another one has its name.
+// until waits until an object is as wanted, for no longer than a timeout if there is one. reached gets nil once the object is gone, or another
+// one has its name.
 func (c *cluster) until(ctx context.Context, found *target.Found, timeout time.Duration, reached func(*overview.Object) (bool, error)) error {
-	limited := ctx
-	if timeout > 0 {
-		var stop context.CancelFunc
-		limited, stop = context.WithTimeout(ctx, timeout)
-		defer stop()
+	if timeout == 0 {
+		return target.Until(ctx, c.dynamic, found, reached)
 	}
-	for {
-		done, err := c.followed(limited, found, reached)
-		switch {
-		case done || err != nil && limited.Err() == nil && !transient(err):
-			return err
-		case ctx.Err() != nil:
-			return ctx.Err()
-		case limited.Err() != nil:
-			return &timeoutError{fmt.Sprintf("timed out after %s waiting for %s: %s says what keeps it",
-				timeout, found.Reference(), c.suggest("why", found.GetName()))}
-		}
-		select {
-		case <-limited.Done():
-		case <-time.After(watchAgain):
-		}
+	limited, stop := context.WithTimeout(ctx, timeout)
+	defer stop()
+	err := target.Until(limited, c.dynamic, found, reached)
+	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+		return &timeoutError{fmt.Sprintf("timed out after %s waiting for %s: %s says what keeps it",
+			timeout, found.Reference(), c.suggest("why", found.GetName()))}
 	}
-}
-
-// transient reports whether a request may succeed later: the API server may be restarting.
-func transient(err error) bool {
-	return !apierrors.IsForbidden(err) && !apierrors.IsUnauthorized(err) && !apierrors.IsBadRequest(err) && !apierrors.IsMethodNotSupported(err)
-}
-
-// followed reads the object, and then watches it. It returns false without an error if the watch ended.
-func (c *cluster) followed(ctx context.Context, found *target.Found, reached func(*overview.Object) (bool, error)) (bool, error) {
-	check := func(now *unstructured.Unstructured) (bool, error) {
-		if now == nil || now.GetUID() != found.GetUID() {
-			done, err := reached(nil)
-			return done || err != nil, err
-		}
-		o, err := overview.Read(now)
-		if err != nil {
-			return true, err
-		}
-		done, err := reached(o)
-		return done || err != nil, err
-	}
-	now, err := c.resource(found).Get(ctx, found.GetName(), metav1.GetOptions{})
-	switch {
-	case apierrors.IsNotFound(err):
-		return check(nil)
-	case err != nil:
-		return false, err
-	}
-	if done, err := check(now); done {
-		return true, err
-	}
-	w, err := c.resource(found).Watch(ctx, metav1.ListOptions{
-		FieldSelector: fields.OneTermEqualSelector(metav1.ObjectNameField, found.GetName()).String(), ResourceVersion: now.GetResourceVersion(),
-	})
-	if err != nil {
-		return false, err
-	}
-	defer w.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return false, nil
-		case event, open := <-w.ResultChan():
-			seen, ok := event.Object.(*unstructured.Unstructured)
-			switch {
-			case !open || event.Type == watch.Error || !ok:
-				return false, nil // the object is read again
-			case event.Type == watch.Deleted:
-				return check(nil)
-			}
-			if done, err := check(seen); done {
-				return true, err
-			}
-		}
-	}
+	return err
 }

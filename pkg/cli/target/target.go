@@ -1,4 +1,5 @@
-// Package target finds the object that a user names: an application, a cluster or a schedule of any API that the cluster serves.
+// Package target finds the object that a user names: an application, a cluster or a schedule of any API that the cluster serves. It also
+// lists the objects of a kind, and waits for an object (until.go).
 //
 //	etl                                        the object with that name; an error if several kinds have one
 //	sparkapp.spark.apache.org/etl, cluster/c   the same with its kind, as kubectl writes it
