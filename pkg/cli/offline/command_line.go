@@ -1,44 +1,15 @@
 package offline
 
 import (
-	"fmt"
-
 	corev1 "k8s.io/api/core/v1"
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
-	"github.com/firesteel-dev/firesteel/pkg/cli"
 	"github.com/firesteel-dev/firesteel/pkg/finding"
 	"github.com/firesteel-dev/firesteel/pkg/sparksubmit"
 )
 
 // sparkSubmit is the value of --to for command lines.
 const sparkSubmit = "spark-submit"
-
-// printLines prints the command line of spark-submit for each application.
-func (c *conversion) printLines(inputs []*input) error {
-	refused := false
-	for _, one := range inputs {
-		if one.foreign() {
-			continue
-		}
-		line, lost, err := commandLine(one)
-		if err != nil {
-			refused = true
-			c.refuse(one, err)
-			continue
-		}
-		for _, f := range one.Locate(lost) {
-			c.Warn(fmt.Sprintf("%s:%d:%d: %s", one.file, f.Line, f.Column, f.Error()))
-		}
-		if _, err := fmt.Fprintln(c.Out, line); err != nil {
-			return err
-		}
-	}
-	if refused {
-		return &cli.FoundError{}
-	}
-	return nil
-}
 
 // commandLine returns the command line of an application, and what is lost.
 func commandLine(one *input) (string, finding.List, error) {

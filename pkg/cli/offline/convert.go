@@ -1,7 +1,7 @@
 package offline
 
 import (
-	"context"
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -37,7 +37,7 @@ submits an application of spark.apache.org. Values of secrets are printed, as in
 		Example: `  # From the Kubeflow operator's API to the Apache operator's
   kubectl spark convert -f pi.yaml --to apache > pi-apache.yaml`,
 		Args: cli.None,
-		RunE: func(command *cobra.Command, _ []string) error { return c.run(command.Context()) },
+		RunE: func(*cobra.Command, []string) error { return c.run() },
 	}
 	c.files.addTo(command, "manifests")
 	c.output.AddFlag(command)
@@ -54,7 +54,7 @@ func apiNames() []string {
 	return names
 }
 
-func (c *conversion) run(context.Context) error {
+func (c *conversion) run() error {
 	switch {
 	case c.to == "":
 		return cli.Usage("no API is named: write --to with one of %s", strings.Join(apiNames(), ", "))
@@ -74,51 +74,57 @@ func (c *conversion) run(context.Context) error {
 		return errNoManifest
 	}
 	if c.to == sparkSubmit {
-		return c.printLines(inputs)
+		inputs = slices.DeleteFunc(inputs, (*input).foreign)
+		lines, refused := converted(c, inputs, commandLine)
+		for _, line := range lines {
+			if _, err := fmt.Fprintln(c.Out, line); err != nil {
+				return err
+			}
+		}
+		return refused
 	}
+	made, refused := converted(c, inputs, c.convert)
 	var objects []*unstructured.Unstructured
-	refused := false
-	for _, one := range inputs {
-		made, err := c.convert(one)
-		if err != nil {
-			refused = true
-			c.refuse(one, err)
-			continue
-		}
-		for _, f := range one.Locate(made.Lost) {
-			c.Warn(fmt.Sprintf("%s:%d:%d: %s", one.file, f.Line, f.Column, f.Error()))
-		}
-		objects = append(objects, append(made.Beside, made.Object)...)
+	for _, one := range made {
+		objects = append(objects, append(one.Beside, one.Object)...)
 	}
-	if err := c.print(objects); err != nil {
-		return err
-	}
-	if refused {
-		return &cli.FoundError{}
-	}
-	return nil
+	return cmp.Or(c.print(objects), refused)
 }
 
-func (c *conversion) refuse(one *input, err error) {
-	for _, f := range one.Locate(finding.Of(err)) {
-		fmt.Fprintf(c.ErrOut, "%s:%d:%d: %s %s\n", one.file, f.Line, f.Column, c.Color(c.ErrOut, cli.Bad, "error:"), f.Error())
+// converted returns what the inputs become. It prints what is lost, and why inputs are refused: then refused is an error.
+func converted[T any](c *conversion, inputs []*input, do func(*input) (T, finding.List, error)) (all []T, refused error) {
+	for _, one := range inputs {
+		made, lost, err := do(one)
+		if err != nil {
+			refused = &cli.FoundError{}
+			one.printErrors(c.Options, finding.Of(err))
+			continue
+		}
+		for _, f := range one.Locate(lost) {
+			c.Warn(one.place(f) + ": " + f.Error())
+		}
+		all = append(all, made)
 	}
+	return all, refused
 }
 
 // convert converts one object. What is of another group stays.
-func (c *conversion) convert(one *input) (*convert.Converted, error) {
+func (c *conversion) convert(one *input) (*convert.Converted, finding.List, error) {
 	switch {
 	case one.foreign():
 		object := &unstructured.Unstructured{}
 		if err := object.UnmarshalJSON(one.JSON); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		return &convert.Converted{Object: object}, nil
+		return &convert.Converted{Object: object}, nil, nil
 	case one.object == nil:
-		return nil, one.refused.Err()
-	default:
-		return convert.To(convert.API(c.to), one.object)
+		return nil, nil, one.refused.Err()
 	}
+	made, err := convert.To(convert.API(c.to), one.object)
+	if err != nil {
+		return nil, nil, err
+	}
+	return made, made.Lost, nil
 }
 
 func (c *conversion) print(objects []*unstructured.Unstructured) error {

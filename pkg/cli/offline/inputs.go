@@ -1,7 +1,9 @@
 package offline
 
 import (
+	"cmp"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -55,6 +57,32 @@ func (i *input) foreign() bool {
 	}
 	return !slices.ContainsFunc(check.Served(), func(served schema.GroupVersionKind) bool { return served.Group == given.Group })
 }
+
+// name names an object, as in SparkApplication team-a/pi.
+func (i *input) name() string {
+	name := cmp.Or(i.Header.Name, i.Header.GenerateName)
+	if i.Header.Kind == "" || name == "" {
+		return i.Header.Kind
+	}
+	if i.Header.Namespace != "" {
+		name = i.Header.Namespace + "/" + name
+	}
+	return i.Header.Kind + " " + name
+}
+
+// place is where a finding about the object is, as in pi.yaml:7:3.
+func (i *input) place(f manifest.Located) string {
+	return fmt.Sprintf("%s:%d:%d", i.file, f.Line, f.Column)
+}
+
+// printErrors prints why the object is refused.
+func (i *input) printErrors(o *cli.Options, found finding.List) {
+	for _, f := range i.Locate(found) {
+		fmt.Fprintf(o.ErrOut, "%s: %s %s\n", i.place(f), o.Color(o.ErrOut, cli.Bad, "error:"), f.Error())
+	}
+}
+
+var errNoManifest = errors.New("no file has a manifest of Spark: name one after -f")
 
 // readInputs reads all files in their order. namespace is that of objects that name none.
 func readInputs(o *cli.Options, names filenames, namespace string) (inputs []*input, err error) {

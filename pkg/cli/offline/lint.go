@@ -103,7 +103,7 @@ func (l *lint) check(ctx context.Context) (*result, error) {
 	if err != nil {
 		return nil, err
 	}
-	settings, err := l.settings.read(ctx, l.Options, func() []string { return namespaces(inputs) })
+	settings, err := l.settings.read(ctx, l.Options, inputs)
 	if err != nil {
 		return nil, err
 	}
@@ -196,7 +196,7 @@ func (l *lint) writeText(r *result) error {
 		if f.Severity == finding.Warning {
 			color = cli.Odd
 		}
-		fmt.Fprintf(l.Out, "%s:%d:%d: %s %s\n", f.input.file, f.Line, f.Column, l.Color(l.Out, color, severityOf(f.Finding)+":"), f.Error())
+		fmt.Fprintf(l.Out, "%s: %s %s\n", f.input.place(f.Located), l.Color(l.Out, color, severityOf(f.Finding)+":"), f.Error())
 	}
 	_, err := fmt.Fprintln(l.Out, r.summary())
 	return err
@@ -236,18 +236,6 @@ func (f *found) printed() printed {
 		File: f.input.file, Line: f.Line, Column: f.Column, Object: f.input.name(), Severity: severityOf(f.Finding), Reason: f.rule(),
 		Field: f.Field, Message: f.Error(), Remedy: f.Remedy,
 	}
-}
-
-// name names an object, as in SparkApplication team-a/pi.
-func (i *input) name() string {
-	name := cmp.Or(i.Header.Name, i.Header.GenerateName)
-	if i.Header.Kind == "" || name == "" {
-		return i.Header.Kind
-	}
-	if i.Header.Namespace != "" {
-		name = i.Header.Namespace + "/" + name
-	}
-	return i.Header.Kind + " " + name
 }
 
 // rule names what a finding breaks.

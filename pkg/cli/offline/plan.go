@@ -81,7 +81,7 @@ func (p *plan) run(ctx context.Context) error {
 			return err
 		}
 	}
-	settings, err := p.settings.read(ctx, p.Options, func() []string { return namespaces(inputs) })
+	settings, err := p.settings.read(ctx, p.Options, inputs)
 	if err != nil {
 		return err
 	}
@@ -106,7 +106,7 @@ func (p *plan) read() ([]*input, error) {
 	if err != nil {
 		return nil, err
 	}
-	inputs = slices.DeleteFunc(inputs, func(one *input) bool { return one.foreign() })
+	inputs = slices.DeleteFunc(inputs, (*input).foreign)
 	if len(inputs) == 0 {
 		return nil, errNoManifest
 	}
@@ -135,9 +135,9 @@ type draft struct {
 func (p *plan) drafts(inputs []*input, settings *settings) (drafts []*draft, refused bool) {
 	for _, one := range inputs {
 		made, found := p.draft(one, settings)
-		for _, f := range one.Locate(found.Of(finding.Error)) {
+		if errors := found.Of(finding.Error); len(errors) > 0 {
 			refused = true
-			fmt.Fprintf(p.ErrOut, "%s:%d:%d: %s %s\n", one.file, f.Line, f.Column, p.Color(p.ErrOut, cli.Bad, "error:"), f.Error())
+			one.printErrors(p.Options, errors)
 		}
 		if made != nil {
 			drafts = append(drafts, made)

@@ -2,7 +2,6 @@ package offline
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -49,13 +48,13 @@ func (s *settings) String() string {
 	return line
 }
 
-// read reads the settings that the flags choose. namespaces are those of the manifests, which may have defaults of their own.
-func (f *settingsFlags) read(ctx context.Context, o *cli.Options, namespaces func() []string) (*settings, error) {
+// read reads the settings that the flags choose. The namespaces of the manifests may have defaults of their own.
+func (f *settingsFlags) read(ctx context.Context, o *cli.Options, inputs []*input) (*settings, error) {
 	switch f.source {
 	case "":
 		return &settings{config.Default(), "the defaults of Firesteel " + version.String(), []string{"the cluster's settings", "quotas"}}, nil
 	case fromCluster:
-		return f.readCluster(ctx, o, namespaces())
+		return f.readCluster(ctx, o, namespaces(inputs))
 	default:
 		return f.readFiles()
 	}
@@ -139,5 +138,3 @@ func ownDefaults(ctx context.Context, client kubernetes.Interface, namespace str
 	}
 	return list.Items, nil
 }
-
-var errNoManifest = errors.New("no file has a manifest of Spark: name one after -f")
