@@ -26,12 +26,12 @@ func FromApache(app *sparkv1.SparkApplication) (*Submission, finding.List) {
 	}
 	s.setMain(spec)
 	maps.Copy(s.Properties, spec.SparkConf)
-	for _, key := range []string{nameKey, namespaceKey, deployModeKey} {
+	for _, key := range []string{nameKey, NamespaceKey, deployModeKey} {
 		delete(s.Properties, key) // the operator's own
 	}
-	if master, set := s.take(masterKey); set {
+	if master, set := s.take(MasterKey); set {
 		if url, problem := masterURL(master); problem == "" {
-			s.Client[masterKey] = url
+			s.Client[MasterKey] = url
 		}
 	}
 	if cmp.Or(s.Properties[imageKey], s.Properties[driverImageKey]) == "" && s.SparkVersion != "" {

@@ -19,7 +19,7 @@ type Files struct{ DriverTemplate, ExecutorTemplate string }
 // its arguments. Parse and Resolve make the same submission of them. Pod templates must be in files.
 func (s *Submission) Line(files Files) [][]string {
 	master := ClusterMaster
-	if url := s.Client[masterKey]; url != "" {
+	if url := s.Client[MasterKey]; url != "" {
 		master = "k8s://" + url
 	}
 	groups := [][]string{{optionMaster, master}, {optionDeployMode, "cluster"}}
@@ -50,12 +50,12 @@ func (s *Submission) Line(files Files) [][]string {
 func (s *Submission) submitted(files Files) map[string]string {
 	conf := maps.Clone(s.Properties)
 	for key, value := range s.Client {
-		if key != masterKey {
+		if key != MasterKey {
 			conf[key] = value
 		}
 	}
 	if s.Namespace != "" {
-		conf[namespaceKey] = s.Namespace
+		conf[NamespaceKey] = s.Namespace
 	}
 	for key, template := range map[string]struct {
 		given *corev1.PodTemplateSpec

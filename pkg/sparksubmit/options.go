@@ -40,11 +40,18 @@ const (
 	optionVersion              = "--version"
 )
 
-// Spark properties that this package reads or sets.
+// Properties by which spark-submit reaches the API server.
+const (
+	MasterKey  = "spark.master"
+	ContextKey = "spark.kubernetes.context"
+	// LoginPrefix begins those by which it logs in.
+	LoginPrefix  = "spark.kubernetes.authenticate.submission."
+	NamespaceKey = "spark.kubernetes.namespace"
+)
+
+// Other Spark properties that this package reads or sets.
 const (
 	nameKey           = "spark.app.name"
-	namespaceKey      = "spark.kubernetes.namespace"
-	masterKey         = "spark.master"
 	remoteKey         = "spark.remote"
 	deployModeKey     = "spark.submit.deployMode"
 	imageKey          = "spark.kubernetes.container.image"
@@ -61,7 +68,6 @@ const (
 	principalKey      = "spark.kerberos.principal"
 	keytabKey         = "spark.kerberos.keytab"
 	waitKey           = "spark.kubernetes.submission.waitAppCompletion"
-	contextKey        = "spark.kubernetes.context"
 
 	driverTemplateKey   = "spark.kubernetes.driver.podTemplateFile"
 	executorTemplateKey = "spark.kubernetes.executor.podTemplateFile"
@@ -69,7 +75,7 @@ const (
 
 // Options are all options of spark-submit, in the order of its help.
 var Options = []Option{
-	{Name: optionMaster, Value: "MASTER_URL", Property: masterKey, Help: "k8s://https://HOST:PORT. Default: the cluster of the kubeconfig."},
+	{Name: optionMaster, Value: "MASTER_URL", Property: MasterKey, Help: "k8s://https://HOST:PORT. Default: the cluster of the kubeconfig."},
 	{Name: optionDeployMode, Value: "DEPLOY_MODE", Property: deployModeKey, Help: "cluster, the only one here."},
 	{Name: optionClass, Value: "CLASS_NAME", Help: "Your application's main class (for Java / Scala apps)."},
 	{Name: optionName, Value: "NAME", Property: nameKey, Help: "A name of your application."},

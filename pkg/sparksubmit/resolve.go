@@ -50,7 +50,7 @@ type Submission struct {
 	DriverTemplate, ExecutorTemplate *corev1.PodTemplateSpec
 	// HadoopConf are the files of Hadoop's configuration.
 	HadoopConf map[string]string
-	// Client are properties that only the command itself needs.
+	// Client are properties that only the command itself needs: MasterKey, ContextKey, and those that begin with LoginPrefix.
 	Client map[string]string
 
 	// origins are what the user wrote each property as.
@@ -98,7 +98,7 @@ func (r *resolver) set(key, value, origin string) {
 
 // environment are the variables that stand for properties.
 var environment = map[string]string{
-	masterKey: "MASTER", remoteKey: "SPARK_REMOTE", deployModeKey: "DEPLOY_MODE",
+	MasterKey: "MASTER", remoteKey: "SPARK_REMOTE", deployModeKey: "DEPLOY_MODE",
 	driverMemoryKey: "SPARK_DRIVER_MEMORY", executorMemoryKey: "SPARK_EXECUTOR_MEMORY", executorCoresKey: "SPARK_EXECUTOR_CORES",
 }
 
@@ -230,16 +230,16 @@ func (r *resolver) takeMode() {
 	if mode, set := r.s.take(deployModeKey); set && mode != "cluster" {
 		r.refuse(r.s.origins[deployModeKey], mode, "runs the driver on this host", "write cluster, or leave it out")
 	}
-	master, set := r.s.take(masterKey)
+	master, set := r.s.take(MasterKey)
 	if !set {
 		return
 	}
 	url, err := masterURL(master)
 	if err != "" {
-		r.refuse(r.s.origins[masterKey], master, err, "write k8s://https://HOST:PORT, or leave it out for the cluster of the kubeconfig")
+		r.refuse(r.s.origins[MasterKey], master, err, "write k8s://https://HOST:PORT, or leave it out for the cluster of the kubeconfig")
 		return
 	}
-	r.s.Client[masterKey] = url
+	r.s.Client[MasterKey] = url
 }
 
 // masterURL returns the address of the API server that a master names, or what is wrong with it.
@@ -267,7 +267,7 @@ func (r *resolver) takeName() {
 		r.s.Named = false
 		r.s.Name = cmp.Or(r.s.MainClass, path.Base(r.Resource))
 	}
-	r.s.Namespace, _ = r.s.take(namespaceKey)
+	r.s.Namespace, _ = r.s.take(NamespaceKey)
 }
 
 // takeClass removes the class of what is no Java application: spark-submit ignores it.
@@ -285,13 +285,10 @@ func KindOf(resource string) submission.ResourceKind {
 	return submission.Resource{URI: resource}.Language()
 }
 
-// authenticationPrefix begins properties by which spark-submit itself logs in.
-const authenticationPrefix = "spark.kubernetes.authenticate.submission."
-
 // takeClient takes the properties with which spark-submit itself reaches the API server. A manifest must not hold a user's credentials.
 func (r *resolver) takeClient() {
 	for key, value := range maps.Clone(r.s.Properties) {
-		if key == contextKey || strings.HasPrefix(key, authenticationPrefix) {
+		if key == ContextKey || strings.HasPrefix(key, LoginPrefix) {
 			r.s.Client[key] = value
 			delete(r.s.Properties, key)
 		}

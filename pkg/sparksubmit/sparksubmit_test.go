@@ -63,7 +63,7 @@ func submitted(t *testing.T, from Sources, arguments ...string) (*Submission, fi
 var ignored = cmpopts.IgnoreUnexported(Submission{})
 
 func TestEachOptionSetsItsProperty(t *testing.T) {
-	taken := []string{masterKey, deployModeKey, nameKey, remoteKey}
+	taken := []string{MasterKey, deployModeKey, nameKey, remoteKey}
 	for _, option := range Options {
 		if option.Property == "" || slices.Contains(taken, option.Property) {
 			continue
@@ -351,7 +351,7 @@ func random(rng *rand.Rand) *Submission {
 		}
 		return drawn.String()
 	}
-	s := &Submission{Name: "a" + text(), Named: true, SparkVersion: "4.1.0", Properties: map[string]string{imageKey: "spark:4.1.0"}, Client: map[string]string{masterKey: "https://h:1"}}
+	s := &Submission{Name: "a" + text(), Named: true, SparkVersion: "4.1.0", Properties: map[string]string{imageKey: "spark:4.1.0"}, Client: map[string]string{MasterKey: "https://h:1"}}
 	s.Resource = []string{"local:///a.jar", "local:///a b.py", "s3a://b/'x'.R", submission.NoResource}[rng.IntN(4)]
 	if !strings.HasSuffix(s.Resource, ".py") && !strings.HasSuffix(s.Resource, ".R") {
 		s.MainClass = "a.B" + text()
@@ -364,7 +364,7 @@ func random(rng *rand.Rand) *Submission {
 	}
 	for _, option := range Options {
 		switch option.Property {
-		case "", nameKey, masterKey, deployModeKey, remoteKey, principalKey, keytabKey:
+		case "", nameKey, MasterKey, deployModeKey, remoteKey, principalKey, keytabKey:
 		default:
 			if rng.IntN(2) == 0 {
 				s.Properties[option.Property] = text()
@@ -483,8 +483,8 @@ func FuzzParse(f *testing.F) {
 			arguments = append(arguments, group...)
 		}
 		again, _ := submitted(t, sources(nil, nil), arguments...)
-		if s.Client[masterKey] == "" {
-			delete(again.Client, masterKey)
+		if s.Client[MasterKey] == "" {
+			delete(again.Client, MasterKey)
 		}
 		if diff := cmp.Diff(s, again, ignored, cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("%q is (-want +got):\n%s", arguments, diff)

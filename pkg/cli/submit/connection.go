@@ -10,40 +10,33 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/sparksubmit"
 )
 
-// Properties by which spark-submit reaches the API server, and kubectl's flags for the same.
-const (
-	masterKey    = "spark.master"
-	contextKey   = "spark.kubernetes.context"
-	loginPrefix  = "spark.kubernetes.authenticate.submission."
-	namespaceKey = "spark.kubernetes.namespace"
-)
-
 // connectAs sets the flags of the connection that properties stand for. kubectl's flags win.
 func (s *submitter) connectAs(submission *sparksubmit.Submission) error {
+	const login = sparksubmit.LoginPrefix
 	connection := s.Connection
 	client := submission.Client
 	switch given := *connection.Namespace; {
 	case given != "" && submission.Namespace != "" && given != submission.Namespace:
-		return cli.Usage("--namespace %q contradicts %s %q: leave one of them out", given, namespaceKey, submission.Namespace)
+		return cli.Usage("--namespace %q contradicts %s %q: leave one of them out", given, sparksubmit.NamespaceKey, submission.Namespace)
 	case given == "":
 		*connection.Namespace = submission.Namespace
 	}
 	for key, flag := range map[string]*string{
-		contextKey: connection.Context, loginPrefix + "oauthToken": connection.BearerToken, loginPrefix + "caCertFile": connection.CAFile,
-		loginPrefix + "clientKeyFile": connection.KeyFile, loginPrefix + "clientCertFile": connection.CertFile,
+		sparksubmit.ContextKey: connection.Context, login + "oauthToken": connection.BearerToken, login + "caCertFile": connection.CAFile,
+		login + "clientKeyFile": connection.KeyFile, login + "clientCertFile": connection.CertFile,
 	} {
 		if *flag == "" {
 			*flag = client[key]
 		}
 	}
-	if file := client[loginPrefix+"oauthTokenFile"]; file != "" && *connection.BearerToken == "" {
+	if file := client[login+"oauthTokenFile"]; file != "" && *connection.BearerToken == "" {
 		token, err := readFile(file)
 		if err != nil {
-			return fmt.Errorf("--conf %soauthTokenFile cannot be read (%w): name a file with a token", loginPrefix, err)
+			return fmt.Errorf("--conf %soauthTokenFile cannot be read (%w): name a file with a token", login, err)
 		}
 		*connection.BearerToken = strings.TrimSpace(string(token))
 	}
-	if master := client[masterKey]; *connection.APIServer == "" && !s.isOwnCluster(master) {
+	if master := client[sparksubmit.MasterKey]; *connection.APIServer == "" && !s.isOwnCluster(master) {
 		*connection.APIServer = master
 	}
 	return nil
