@@ -20,16 +20,21 @@ func (c Case) Submission(version string) (*sparksubmit.Submission, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, found := line.Resolve(sparksubmit.Sources{
-		Environment: func(string) string { return "" },
+	s, found := line.Resolve(sources(nil, manifests))
+	s.SparkVersion = version
+	return s, found.Of(finding.Error).Err()
+}
+
+// sources are variables of the environment, and the contents of files by their paths. There are no folders.
+func sources(environment, files map[string]string) sparksubmit.Sources {
+	return sparksubmit.Sources{
+		Environment: func(name string) string { return environment[name] },
 		ReadFolder:  func(string) ([]string, error) { return nil, fs.ErrNotExist },
 		ReadFile: func(name string) ([]byte, error) {
-			if manifest, given := manifests[name]; given {
-				return []byte(manifest), nil
+			if content, given := files[name]; given {
+				return []byte(content), nil
 			}
 			return nil, fmt.Errorf("open %s: %w", name, fs.ErrNotExist)
 		},
-	})
-	s.SparkVersion = version
-	return s, found.Of(finding.Error).Err()
+	}
 }

@@ -78,7 +78,7 @@ func TestConvertedApplicationsRunWithTheSameDriver(t *testing.T) {
 				if from.api == to.api || given[from.api] == nil || given[to.api] == nil || given[from.api].refused != nil {
 					continue
 				}
-				if slices.Contains(writtenOtherwise[c.Name], from.api+" to "+to.api) {
+				if slices.Contains(writtenOtherwise[c.Name], fmt.Sprintf("%s to %s", from.api, to.api)) {
 					continue
 				}
 				converted++
@@ -94,7 +94,7 @@ func TestConvertedApplicationsRunWithTheSameDriver(t *testing.T) {
 }
 
 // writtenOtherwise are conversions after which a Pod is the same, but for what the other API writes in another form, by the names of cases.
-var writtenOtherwise = map[string][]convert.API{
+var writtenOtherwise = map[string][]string{
 	// The image refers to the number of executors, which no property has in the Apache operator's API, and always one in the other.
 	"references-to-defaults": {"apache to kubeflow"},
 	// Spark's container has another name, and so is the first one in the Kubeflow operator's API.

@@ -2,7 +2,6 @@ package parity
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"maps"
 	"os"
@@ -169,26 +168,15 @@ func (l Line) Read() Read {
 	if err != nil {
 		return Read{Refused: err.Error()}
 	}
-	s, found := line.Resolve(l.sources())
+	files := map[string]string{}
+	for name, content := range l.Files {
+		files[path.Join(LineFolder, name)] = content
+	}
+	s, found := line.Resolve(sources(l.Environment, files))
 	if refused := found.Of(finding.Error); len(refused) > 0 {
 		return Read{Refused: refused.String()}
 	}
 	return asRead(s)
-}
-
-func (l Line) sources() sparksubmit.Sources {
-	return sparksubmit.Sources{
-		Environment: func(name string) string { return l.Environment[name] },
-		ReadFolder:  func(string) ([]string, error) { return nil, fs.ErrNotExist },
-		ReadFile: func(name string) ([]byte, error) {
-			for file, content := range l.Files {
-				if name == path.Join(LineFolder, file) {
-					return []byte(content), nil
-				}
-			}
-			return nil, fmt.Errorf("open %s: %w", name, fs.ErrNotExist)
-		},
-	}
 }
 
 // asRead adds to a submission what SparkSubmit does: the properties of what it knows from elsewhere, and the application's jar.
