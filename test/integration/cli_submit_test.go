@@ -64,7 +64,8 @@ func TestCommandLineOfSparkSubmitRunsItsDriver(t *testing.T) {
 	if got := s.cli(t.Context(), cli.Plugin, "submit", "--kill", "pi"); got.code != 0 || got.out != "Deleting driver pod: "+d.Name+".\n" {
 		t.Errorf("kill: %+v", got)
 	}
-	if got := s.cli(t.Context(), cli.Plugin, "submit", "--status", "none"); got.code != 1 || !strings.HasPrefix(got.errOut, "error: application not found: ") {
+	if got := s.cli(t.Context(), cli.Plugin, "submit", "--status", "none"); got.code != 1 || !strings.HasPrefix(got.errOut, "error: application not found: ") ||
+		!strings.Contains(got.errOut, "kubectl spark list -n "+s.ns+" shows what there is") {
 		t.Errorf("status of none: %+v", got)
 	}
 }
@@ -130,7 +131,7 @@ func TestAUserWhoStopsWaitingIsToldThatTheApplicationGoesOn(t *testing.T) {
 	go func() { ended <- s.cli(ctx, cli.Plugin, append([]string{"submit", "--watch"}, piLine...)...) }()
 	s.driver("pi", 0)
 	stop()
-	if got := <-ended; got.code != 130 || !strings.Contains(got.errOut, "pi goes on: kubectl spark get pi shows it") {
+	if got := <-ended; got.code != 130 || !strings.Contains(got.errOut, "pi goes on: kubectl spark get pi -n "+s.ns+" shows it") {
 		t.Errorf("it is %+v", got)
 	}
 }

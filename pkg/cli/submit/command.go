@@ -138,6 +138,14 @@ func (s *submitter) run(command *cobra.Command, args []string) error {
 	}
 }
 
+// suggest returns a command about an object. It names the namespace unless the kubeconfig does.
+func (s *submitter) suggest(verb, namespace, name string) string {
+	if current, explicit, err := s.Namespace(); err == nil && !explicit && current == namespace {
+		namespace = ""
+	}
+	return cli.Suggestion(verb, name, namespace)
+}
+
 // ownFlags handles the flags of kubectl and of this command.
 func ownFlags(command *cobra.Command) sparksubmit.Foreign {
 	command.InheritedFlags() // adds them to the command's own

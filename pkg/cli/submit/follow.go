@@ -18,14 +18,14 @@ import (
 // follower follows one application until its end.
 type follower struct {
 	*submitter
-	name    string
-	printed string
+	namespace, name string
+	printed         string
 }
 
 // follow waits until an object has ended. It prints the log if --logs asks for it, or else each state if --watch does, or under the name of
 // spark-submit, which does.
 func (s *submitter) follow(ctx context.Context, resource schema.GroupVersionResource, object *unstructured.Unstructured) error {
-	f := &follower{submitter: s, name: object.GetName()}
+	f := &follower{submitter: s, namespace: object.GetNamespace(), name: object.GetName()}
 	created := &target.Found{Unstructured: object, Resource: resource}
 	if s.logs {
 		return f.interrupted(ctx, see.FollowLog(ctx, s.Options, object.GetNamespace(), created.Reference()))
@@ -37,10 +37,13 @@ func (s *submitter) follow(ctx context.Context, resource schema.GroupVersionReso
 	return f.interrupted(ctx, target.Until(ctx, client, created, f.see))
 }
 
+// suggest returns a command about the application.
+func (f *follower) suggest(verb string) string { return f.submitter.suggest(verb, f.namespace, f.name) }
+
 // interrupted says what becomes of the application if the user stops waiting.
 func (f *follower) interrupted(ctx context.Context, err error) error {
 	if err != nil && errors.Is(ctx.Err(), context.Canceled) {
-		f.Warn(fmt.Sprintf("%s goes on: kubectl spark get %s shows it, and kubectl spark delete %s ends it", f.name, f.name, f.name))
+		f.Warn(fmt.Sprintf("%s goes on: %s shows it, and %s ends it", f.name, f.suggest("get"), f.suggest("delete")))
 		return ctx.Err()
 	}
 	return err
@@ -61,7 +64,7 @@ func (f *follower) see(seen *overview.Object) (ended bool, err error) {
 	case overview.Succeeded:
 		return true, nil
 	case overview.Failed:
-		return true, cli.ApplicationFailed("%s failed: %s (kubectl spark why %s says more)", f.name, cmp.Or(seen.Message, seen.Reason, seen.State), f.name)
+		return true, cli.ApplicationFailed("%s failed: %s (%s says more)", f.name, cmp.Or(seen.Message, seen.Reason, seen.State), f.suggest("why"))
 	default:
 		return false, nil
 	}

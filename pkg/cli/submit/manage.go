@@ -83,7 +83,7 @@ func isDriverOf(pod *corev1.Pod, application string) bool {
 
 // notFound reports that a submission ID names nothing.
 func (d *drivers) notFound() error {
-	return fmt.Errorf("application not found: no driver Pod and no application in the namespace %s is %q: kubectl spark list shows what there is", d.namespace, d.name)
+	return fmt.Errorf("application not found: no driver Pod and no application in the namespace %s is %q: kubectl spark list -n %s shows what there is", d.namespace, d.name, d.namespace)
 }
 
 // status prints the states of drivers, as spark-submit --status does.
@@ -206,7 +206,7 @@ func (s *submitter) kill(ctx context.Context, id string, submission *sparksubmit
 		if err != nil {
 			return err
 		}
-		return fmt.Errorf("%s has no driver Pod: kubectl spark delete %s removes it", application.Name(), application.Name())
+		return fmt.Errorf("%s has no driver Pod: %s removes it", application.Name(), s.suggest("delete", application.Namespace(), application.Name()))
 	}
 	for i := range found.pods {
 		if err := s.killDriver(ctx, found.kube, &found.pods[i], options); err != nil {
