@@ -170,7 +170,7 @@ func TestAdmissionRulesRefuseEarlyWithTheControllersWords(t *testing.T) {
 	s.setRules(all)
 	const few = `clusterTolerations: {instanceConfig: {initWorkers: 1, minWorkers: 1, maxWorkers: 1}}`
 	const ttl, apacheTTL = "timeToLiveSeconds: 60", "applicationTolerations: {ttlAfterStopMillis: 60000}"
-	s.must(wait.PollUntilContextTimeout(s.Context(), 100*time.Millisecond, time.Minute, true, func(context.Context) (bool, error) {
+	s.must(wait.PollUntilContextTimeout(s.Context(), 100*time.Millisecond, timeout, true, func(context.Context) (bool, error) {
 		for kind, spec := range map[string]string{"apache": "", "kubeflow": "", "cluster": few} { // the API server takes some time to read policies
 			if err := u.try(policed(kind, spec, "")); err == nil || !strings.Contains(err.Error(), "metadata.labels[team]") {
 				return false, nil
@@ -257,7 +257,7 @@ func TestAdmissionRulesRefuseEarlyWithTheControllersWords(t *testing.T) {
 	kubeflowSettings.Data = map[string]string{"denied-spark-properties": "spark.jars.*"}
 	_, err = s.Kube.CoreV1().ConfigMaps(s.ns).Update(s.Context(), kubeflowSettings, metav1.UpdateOptions{})
 	s.must(err)
-	s.must(wait.PollUntilContextTimeout(s.Context(), 100*time.Millisecond, time.Minute, true, func(context.Context) (bool, error) {
+	s.must(wait.PollUntilContextTimeout(s.Context(), 100*time.Millisecond, timeout, true, func(context.Context) (bool, error) {
 		return errors.Join(
 			u.try(policed("apache", `sparkConf: {spark.kubernetes.driver.master: a, spark.executor.instances: "11"}`, "")),
 			u.try(policed("kubeflow", `sparkConf: {spark.master: a}`, "")),
@@ -267,14 +267,14 @@ func TestAdmissionRulesRefuseEarlyWithTheControllersWords(t *testing.T) {
 		t.Error("a property that the ConfigMap denies by now is admitted")
 	}
 	s.setRules(map[string]string{"max-executors": "many"})
-	s.must(wait.PollUntilContextTimeout(s.Context(), 100*time.Millisecond, time.Minute, true, func(context.Context) (bool, error) {
+	s.must(wait.PollUntilContextTimeout(s.Context(), 100*time.Millisecond, timeout, true, func(context.Context) (bool, error) {
 		err := u.try(policed("apache", "", ""))
 		return err != nil && strings.Contains(err.Error(), `config-admission: max-executors is "many": write a number such as 100`), nil
 	}))
 	for _, name := range []string{"config-admission", "config-kubeflow"} {
 		s.must(s.Kube.CoreV1().ConfigMaps(s.ns).Delete(s.Context(), name, metav1.DeleteOptions{}))
 	}
-	s.must(wait.PollUntilContextTimeout(s.Context(), 100*time.Millisecond, time.Minute, true, func(context.Context) (bool, error) {
+	s.must(wait.PollUntilContextTimeout(s.Context(), 100*time.Millisecond, timeout, true, func(context.Context) (bool, error) {
 		return errors.Join( // without the ConfigMaps there is no rule
 			u.try(policed("apache", `sparkConf: {spark.executor.instances: "99"}`, "")),
 			u.try(policed("kubeflow", "sparkConf: {spark.jars.packages: a}", "")),
@@ -314,7 +314,7 @@ func TestAdmissionRefusesServiceAccountsThatTheirAuthorMayNotUse(t *testing.T) {
 		"cluster":           `clusterTolerations: {instanceConfig: {initWorkers: 1, minWorkers: 1, maxWorkers: 1}}, masterSpec: {statefulSetSpec: {template: {spec: {serviceAccountName: admin}}}}`,
 	}
 	for kind, spec := range naming {
-		s.must(wait.PollUntilContextTimeout(s.Context(), 100*time.Millisecond, time.Minute, true, func(context.Context) (bool, error) {
+		s.must(wait.PollUntilContextTimeout(s.Context(), 100*time.Millisecond, timeout, true, func(context.Context) (bool, error) {
 			err := writer.try(policed(kind, spec, ""))
 			return apierrors.IsForbidden(err) && strings.Contains(err.Error(), `"admin" is a service account that you may not use: name another, or ask for the verb use on it in namespace `+s.ns), nil
 		}))
@@ -355,7 +355,7 @@ func TestAdmissionWarnsOfWhatHasNoEffect(t *testing.T) {
 		{"cluster", `clusterTolerations: {instanceConfig: {initWorkers: 1, minWorkers: 1, maxWorkers: 1}}, workerSpec: {statefulSetSpec: {replicas: 3}}`, "spec.workerSpec.statefulSetSpec.replicas has no effect: write the number into initWorkers"},
 	} {
 		var said string
-		err := wait.PollUntilContextTimeout(s.Context(), 100*time.Millisecond, time.Minute, true, func(context.Context) (bool, error) {
+		err := wait.PollUntilContextTimeout(s.Context(), 100*time.Millisecond, timeout, true, func(context.Context) (bool, error) {
 			err := u.try(policed(test.kind, test.spec, ""))
 			said = u.warnings.take()
 			return strings.Contains(said, test.warning), err

@@ -28,7 +28,7 @@ func TestAdmissionPolicyRefusesPropertiesThatGiveRights(t *testing.T) {
 		s.must(err)
 	})
 	// The API server takes some time to read the policy.
-	err = wait.PollUntilContextTimeout(t.Context(), 100*time.Millisecond, time.Minute, true, func(context.Context) (bool, error) {
+	err = wait.PollUntilContextTimeout(t.Context(), 100*time.Millisecond, timeout, true, func(context.Context) (bool, error) {
 		_, err := s.tryProperty("new", denied+": other", "--dry-run=server")
 		return err != nil && strings.Contains(err.Error(), `sparkConf key "`+denied+`" is not allowed`), nil
 	})

@@ -380,7 +380,7 @@ const (
 func (s *env) untilMetric(r *replica, pattern string, holds func(sum float64) bool) {
 	s.Helper()
 	var page string
-	err := wait.PollUntilContextTimeout(s.Context(), pollInterval, time.Minute, true, func(context.Context) (bool, error) {
+	err := wait.PollUntilContextTimeout(s.Context(), pollInterval, timeout, true, func(context.Context) (bool, error) {
 		status, text := s.fetch(r.metrics)
 		page = text
 		sum := 0.0
