@@ -15,6 +15,8 @@ export CLUSTER
 UNIT := ./pkg/... ./internal/... ./cmd/... ./hack/... ./test/hostile/... ./test/crd/... ./test/policies/... ./test/model/... ./test/parity/... ./test/docs/... \
 	./test/harness/... ./test/invariants/... ./test/observability ./test/bench/peers/... ./test/bench/report
 LOCALCLUSTER := cd hack/localcluster && go run ./cmd/localcluster
+# Tests of ./test/integration that take longest on two processors: they wait for leases, boot control planes or build other operators.
+LONG := ^Test(ControllerMemoryAtRest|EveryPanelOfTheDashboardsHasData|HostileQuantitiesAffectNoOtherApplication|InstallationsSideBySideServeTheirOwnNamespaces|KubeflowOperatorThatStillServesTheNamespace|ListedNamespacesAreServedWithoutAClusterRole|MoveFromTheKubeflowOperatorAndBack|NamespaceThatIsSlowLeavesWorkersToOthers|QuotaIsSharedByManyApplications|ReplicasShareTheApplications|RestoreOfAnApplicationWithoutRecordStartsItAgain|RestoreOfTheAPIServerWhileTheControllerRuns|ScheduleMissesAndDoublesNoRun|UninstallReleasesAllFinalizers)$$
 # The programs of a control plane, and kwok beside them, are built unless KUBEBUILDER_ASSETS names their folder.
 CONTROL_PLANE := assets=$${KUBEBUILDER_ASSETS:-$$($(LOCALCLUSTER) control-plane-assets)} && KUBEBUILDER_ASSETS=$$assets
 ASSETS := assets=$${KUBEBUILDER_ASSETS:-$$($(LOCALCLUSTER) control-plane-assets --kwok)} && KUBEBUILDER_ASSETS=$$assets
@@ -79,7 +81,7 @@ push: ## Copy images and chart of release/ to KO_DOCKER_REPO, and name that in i
 ##@ Tests
 
 .PHONY: test
-test: ## Run all tests, and print how long each part took.
+test: ## Run all tests but those of make e2e, and print how long each part took.
 	@hack/test.sh
 
 # The cache of results does not notice changes of files outside a module, such as the chart.
@@ -108,7 +110,11 @@ lifecycle-steps: ## Drive the state machine through STEPS (default a million) ra
 
 .PHONY: test-integration
 test-integration: ## Run the tests against a real API server.
-	$(CONTROL_PLANE) && export KUBEBUILDER_ASSETS && go test -count=1 -timeout=30m ./test/integration/... \
+	$(CONTROL_PLANE) go test -count=1 -timeout=30m -skip='$(LONG)' ./test/integration/...
+
+.PHONY: test-long
+test-long: test-bench ## Run the longest tests against a real API server, and those of the release, the chart and the benchmarks.
+	$(CONTROL_PLANE) && export KUBEBUILDER_ASSETS && go test -count=1 -timeout=30m -run='$(LONG)' ./test/integration/... \
 		&& (cd hack/release && go test -count=1 -timeout=5m ./apply) \
 		&& cd test/install && go test -count=1 -timeout=10m ./live
 
@@ -199,7 +205,8 @@ test-e2e: ## Run the tests on a cluster, with real Spark.
 .PHONY: e2e
 e2e: export EVENTING ?= yes
 e2e: export SPARK_VERSIONS := 3.5.9,4.3.0
-e2e: ## Run the end-to-end tests of all features and Spark versions, and Argo CD's code.
+e2e: ## Run the longest tests, the end-to-end tests of all features and Spark versions, and Argo CD's code.
+	$(MAKE) test-long
 	($(LOCALCLUSTER) prometheus)
 	cd test/argocd && go test -count=1 -tags=kubernetes_protomessage_one_more_release ./...
 	hack/with-cluster.sh --as-found hack/e2e.sh ./test/e2e/...

@@ -96,13 +96,38 @@ var (
 	testFunction = regexp.MustCompile(`(?m)^func (Test\w+)\(`)
 )
 
-func TestTestsThatPagesNameExist(t *testing.T) {
+// testsBelow returns the names of the tests in some folders.
+func testsBelow(t *testing.T, folders ...string) map[string]bool {
 	tests := map[string]bool{}
-	eachFile(t, "_test.go", []string{"cmd", "hack", "pkg", "test"}, func(_ string, text []byte) {
+	eachFile(t, "_test.go", folders, func(_ string, text []byte) {
 		for _, match := range testFunction.FindAllSubmatch(text, -1) {
 			tests[string(match[1])] = true
 		}
 	})
+	return tests
+}
+
+var longTests = regexp.MustCompile(`(?m)^LONG := \^Test\((.*)\)\$\$$`)
+
+func TestTestsThatTheMakefileLeavesToEndToEndRunsExist(t *testing.T) {
+	makefile, err := os.ReadFile(filepath.Join(root, "Makefile"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	match := longTests.FindSubmatch(makefile)
+	if match == nil {
+		t.Fatal("the Makefile has no LONG")
+	}
+	tests := testsBelow(t, "test/integration")
+	for name := range strings.SplitSeq(string(match[1]), "|") {
+		if !tests["Test"+name] {
+			t.Errorf("LONG names the test Test%s, which does not exist", name)
+		}
+	}
+}
+
+func TestTestsThatPagesNameExist(t *testing.T) {
+	tests := testsBelow(t, "cmd", "hack", "pkg", "test")
 	for _, p := range pages(t) {
 		p.prose(func(number int, line string) {
 			for _, match := range testName.FindAllStringSubmatch(line, -1) {
