@@ -41,7 +41,7 @@ for name in $functions; do
 	kubectl -n firesteel-system wait --for=condition=Ready --timeout=60s "trigger/$name"
 done
 
-say "extract is submitted. Its first attempt fails; all that follows is told by events:"
+say "extract is submitted. Its first attempt fails; all that follows is reported by events:"
 kubectl delete --ignore-not-found --wait -f examples/functions/follow-up/extract.yaml >/dev/null
 for report in $(kubectl get "$application" -o name | grep /report- || true); do kubectl delete --wait "$report" >/dev/null; done
 for name in $functions; do follow "$name" "$(printf '%-10s' "$name")"; done
@@ -58,7 +58,7 @@ for _ in {1..60}; do
 done
 [[ -n $report ]] || explain extract
 kubectl wait --for=condition=Succeeded --timeout=420s "$report" >/dev/null || explain "${report#*/}"
-for _ in {1..30}; do # the last event is told after the status
+for _ in {1..30}; do # the last event is published after the status
 	! kubectl -n firesteel-system logs deployment/print --since=5m | grep -q "${report#*/} .*(final" || break
 	sleep 1
 done

@@ -39,8 +39,8 @@ const (
 type badValue struct {
 	field string
 	// spec has the value, beside what it takes for it to matter.
-	spec string
-	told string
+	spec     string
+	reported string
 	// says are parts of the report: the field, the value and a remedy.
 	says []string
 	// like is a spec that asks for the same.
@@ -52,149 +52,149 @@ const tooLongName = `aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa
 // badValues has every field of the spec at least once.
 var badValues = slices.Concat([]badValue{
 	{
-		field: "runtimeVersions.sparkVersion", told: atAdmission, spec: `{runtimeVersions: {sparkVersion: "4.1+mine"}}`,
+		field: "runtimeVersions.sparkVersion", reported: atAdmission, spec: `{runtimeVersions: {sparkVersion: "4.1+mine"}}`,
 		says: []string{"spec.runtimeVersions.sparkVersion", `"4.1+mine"`, "write letters, digits"},
 	},
 	{
-		field: "runtimeVersions.sparkVersion", told: atAdmission, spec: `{runtimeVersions: {sparkVersion: ` + tooLongName + `}}`,
+		field: "runtimeVersions.sparkVersion", reported: atAdmission, spec: `{runtimeVersions: {sparkVersion: ` + tooLongName + `}}`,
 		says: []string{"spec.runtimeVersions.sparkVersion", "may not be more than 63"},
 	},
 	{
-		field: "runtimeVersions.sparkVersion", told: atAdmission, spec: `{runtimeVersions: {}}`,
+		field: "runtimeVersions.sparkVersion", reported: atAdmission, spec: `{runtimeVersions: {}}`,
 		says: []string{"spec.runtimeVersions.sparkVersion", "Required"},
 	},
 	{
-		field: "runtimeVersions.sparkVersion", told: byWarning, spec: `{runtimeVersions: {sparkVersion: latest}}`,
+		field: "runtimeVersions.sparkVersion", reported: byWarning, spec: `{runtimeVersions: {sparkVersion: latest}}`,
 		says: []string{"spec.runtimeVersions.sparkVersion", `"latest"`, "write the image's"},
 	},
 	{
-		field: "runtimeVersions.scalaVersion", told: atAdmission, spec: `{runtimeVersions: {sparkVersion: 4.1.4, scalaVersion: 2.13}}`,
+		field: "runtimeVersions.scalaVersion", reported: atAdmission, spec: `{runtimeVersions: {sparkVersion: 4.1.4, scalaVersion: 2.13}}`,
 		says: []string{"spec.runtimeVersions.scalaVersion", "number", "must be of type string"},
 	},
-	{field: "runtimeVersions.scalaVersion", told: byMeaning, spec: `{runtimeVersions: {sparkVersion: 4.1.4, scalaVersion: "0"}}`, like: `{}`},
+	{field: "runtimeVersions.scalaVersion", reported: byMeaning, spec: `{runtimeVersions: {sparkVersion: 4.1.4, scalaVersion: "0"}}`, like: `{}`},
 	{
-		field: "runtimeVersions.jdkVersion", told: atAdmission, spec: `{runtimeVersions: {sparkVersion: 4.1.4, jdkVersion: 17}}`,
+		field: "runtimeVersions.jdkVersion", reported: atAdmission, spec: `{runtimeVersions: {sparkVersion: 4.1.4, jdkVersion: 17}}`,
 		says: []string{"spec.runtimeVersions.jdkVersion", "integer", "must be of type string"},
 	},
-	{field: "runtimeVersions.jdkVersion", told: byMeaning, spec: `{runtimeVersions: {sparkVersion: 4.1.4, jdkVersion: "0"}}`, like: `{}`},
+	{field: "runtimeVersions.jdkVersion", reported: byMeaning, spec: `{runtimeVersions: {sparkVersion: 4.1.4, jdkVersion: "0"}}`, like: `{}`},
 
-	{field: "mainClass", told: atAdmission, spec: `{mainClass: [Main]}`, says: []string{"spec.mainClass", "array", "must be of type string"}},
-	{field: "mainClass", told: byRefusing, spec: `{mainClass: "", jars: "local:///a.jar"}`, says: []string{"spec.mainClass is missing", "name the class"}},
+	{field: "mainClass", reported: atAdmission, spec: `{mainClass: [Main]}`, says: []string{"spec.mainClass", "array", "must be of type string"}},
+	{field: "mainClass", reported: byRefusing, spec: `{mainClass: "", jars: "local:///a.jar"}`, says: []string{"spec.mainClass is missing", "name the class"}},
 	{
-		field: "mainClass", told: byWarning, spec: `{mainClass: Mine, pyFiles: "local:///a.py"}`,
+		field: "mainClass", reported: byWarning, spec: `{mainClass: Mine, pyFiles: "local:///a.py"}`,
 		says: []string{"spec.mainClass", `"Mine"`, "PythonRunner runs", "leave it out"},
 	},
 	{
-		field: "mainClass", told: byWarning, spec: `{mainClass: Mine, sparkRFiles: "local:///a.R"}`,
+		field: "mainClass", reported: byWarning, spec: `{mainClass: Mine, sparkRFiles: "local:///a.R"}`,
 		says: []string{"spec.mainClass", `"Mine"`, "RRunner runs", "leave it out"},
 	},
-	{field: "jars", told: byRefusing, spec: `{jars: /home/me/a.jar}`, says: []string{"spec.jars", `"/home/me/a.jar"`, "write local:///path"}},
-	{field: "pyFiles", told: byRefusing, spec: `{pyFiles: pi.py}`, says: []string{"spec.pyFiles", `"pi.py"`, "write local:///path"}},
+	{field: "jars", reported: byRefusing, spec: `{jars: /home/me/a.jar}`, says: []string{"spec.jars", `"/home/me/a.jar"`, "write local:///path"}},
+	{field: "pyFiles", reported: byRefusing, spec: `{pyFiles: pi.py}`, says: []string{"spec.pyFiles", `"pi.py"`, "write local:///path"}},
 	{
-		field: "pyFiles", told: byWarning, spec: `{jars: "local:///a.jar", pyFiles: "local:///a.py"}`,
+		field: "pyFiles", reported: byWarning, spec: `{jars: "local:///a.jar", pyFiles: "local:///a.py"}`,
 		says: []string{"spec.pyFiles", `"local:///a.py"`, "leave spec.jars out"},
 	},
 	{
-		field: "pyFiles", told: byWarning, spec: `{mainClass: "", pyFiles: "local:///a.py,local:///b.py"}`,
+		field: "pyFiles", reported: byWarning, spec: `{mainClass: "", pyFiles: "local:///a.py,local:///b.py"}`,
 		says: []string{"spec.pyFiles", `"local:///a.py,local:///b.py"`, "write org.apache.spark.deploy.PythonRunner into spec.mainClass"},
 	},
-	{field: "sparkRFiles", told: byRefusing, spec: `{sparkRFiles: pi.R}`, says: []string{"spec.sparkRFiles", `"pi.R"`, "write local:///path"}},
+	{field: "sparkRFiles", reported: byRefusing, spec: `{sparkRFiles: pi.R}`, says: []string{"spec.sparkRFiles", `"pi.R"`, "write local:///path"}},
 	{
-		field: "sparkRFiles", told: byWarning, spec: `{jars: "local:///a.jar", sparkRFiles: "local:///a.R"}`,
+		field: "sparkRFiles", reported: byWarning, spec: `{jars: "local:///a.jar", sparkRFiles: "local:///a.R"}`,
 		says: []string{"spec.sparkRFiles", `"local:///a.R"`, "leave one of them out"},
 	},
-	{field: "files", told: byRefusing, spec: `{files: "/etc/words"}`, says: []string{"spec", "files", `"/etc/words"`, "write local:///path"}},
+	{field: "files", reported: byRefusing, spec: `{files: "/etc/words"}`, says: []string{"spec", "files", `"/etc/words"`, "write local:///path"}},
 	{
-		field: "deploymentMode", told: atAdmission, spec: `{deploymentMode: cluster}`,
+		field: "deploymentMode", reported: atAdmission, spec: `{deploymentMode: cluster}`,
 		says: []string{"spec.deploymentMode", `"cluster"`, `"ClusterMode", "ClientMode"`},
 	},
-	{field: "deploymentMode", told: byFailing, spec: `{deploymentMode: ClientMode}`, says: []string{"spec.deploymentMode", "Client mode", "set it to ClusterMode"}},
-	{field: "proxyUser", told: atAdmission, spec: `{proxyUser: 7}`, says: []string{"spec.proxyUser", "integer", "must be of type string"}},
-	{field: "proxyUser", told: byMeaning, spec: `{proxyUser: ""}`, like: `{}`},
-	{field: "driverArgs", told: atAdmission, spec: `{driverArgs: [1000]}`, says: []string{"spec.driverArgs[0]", "integer", "must be of type string"}},
-	{field: "driverArgs", told: atAdmission, spec: `{driverArgs: [null]}`, says: []string{"spec.driverArgs[0]", "null", "must be of type string"}},
-	{field: "driverArgs", told: byMeaning, spec: `{driverArgs: []}`, like: `{}`},
+	{field: "deploymentMode", reported: byFailing, spec: `{deploymentMode: ClientMode}`, says: []string{"spec.deploymentMode", "Client mode", "set it to ClusterMode"}},
+	{field: "proxyUser", reported: atAdmission, spec: `{proxyUser: 7}`, says: []string{"spec.proxyUser", "integer", "must be of type string"}},
+	{field: "proxyUser", reported: byMeaning, spec: `{proxyUser: ""}`, like: `{}`},
+	{field: "driverArgs", reported: atAdmission, spec: `{driverArgs: [1000]}`, says: []string{"spec.driverArgs[0]", "integer", "must be of type string"}},
+	{field: "driverArgs", reported: atAdmission, spec: `{driverArgs: [null]}`, says: []string{"spec.driverArgs[0]", "null", "must be of type string"}},
+	{field: "driverArgs", reported: byMeaning, spec: `{driverArgs: []}`, like: `{}`},
 	{
-		field: "sparkConf", told: atAdmission, spec: `{sparkConf: {spark.executor.instances: 5}}`,
+		field: "sparkConf", reported: atAdmission, spec: `{sparkConf: {spark.executor.instances: 5}}`,
 		says: []string{"spec.sparkConf.spark.executor.instances", "integer", "must be of type string"},
 	},
-	{field: "sparkConf", told: byRefusing, spec: `{sparkConf: {spark.driver.memory: 1.5g}}`, says: []string{"spec.sparkConf[spark.driver.memory]", `"1.5g"`, "write"}},
+	{field: "sparkConf", reported: byRefusing, spec: `{sparkConf: {spark.driver.memory: 1.5g}}`, says: []string{"spec.sparkConf[spark.driver.memory]", `"1.5g"`, "write"}},
 	{
-		field: "sparkConf", told: byRefusing, spec: `{sparkConf: {spark.driver.bindAddress: "::1"}}`,
+		field: "sparkConf", reported: byRefusing, spec: `{sparkConf: {spark.driver.bindAddress: "::1"}}`,
 		says: []string{"spec.sparkConf[spark.driver.bindAddress]", `"::1"`, "leave it out"},
 	},
-	{field: "sparkConf", told: byRefusing, spec: `{sparkConf: {spark.master: yarn}}`, says: []string{"spec.sparkConf[spark.master]", `"yarn"`, "leave it out"}},
-	{field: "sparkConf", told: byWarning, spec: `{sparkConf: {"": x}}`, says: []string{"spec.sparkConf[]", "leave it out"}},
+	{field: "sparkConf", reported: byRefusing, spec: `{sparkConf: {spark.master: yarn}}`, says: []string{"spec.sparkConf[spark.master]", `"yarn"`, "leave it out"}},
+	{field: "sparkConf", reported: byWarning, spec: `{sparkConf: {"": x}}`, says: []string{"spec.sparkConf[]", "leave it out"}},
 	{
-		field: "sparkConf", told: byWarning, spec: `{sparkConf: {fs.s3a.endpoint: x}}`,
+		field: "sparkConf", reported: byWarning, spec: `{sparkConf: {fs.s3a.endpoint: x}}`,
 		says: []string{`spec.sparkConf[fs.s3a.endpoint]`, "write spark.hadoop. before"},
 	},
 	{
-		field: "sparkConf", told: byWarning, spec: `{sparkConf: {spark.kubernetes.namespace: elsewhere}}`,
+		field: "sparkConf", reported: byWarning, spec: `{sparkConf: {spark.kubernetes.namespace: elsewhere}}`,
 		says: []string{"spec.sparkConf[spark.kubernetes.namespace]", `"elsewhere"`, "leave it out"},
 	},
-	{field: "sparkConf", told: byWarning, spec: `{sparkConf: {spark.app.name: Pi}}`, says: []string{"spec.sparkConf[spark.app.name]", `"Pi"`, "leave it out"}},
+	{field: "sparkConf", reported: byWarning, spec: `{sparkConf: {spark.app.name: Pi}}`, says: []string{"spec.sparkConf[spark.app.name]", `"Pi"`, "leave it out"}},
 	{
-		field: "sparkConf", told: byWarning, spec: `{sparkConf: {spark.driver.host: me}}`,
+		field: "sparkConf", reported: byWarning, spec: `{sparkConf: {spark.driver.host: me}}`,
 		says: []string{"spec.sparkConf[spark.driver.host]", `"me"`, "leave it out"},
 	},
 	{
-		field: "sparkConf", told: byWarning, spec: `{sparkConf: {spark.driver.memory: "2048"}}`,
+		field: "sparkConf", reported: byWarning, spec: `{sparkConf: {spark.driver.memory: "2048"}}`,
 		says: []string{`spec.sparkConf[spark.driver.memory] "2048"`, "bytes to its JVM", `write "2048m"`},
 	},
 
 	{
-		field: "driverSpec.podTemplateSpec", told: atAdmission, spec: `{driverSpec: {podTemplateSpec: []}}`,
+		field: "driverSpec.podTemplateSpec", reported: atAdmission, spec: `{driverSpec: {podTemplateSpec: []}}`,
 		says: []string{"spec.driverSpec.podTemplateSpec", "array", "must be of type object"},
 	},
 	{
-		field: "driverSpec.podTemplateSpec", told: bySettingAside, spec: `{driverSpec: {podTemplateSpec: {spec: {activeDeadlineSeconds: "60"}}}}`,
+		field: "driverSpec.podTemplateSpec", reported: bySettingAside, spec: `{driverSpec: {podTemplateSpec: {spec: {activeDeadlineSeconds: "60"}}}}`,
 		says: []string{"spec.driverSpec.podTemplateSpec.spec.activeDeadlineSeconds", "string", "int64"},
 	},
 	{
-		field: "driverSpec.podTemplateSpec", told: byWarning, spec: `{driverSpec: {podTemplateSpec: {spec: {volume: []}}}}`,
+		field: "driverSpec.podTemplateSpec", reported: byWarning, spec: `{driverSpec: {podTemplateSpec: {spec: {volume: []}}}}`,
 		says: []string{"spec.driverSpec.podTemplateSpec.spec.volume", "correct its spelling"},
 	},
 	{
-		field: "executorSpec.podTemplateSpec", told: bySettingAside, spec: `{executorSpec: {podTemplateSpec: {spec: {hostNetwork: "yes"}}}}`,
+		field: "executorSpec.podTemplateSpec", reported: bySettingAside, spec: `{executorSpec: {podTemplateSpec: {spec: {hostNetwork: "yes"}}}}`,
 		says: []string{"spec.executorSpec.podTemplateSpec.spec.hostNetwork", "string", "bool"},
 	},
 
 	{
-		field: "configMapSpecs[].name", told: atAdmission, spec: `{configMapSpecs: [{name: My_Map}]}`,
+		field: "configMapSpecs[].name", reported: atAdmission, spec: `{configMapSpecs: [{name: My_Map}]}`,
 		says: []string{"spec.configMapSpecs[0].name", `"My_Map"`, "should match '^[a-z0-9]"},
 	},
-	{field: "configMapSpecs[].name", told: atAdmission, spec: `{configMapSpecs: [{name: ""}]}`, says: []string{"spec.configMapSpecs[0].name", `""`, "should match '^[a-z0-9]"}},
-	{field: "configMapSpecs[].name", told: atAdmission, spec: `{configMapSpecs: [{data: {}}]}`, says: []string{"spec.configMapSpecs[0].name", "Required"}},
+	{field: "configMapSpecs[].name", reported: atAdmission, spec: `{configMapSpecs: [{name: ""}]}`, says: []string{"spec.configMapSpecs[0].name", `""`, "should match '^[a-z0-9]"}},
+	{field: "configMapSpecs[].name", reported: atAdmission, spec: `{configMapSpecs: [{data: {}}]}`, says: []string{"spec.configMapSpecs[0].name", "Required"}},
 	{
-		field: "configMapSpecs[].name", told: atAdmission, spec: `{configMapSpecs: [{name: ` + tooLongName + tooLongName + `}]}`,
+		field: "configMapSpecs[].name", reported: atAdmission, spec: `{configMapSpecs: [{name: ` + tooLongName + tooLongName + `}]}`,
 		says: []string{"spec.configMapSpecs[0].name", "may not be more than 253"},
 	},
 	{
-		field: "configMapSpecs[].name", told: byRefusing, spec: `{configMapSpecs: [{name: bad-0-spark-drv-conf-map}]}`,
+		field: "configMapSpecs[].name", reported: byRefusing, spec: `{configMapSpecs: [{name: bad-0-spark-drv-conf-map}]}`,
 		says: []string{"spec.configMapSpecs[0].name", `"bad-0-spark-drv-conf-map"`, "choose another"},
 	},
 	{
-		field: "configMapSpecs[].name", told: byWarning, spec: `{configMapSpecs: [{name: a, data: {b: c}}, {name: a}]}`,
+		field: "configMapSpecs[].name", reported: byWarning, spec: `{configMapSpecs: [{name: a, data: {b: c}}, {name: a}]}`,
 		says: []string{"spec.configMapSpecs[0]", `"a"`, "give each a name of its own"},
 	},
 	{
-		field: "configMapSpecs[].labels", told: byRefusing, spec: `{configMapSpecs: [{name: a, labels: {team: "a b"}}]}`,
+		field: "configMapSpecs[].labels", reported: byRefusing, spec: `{configMapSpecs: [{name: a, labels: {team: "a b"}}]}`,
 		says: []string{"spec.configMapSpecs[0].labels", `"a b"`, "must"},
 	},
 	{
-		field: "configMapSpecs[].annotations", told: byRefusing, spec: `{configMapSpecs: [{name: a, annotations: {a b: c}}]}`,
+		field: "configMapSpecs[].annotations", reported: byRefusing, spec: `{configMapSpecs: [{name: a, annotations: {a b: c}}]}`,
 		says: []string{"spec.configMapSpecs[0].annotations", `"a b"`, "must"},
 	},
 	{
-		field: "configMapSpecs[].data", told: atAdmission, spec: `{configMapSpecs: [{name: a, data: {a: {b: c}}}]}`,
+		field: "configMapSpecs[].data", reported: atAdmission, spec: `{configMapSpecs: [{name: a, data: {a: {b: c}}}]}`,
 		says: []string{"spec.configMapSpecs[0].data.a", "object", "must be of type string"},
 	},
 	{
-		field: "configMapSpecs[].data", told: byRefusing, spec: `{configMapSpecs: [{name: a, data: {conf/a.xml: c}}]}`,
+		field: "configMapSpecs[].data", reported: byRefusing, spec: `{configMapSpecs: [{name: a, data: {conf/a.xml: c}}]}`,
 		says: []string{"spec.configMapSpecs[0].data", `"conf/a.xml"`, "must"},
 	},
-	{field: "suspend", told: atAdmission, spec: `{suspend: "yes"}`, says: []string{"spec.suspend", "string", "must be of type boolean"}},
+	{field: "suspend", reported: atAdmission, spec: `{suspend: "yes"}`, says: []string{"spec.suspend", "string", "must be of type boolean"}},
 },
 	badIngresses(), badRoutes("driverHttpRouteList", "httpRoute"), badRoutes("driverGrpcRouteList", "grpcRoute"),
 	badRestarts(), badTimeouts(), badInstances(), badRetention(),
@@ -203,17 +203,17 @@ var badValues = slices.Concat([]badValue{
 // A value without effect is reported, with field, value and remedy.
 func TestBadValuesOfEveryFieldAreReported(t *testing.T) {
 	for _, bad := range badValues {
-		t.Run(bad.field+" "+bad.told+" "+bad.spec, func(t *testing.T) {
-			told := reportOf(t, bad.spec)
-			if told.place != bad.told {
-				t.Fatalf("told %s: %s", told.place, told.text)
+		t.Run(bad.field+" "+bad.reported+" "+bad.spec, func(t *testing.T) {
+			reported := reportOf(t, bad.spec)
+			if reported.place != bad.reported {
+				t.Fatalf("reported %s: %s", reported.place, reported.text)
 			}
 			for _, part := range bad.says {
-				if !strings.Contains(told.text, part) {
-					t.Errorf("it lacks %s: %s", part, told.text)
+				if !strings.Contains(reported.text, part) {
+					t.Errorf("it lacks %s: %s", part, reported.text)
 				}
 			}
-			if diff := gocmp.Diff(reportOf(t, cmp.Or(bad.like, bad.spec)).meaning, told.meaning, cmpopts.EquateEmpty()); diff != "" {
+			if diff := gocmp.Diff(reportOf(t, cmp.Or(bad.like, bad.spec)).meaning, reported.meaning, cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("it means something else than %s (-that +this):\n%s", bad.like, diff)
 			}
 		})
@@ -225,7 +225,7 @@ func TestBadValuesCoverEveryField(t *testing.T) {
 	tried := map[string]bool{}
 	for _, bad := range badValues {
 		if (len(bad.says) == 0) == (bad.like == "") {
-			t.Errorf("%s is told %s with %q, or is like %q?", bad.spec, bad.told, bad.says, bad.like)
+			t.Errorf("%s is reported %s with %q, or is like %q?", bad.spec, bad.reported, bad.says, bad.like)
 		}
 		tried[bad.field] = true
 	}
@@ -320,24 +320,24 @@ func badIngresses() []badValue {
 	entry := func(parts string) string { return fmt.Sprintf(`{driverServiceIngressList: [{%s}]}`, parts) }
 	return []badValue{
 		{
-			field: field + "serviceMetadata", told: atAdmission, spec: entry(`serviceMetadata: {}, serviceSpec: {}, ingressMetadata: {name: i}`),
+			field: field + "serviceMetadata", reported: atAdmission, spec: entry(`serviceMetadata: {}, serviceSpec: {}, ingressMetadata: {name: i}`),
 			says: []string{at + "serviceMetadata.name", "Required value", "name the Service"},
 		},
 		{
-			field: field + "serviceSpec", told: atAdmission, spec: entry(`serviceMetadata: {name: s}, ingressMetadata: {name: i}`),
+			field: field + "serviceSpec", reported: atAdmission, spec: entry(`serviceMetadata: {name: s}, ingressMetadata: {name: i}`),
 			says: []string{at + "serviceSpec", "Required"},
 		},
 		{
-			field: field + "serviceSpec", told: bySettingAside,
+			field: field + "serviceSpec", reported: bySettingAside,
 			spec: entry(`serviceMetadata: {name: s}, serviceSpec: {ports: [{port: http}]}, ingressMetadata: {name: i}`),
 			says: []string{"spec.driverServiceIngressList", "serviceSpec.ports", "port", "string", "int32"},
 		},
 		{
-			field: field + "ingressMetadata", told: atAdmission, spec: entry(`serviceMetadata: {name: s}, serviceSpec: {}, ingressMetadata: {labels: {}}`),
+			field: field + "ingressMetadata", reported: atAdmission, spec: entry(`serviceMetadata: {name: s}, serviceSpec: {}, ingressMetadata: {labels: {}}`),
 			says: []string{at + "ingressMetadata.name", "Required value", "name the Ingress"},
 		},
 		{
-			field: field + "ingressSpec", told: atAdmission,
+			field: field + "ingressSpec", reported: atAdmission,
 			spec: entry(`serviceMetadata: {name: s}, serviceSpec: {}, ingressMetadata: {name: i}, ingressSpec: nginx`),
 			says: []string{at + "ingressSpec", "string", "must be of type object"},
 		},
@@ -360,24 +360,24 @@ func badRoutes(list, route string) []badValue {
 	}
 	return []badValue{
 		{
-			field: field + "serviceMetadata", told: atAdmission, spec: entry("serviceMetadata", `{name: ""}`),
+			field: field + "serviceMetadata", reported: atAdmission, spec: entry("serviceMetadata", `{name: ""}`),
 			says: []string{at + "serviceMetadata.name", "Required value", "name the Service"},
 		},
-		{field: field + "serviceSpec", told: atAdmission, spec: entry("serviceSpec", "null"), says: []string{at + "serviceSpec", "Required"}},
+		{field: field + "serviceSpec", reported: atAdmission, spec: entry("serviceSpec", "null"), says: []string{at + "serviceSpec", "Required"}},
 		{
-			field: field + route + "Metadata", told: atAdmission, spec: entry(route+"Metadata", `{generateName: r}`),
+			field: field + route + "Metadata", reported: atAdmission, spec: entry(route+"Metadata", `{generateName: r}`),
 			says: []string{at + route + "Metadata.name", "Required value", "name the ", "Route"},
 		},
 		{
-			field: field + route + "Spec", told: atAdmission, spec: entry(route+"Spec", `{rules: []}`),
+			field: field + route + "Spec", reported: atAdmission, spec: entry(route+"Spec", `{rules: []}`),
 			says: []string{at + route + "Spec.parentRefs", "Required value", "name the Gateway"},
 		},
 		{
-			field: field + route + "Spec", told: atAdmission, spec: entry(route+"Spec", `{parentRefs: []}`),
+			field: field + route + "Spec", reported: atAdmission, spec: entry(route+"Spec", `{parentRefs: []}`),
 			says: []string{at + route + "Spec.parentRefs", "Required value", "name the Gateway"},
 		},
 		{
-			field: field + route + "Spec", told: atAdmission, spec: entry(route+"Spec", "null"),
+			field: field + route + "Spec", reported: atAdmission, spec: entry(route+"Spec", "null"),
 			says: []string{at + route + "Spec.parentRefs", "Required value", "name the Gateway"},
 		},
 	}
@@ -397,34 +397,34 @@ func badRestarts() []badValue {
 	}
 	rows := []badValue{
 		{
-			field: in + "restartPolicy", told: atAdmission, spec: tolerating("restartConfig: {restartPolicy: Sometimes}"),
+			field: in + "restartPolicy", reported: atAdmission, spec: tolerating("restartConfig: {restartPolicy: Sometimes}"),
 			says: []string{"spec." + in + "restartPolicy", `"Sometimes"`, `"Always", "Never", "OnFailure", "OnInfrastructureFailure"`},
 		},
 		{
-			field: in + "maxRestartAttempts", told: byWarning, spec: tolerating("restartConfig: {restartPolicy: Always, maxRestartAttempts: -1}"),
+			field: in + "maxRestartAttempts", reported: byWarning, spec: tolerating("restartConfig: {restartPolicy: Always, maxRestartAttempts: -1}"),
 			says: []string{"spec." + in + "maxRestartAttempts", "-1", "write how many"},
 		},
 		{
-			field: in + "restartCounterResetMillis", told: atAdmission, spec: restart("restartCounterResetMillis", "1h"),
+			field: in + "restartCounterResetMillis", reported: atAdmission, spec: restart("restartCounterResetMillis", "1h"),
 			says: []string{"spec." + in + "restartCounterResetMillis", "string", "must be of type integer"},
 		},
 		{
-			field: in + "restartCounterResetMillis", told: byMeaning,
+			field: in + "restartCounterResetMillis", reported: byMeaning,
 			spec: restart("restartCounterResetMillis", "-7"), like: restart("restartCounterResetMillis", "-1"),
 		},
 	}
 	for _, field := range []string{"maxRestartOnFailure", "maxRestartOnSchedulingFailure"} {
 		rows = append(rows,
-			badValue{field: in + field, told: byWarning, spec: restart(field, "-1"), says: []string{"spec." + in + field, "-1", "write how many"}},
-			badValue{field: in + field, told: byWarning, spec: restart(field, "10"), says: []string{"spec." + in + field, "10", "raise that, or lower this"}},
+			badValue{field: in + field, reported: byWarning, spec: restart(field, "-1"), says: []string{"spec." + in + field, "-1", "write how many"}},
+			badValue{field: in + field, reported: byWarning, spec: restart(field, "10"), says: []string{"spec." + in + field, "10", "raise that, or lower this"}},
 		)
 	}
 	for _, field := range []string{"restartBackoffMillis", "restartBackoffMillisForFailure", "restartBackoffMillisForSchedulingFailure"} {
 		rows = append(rows,
-			badValue{field: in + field, told: byWarning, spec: restart(field, "-5"), says: []string{"spec." + in + field, "-5", "write how many milliseconds"}},
-			badValue{field: in + field, told: byMeaning, spec: restart(field, forEver), like: restart(field, hundredYears)},
+			badValue{field: in + field, reported: byWarning, spec: restart(field, "-5"), says: []string{"spec." + in + field, "-5", "write how many milliseconds"}},
+			badValue{field: in + field, reported: byMeaning, spec: restart(field, forEver), like: restart(field, hundredYears)},
 			badValue{
-				field: in + field, told: atAdmission, spec: restart(field, "9223372036854775808"),
+				field: in + field, reported: atAdmission, spec: restart(field, "9223372036854775808"),
 				says: []string{"spec." + in + field, "must be of type integer"},
 			},
 		)
@@ -439,26 +439,26 @@ func badTimeouts() []badValue {
 	}
 	rows := []badValue{
 		{
-			field: in + "forceTerminationGracePeriodMillis", told: byWarning, spec: timeout("forceTerminationGracePeriodMillis", "0"),
+			field: in + "forceTerminationGracePeriodMillis", reported: byWarning, spec: timeout("forceTerminationGracePeriodMillis", "0"),
 			says: []string{"spec." + in + "forceTerminationGracePeriodMillis", "0", "write how many milliseconds"},
 		},
 		{
-			field: in + "forceTerminationGracePeriodMillis", told: byWarning, spec: timeout("forceTerminationGracePeriodMillis", "-1"),
+			field: in + "forceTerminationGracePeriodMillis", reported: byWarning, spec: timeout("forceTerminationGracePeriodMillis", "-1"),
 			says: []string{"spec." + in + "forceTerminationGracePeriodMillis", "-1", "write how many milliseconds"},
 		},
 		{
-			field: in + "terminationRequeuePeriodMillis", told: byMeaning,
+			field: in + "terminationRequeuePeriodMillis", reported: byMeaning,
 			spec: timeout("terminationRequeuePeriodMillis", "-1"), like: timeout("terminationRequeuePeriodMillis", "2000"),
 		},
 	}
 	for _, field := range []string{"driverStartTimeoutMillis", "driverReadyTimeoutMillis", "executorStartTimeoutMillis"} {
 		rows = append(rows,
 			badValue{
-				field: in + field, told: atAdmission, spec: timeout(field, "5m"),
+				field: in + field, reported: atAdmission, spec: timeout(field, "5m"),
 				says: []string{"spec." + in + field, "string", "must be of type integer"},
 			},
-			badValue{field: in + field, told: byMeaning, spec: timeout(field, "-9223372036854775808"), like: timeout(field, "-1")},
-			badValue{field: in + field, told: byMeaning, spec: timeout(field, forEver), like: timeout(field, hundredYears)},
+			badValue{field: in + field, reported: byMeaning, spec: timeout(field, "-9223372036854775808"), like: timeout(field, "-1")},
+			badValue{field: in + field, reported: byMeaning, spec: timeout(field, forEver), like: timeout(field, hundredYears)},
 		)
 	}
 	return rows
@@ -472,43 +472,43 @@ func badInstances() []badValue {
 	const dynamic = "spark.dynamicAllocation.enabled: 'true', spark.dynamicAllocation.maxExecutors: '4'"
 	rows := []badValue{
 		{
-			field: in + "initExecutors", told: byWarning, spec: instances("initExecutors: 6, maxExecutors: 5", "spark.executor.instances: '9'"),
+			field: in + "initExecutors", reported: byWarning, spec: instances("initExecutors: 6, maxExecutors: 5", "spark.executor.instances: '9'"),
 			says: []string{"spec." + in + "initExecutors 6", "lower it, or raise that"},
 		},
 		{
-			field: in + "initExecutors", told: byWarning, spec: instances("initExecutors: 6", "spark.executor.instances: '5'"),
+			field: in + "initExecutors", reported: byWarning, spec: instances("initExecutors: 6", "spark.executor.instances: '5'"),
 			says: []string{"spec." + in + "initExecutors 6", "spark.executor.instances", "never counts as started", "lower it, or raise that"},
 		},
 		{
-			field: in + "initExecutors", told: byWarning, spec: instances("initExecutors: 3", ""),
+			field: in + "initExecutors", reported: byWarning, spec: instances("initExecutors: 3", ""),
 			says: []string{"spec." + in + "initExecutors 3", "the 2 executors", "spark.executor.instances", "raise that"},
 		},
 		{
-			field: in + "initExecutors", told: byWarning, spec: instances("initExecutors: 6", dynamic),
+			field: in + "initExecutors", reported: byWarning, spec: instances("initExecutors: 6", dynamic),
 			says: []string{"spec." + in + "initExecutors 6", "spark.dynamicAllocation.maxExecutors", "lower it, or raise that"},
 		},
 		{
-			field: in + "minExecutors", told: byWarning, spec: instances("initExecutors: 1, minExecutors: 6, maxExecutors: 5", "spark.executor.instances: '9'"),
+			field: in + "minExecutors", reported: byWarning, spec: instances("initExecutors: 1, minExecutors: 6, maxExecutors: 5", "spark.executor.instances: '9'"),
 			says: []string{"spec." + in + "minExecutors 6", "lower it, or raise that"},
 		},
 		{
-			field: in + "minExecutors", told: byWarning, spec: instances("initExecutors: 1, minExecutors: 6", dynamic),
+			field: in + "minExecutors", reported: byWarning, spec: instances("initExecutors: 1, minExecutors: 6", dynamic),
 			says: []string{"spec." + in + "minExecutors 6", "always counts as below", "lower it, or raise that"},
 		},
 		{
-			field: in + "minExecutors", told: byWarning, spec: instances("minExecutors: 3", ""),
+			field: in + "minExecutors", reported: byWarning, spec: instances("minExecutors: 3", ""),
 			says: []string{"spec." + in + "minExecutors 3", "write into that"},
 		},
 		{
-			field: in + "maxExecutors", told: byWarning, spec: instances("initExecutors: 1, maxExecutors: 3", ""),
+			field: in + "maxExecutors", reported: byWarning, spec: instances("initExecutors: 1, maxExecutors: 3", ""),
 			says: []string{"spec." + in + "maxExecutors 3", "never counts as complete", "lower it, or raise that"},
 		},
 	}
 	for _, field := range []string{"initExecutors", "minExecutors", "maxExecutors"} {
 		rows = append(rows,
-			badValue{field: in + field, told: byWarning, spec: instances(field+": -1", ""), says: []string{"spec." + in + field + " -1", "write a number"}},
+			badValue{field: in + field, reported: byWarning, spec: instances(field+": -1", ""), says: []string{"spec." + in + field + " -1", "write a number"}},
 			badValue{
-				field: in + field, told: atAdmission, spec: instances(field+": 2147483648", ""),
+				field: in + field, reported: atAdmission, spec: instances(field+": 2147483648", ""),
 				says: []string{"spec." + in + field, "should be less than or equal to 2147483647"},
 			},
 		)
@@ -520,35 +520,35 @@ func badRetention() []badValue {
 	const in = "applicationTolerations."
 	return []badValue{
 		{
-			field: in + "resourceRetainPolicy", told: atAdmission, spec: tolerating("resourceRetainPolicy: Sometimes"),
+			field: in + "resourceRetainPolicy", reported: atAdmission, spec: tolerating("resourceRetainPolicy: Sometimes"),
 			says: []string{"spec." + in + "resourceRetainPolicy", `"Sometimes"`, `"Always", "OnFailure", "Never"`},
 		},
 		{
-			field: in + "resourceRetentionPolicy", told: atAdmission, spec: tolerating("resourceRetentionPolicy: Sometimes"),
+			field: in + "resourceRetentionPolicy", reported: atAdmission, spec: tolerating("resourceRetentionPolicy: Sometimes"),
 			says: []string{"spec." + in + "resourceRetentionPolicy", `"Sometimes"`, `"Always", "OnFailure", "Never"`},
 		},
 		{
-			field: in + "resourceRetentionPolicy", told: byWarning, spec: tolerating("resourceRetainPolicy: Always, resourceRetentionPolicy: Never"),
+			field: in + "resourceRetentionPolicy", reported: byWarning, spec: tolerating("resourceRetainPolicy: Always, resourceRetentionPolicy: Never"),
 			says: []string{"spec." + in + "resourceRetentionPolicy", `"Never"`, "leave it out"},
 		},
 		{
-			field: in + "resourceRetainDurationMillis", told: byWarning, spec: tolerating("resourceRetainDurationMillis: 5"),
+			field: in + "resourceRetainDurationMillis", reported: byWarning, spec: tolerating("resourceRetainDurationMillis: 5"),
 			says: []string{"spec." + in + "resourceRetainDurationMillis", "5", "write OnFailure or Always"},
 		},
 		{
-			field: in + "resourceRetainDurationMillis", told: byWarning,
+			field: in + "resourceRetainDurationMillis", reported: byWarning,
 			spec: tolerating("resourceRetainPolicy: Always, resourceRetainDurationMillis: 9, ttlAfterStopMillis: 5"),
 			says: []string{"spec." + in + "resourceRetainDurationMillis", "9", "raise that, or lower this"},
 		},
 		{
-			field: in + "resourceRetainDurationMillis", told: byMeaning,
+			field: in + "resourceRetainDurationMillis", reported: byMeaning,
 			spec: tolerating("resourceRetainDurationMillis: -9"), like: tolerating("resourceRetainDurationMillis: -1"),
 		},
 		{
-			field: in + "ttlAfterStopMillis", told: atAdmission, spec: tolerating("ttlAfterStopMillis: 10s"),
+			field: in + "ttlAfterStopMillis", reported: atAdmission, spec: tolerating("ttlAfterStopMillis: 10s"),
 			says: []string{"spec." + in + "ttlAfterStopMillis", "string", "must be of type integer"},
 		},
-		{field: in + "ttlAfterStopMillis", told: byMeaning, spec: tolerating("ttlAfterStopMillis: -9"), like: tolerating("ttlAfterStopMillis: -1")},
-		{field: in + "ttlAfterStopMillis", told: byMeaning, spec: tolerating("ttlAfterStopMillis: %s", forEver), like: tolerating("ttlAfterStopMillis: %s", hundredYears)},
+		{field: in + "ttlAfterStopMillis", reported: byMeaning, spec: tolerating("ttlAfterStopMillis: -9"), like: tolerating("ttlAfterStopMillis: -1")},
+		{field: in + "ttlAfterStopMillis", reported: byMeaning, spec: tolerating("ttlAfterStopMillis: %s", forEver), like: tolerating("ttlAfterStopMillis: %s", hundredYears)},
 	}
 }

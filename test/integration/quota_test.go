@@ -329,67 +329,67 @@ func TestQuotaIsSharedByManyApplications(t *testing.T) {
 		t.Errorf("up to %d drivers ran at once, in a quota for %d; executors were refused %d times, first: %.300s",
 			job.most, room, len(job.refused), strings.Join(job.refused, "\n"))
 	}
-	lives := quotaLivesOf(apps.Items, job.ended)
-	used := 100 * usedUntilTheLastLaunch(lives, began, room, runs)
+	uses := quotaUsesOf(apps.Items, job.ended)
+	used := 100 * usedUntilTheLastLaunch(uses, began, room, runs)
 	t.Logf("%d applications of %s in a quota for %d took %s: until the last one launched, the quota was used to %.0f %%", applications, runs, room, took, used)
 	if runs >= 30*time.Second && used < 90 {
 		t.Errorf("the quota was used to %.1f %% only", used)
 	}
-	if len(lives) < applications {
-		t.Errorf("%d of %d launched with a reservation", len(lives), applications)
+	if len(uses) < applications {
+		t.Errorf("%d of %d launched with a reservation", len(uses), applications)
 	}
-	for _, passed := range passedBeyondTheRule(lives, room) {
+	for _, passed := range passedBeyondTheRule(uses, room) {
 		t.Error(passed)
 	}
 }
 
-// quotaLife is when an application that has ended began to wait, had room reserved, and gave it back.
-type quotaLife struct {
+// quotaUse is when an application that has ended began to wait, had room reserved, and gave it back.
+type quotaUse struct {
 	name                   string
 	since, reserved, ended time.Time
 }
 
-func quotaLivesOf(apps []sparkv1.SparkApplication, ended map[string]time.Time) (lives []quotaLife) {
+func quotaUsesOf(apps []sparkv1.SparkApplication, ended map[string]time.Time) (uses []quotaUse) {
 	for i := range apps {
 		claim, end := apps[i].Status.Firesteel.Quota, ended[apps[i].Name+"-0-driver"]
 		if claim != nil && claim.Reserved != nil && !end.IsZero() {
-			lives = append(lives, quotaLife{apps[i].Name, claim.Since.Time, claim.Reserved.Time, end})
+			uses = append(uses, quotaUse{apps[i].Name, claim.Since.Time, claim.Reserved.Time, end})
 		}
 	}
-	return lives
+	return uses
 }
 
 // usedUntilTheLastLaunch is the share of the room in which drivers ran while applications waited.
-func usedUntilTheLastLaunch(lives []quotaLife, began time.Time, room int, runs time.Duration) float64 {
+func usedUntilTheLastLaunch(uses []quotaUse, began time.Time, room int, runs time.Duration) float64 {
 	var last time.Time
-	for _, l := range lives {
-		if l.reserved.After(last) {
-			last = l.reserved
+	for _, use := range uses {
+		if use.reserved.After(last) {
+			last = use.reserved
 		}
 	}
 	ran := time.Duration(0)
-	for _, l := range lives {
-		ran += min(runs, max(0, last.Sub(l.ended.Add(-runs))))
+	for _, use := range uses {
+		ran += min(runs, max(0, last.Sub(use.ended.Add(-runs))))
 	}
 	return ran.Seconds() / float64(room) / last.Sub(began).Seconds()
 }
 
 // passedBeyondTheRule returns the applications that launched although the quota had no room for them beside all that waited longer. All ask for
 // the same, and there is room for a number of them. A second is allowed for what a replica does not know yet.
-func passedBeyondTheRule(lives []quotaLife, room int) (passed []string) {
+func passedBeyondTheRule(uses []quotaUse, room int) (passed []string) {
 	const delay = time.Second
-	for _, l := range lives {
+	for _, use := range uses {
 		running, before := 0, 0
-		for _, other := range lives {
+		for _, other := range uses {
 			switch {
-			case !other.reserved.After(l.reserved) && l.reserved.Before(other.ended.Add(-delay)):
+			case !other.reserved.After(use.reserved) && use.reserved.Before(other.ended.Add(-delay)):
 				running++ // or it is the same
-			case other.since.Before(l.since.Add(-delay)) && other.reserved.After(l.reserved.Add(delay)):
+			case other.since.Before(use.since.Add(-delay)) && other.reserved.After(use.reserved.Add(delay)):
 				before++
 			}
 		}
 		if running+before > room {
-			passed = append(passed, fmt.Sprintf("%s launched beside %d others, though %d waited longer, and there is room for %d", l.name, running-1, before, room))
+			passed = append(passed, fmt.Sprintf("%s launched beside %d others, though %d waited longer, and there is room for %d", use.name, running-1, before, room))
 		}
 	}
 	return passed

@@ -296,7 +296,7 @@ func TestSeeFollowsWhatHappens(t *testing.T) {
 	}
 }
 
-// A user who may read applications alone sees them, and is told what is missing.
+// A user who may read applications alone sees them, and is shown what is missing.
 func TestSeeWithFewRights(t *testing.T) {
 	t.Parallel()
 	s := newEnv(t).sharesController()

@@ -44,13 +44,13 @@ func TestRestoreAllowsUndoneStepsToDiffer(t *testing.T) {
 			l.persist("Failed")
 			l.receive(l.event(4))
 		},
-		"the same transition, told before it is seen": func(l *run, undone eventlog.Entry) {
+		"the same transition, published before it is seen": func(l *run, undone eventlog.Entry) {
 			l.receive(undone)
 			l.persist("DriverReady") // with the same time, as the first transition of a launch that was fenced
 			l.persist("RunningHealthy")
 			l.receive(l.event(5))
 		},
-		"the same transition, whose successor is told before it is seen": func(l *run, undone eventlog.Entry) {
+		"the same transition, whose successor is published before it is seen": func(l *run, undone eventlog.Entry) {
 			l.receive(undone)
 			l.receive(l.before("DriverReady", "RunningHealthy").event(5))
 			l.persist("DriverReady")
@@ -95,7 +95,7 @@ func TestRestoreReportsViolations(t *testing.T) {
 			l.persist("ResourceReleased")
 			l.receive(l.event(5))
 		}, "the sink took transition 5 after 3"},
-		"another transition, whose successor is told before it is seen": {func(l *run) {
+		"another transition, whose successor is published before it is seen": {func(l *run) {
 			l.receive(l.before("DriverReady").event(4))
 			l.receive(l.before("Failed", "ResourceReleased").event(5))
 			l.persist("Failed")

@@ -74,14 +74,14 @@ func reachable(from, to state, steps int) bool {
 
 // newTransitions are those that a record has, and the one before had not.
 func newTransitions(before, after *v1alpha1.Record) []v1alpha1.Transition {
-	var told int64
+	var published int64
 	if before != nil {
-		told = before.Sequence
+		published = before.Sequence
 	}
 	if after == nil {
 		return nil
 	}
-	return slices.DeleteFunc(slices.Clone(after.Transitions), func(t v1alpha1.Transition) bool { return t.Sequence <= told })
+	return slices.DeleteFunc(slices.Clone(after.Transitions), func(t v1alpha1.Transition) bool { return t.Sequence <= published })
 }
 
 func count(transitions []v1alpha1.Transition, states ...lifecycle.State) int32 {

@@ -1,5 +1,5 @@
 // Package step runs named steps, each as soon as the ones it comes after are
-// done, tells their progress with elapsed times, and makes of a failure what a
+// done, reports their progress with elapsed times, and makes of a failure what a
 // person needs next: what failed, where its log is, what to do.
 package step
 
