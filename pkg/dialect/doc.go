@@ -8,7 +8,7 @@
 //	check.go, refused.go                   all findings about an application; the text of a refusal, and whether the admin's rules still apply
 //	launch.go                              the ID of a launch; its objects, with their labels and owners
 //	ownership.go, driver_labels.go         which driver belongs to an application; labels that someone changed
-//	user_driver.go                         drivers that the user starts
+//	user_driver.go, stop.go                drivers that the user starts; the annotation that stops an application
 //	bounds.go, blocked.go                  time limits by annotation; the patch of an object that cannot be decoded
 //	templates.go, volumes.go, images.go    pod templates behind URLs, checks of volumes, the version in an image's name
 //	service_account.go, driver_service.go  the driver's service account; drivers without a Service

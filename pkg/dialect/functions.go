@@ -69,6 +69,7 @@ type adapter[A Application, S interface{ Common() Settings }] struct {
 
 func (d adapter[A, S]) Policy(app Application) lifecycle.Policy {
 	result := d.functions.Policy(app.(A), d.settings)
+	result.Stop = stopOf(app)
 	if len(d.settings.Common().Rules) == 0 || hasRun(app, d.Spec(app)) {
 		return result
 	}
@@ -96,7 +97,7 @@ func (d adapter[A, S]) brokenRules(app Application) finding.List {
 func (d adapter[A, S]) Spec(app Application) spec.Spec { return d.functions.Spec(app.(A)) }
 
 func (d adapter[A, S]) Warnings(app Application) finding.List {
-	return d.functions.Warnings(app.(A), d.settings)
+	return append(d.functions.Warnings(app.(A), d.settings), stopWarnings(app)...)
 }
 
 func (d adapter[A, S]) UserDriver(app Application) *UserDriver {

@@ -28,3 +28,10 @@ func (a *API) IsOfUser(app Application, pod *corev1.Pod) bool {
 		return owner.Kind == a.Kind && owner.UID != app.GetUID()
 	})
 }
+
+// FollowsUserDriver reports whether the application follows a driver that its user started. Nothing but the deletion of the application stops
+// it.
+func FollowsUserDriver(app Application) bool {
+	record := app.GetRecord()
+	return record != nil && record.Launch != nil && record.Launch.ByUser
+}

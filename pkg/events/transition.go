@@ -54,7 +54,7 @@ func decode[T any](event cloudevents.Event, clock bool) (data T, err error) {
 type End struct {
 	Outcome        string `json:"outcome" doc:"Succeeded or Failed." enum:"Succeeded,Failed"`
 	RestartAllowed bool   `json:"restartAllowed" doc:"Whether the spec allows another attempt. If it does, a handler gives the verdict."`
-	Class          string `json:"class,omitempty" doc:"The class of the failure: application, infrastructure, eviction, scheduling or timeout. Absent after success."`
+	Class          string `json:"class,omitempty" doc:"The class of the failure: application, infrastructure, eviction, scheduling, timeout or stopped. Absent after success."`
 	ExitCode       *int32 `json:"exitCode,omitempty" doc:"The exit code of the driver container."`
 	Reason         string `json:"reason,omitempty" doc:"A word in CamelCase, from the container, the Pod or the API server."`
 	Message        string `json:"message,omitempty" doc:"Why, in words. It can say more than the message of the transition."`

@@ -160,6 +160,8 @@ func (m *machine) decideLaunch() bool {
 		return m.enter(DriverRequested, "Requested driver from resource scheduler.")
 	case m.orphanAlive():
 		return false
+	case m.mustStop():
+		return m.fail(Failed, *m.policy.Stop)
 	case m.deadlineOver():
 		return m.fail(Failed, m.deadlineExceeded())
 	}
@@ -230,12 +232,8 @@ func (m *machine) conclude() bool {
 	if ended == nil {
 		return m.failNotUnderstood("UnknownEnd")
 	}
-	if !ended.End.RestartAllowed {
-		denied := restartDenied(m.policy.Restart, m.record.Attempt, *ended)
-		if _, active := endedByTimeout(ended); active {
-			denied = "No attempt follows: the active deadline is over."
-		}
-		return m.finish(ended, denied)
+	if !ended.End.RestartAllowed || m.policy.Stop != nil {
+		return m.finish(ended, m.noRestart(ended))
 	}
 	verdict := m.record.Verdict
 	if verdict == nil || verdict.Attempt != m.record.Attempt.ID {
@@ -255,6 +253,19 @@ func (m *machine) conclude() bool {
 	return m.restart(ended)
 }
 
+// noRestart returns why no attempt follows an end; empty if the restart policy does not cover it.
+func (m *machine) noRestart(ended *v1alpha1.Transition) string {
+	_, active := endedByTimeout(ended)
+	switch {
+	case active:
+		return "No attempt follows: the active deadline is over."
+	case wasStopped(ended), ended.End.RestartAllowed: // stopped after its end
+		return neverAfterStop
+	default:
+		return restartDenied(m.policy.Restart, m.record.Attempt, *ended)
+	}
+}
+
 // recordFull reports whether the record has no room for another attempt.
 func (m *machine) recordFull() bool {
 	if !outbox.IsFull(m.record) {
@@ -268,7 +279,7 @@ func (m *machine) recordFull() bool {
 func (m *machine) finish(ended *v1alpha1.Transition, message string) bool {
 	outcome := orElse(ended.End.Outcome, outcomeFailed)
 	start, active := endedByTimeout(ended)
-	retained := m.policy.Retain.after(outcome) && !active && !(start && m.policy.ReleasesTimedOut)
+	retained := m.policy.Retain.after(outcome) && !active && !wasStopped(ended) && !(start && m.policy.ReleasesTimedOut)
 	halfLaunched := State(ended.State) == SchedulingFailure // never retained: useless, and its driver might still start
 	if (!retained || halfLaunched) && !m.released(terminationStart(ended)) {
 		m.over = true

@@ -18,6 +18,8 @@ func (m *machine) follow(state State) bool {
 		return m.failNotUnderstood("UnknownLaunch")
 	case driver != nil && driver.End != nil: // even if the Pod is gone: its end is known
 		return m.end(*driver.End)
+	case m.mustStop(): // also if its Pod is gone: the user wanted that
+		return m.fail(Failed, *m.policy.Stop)
 	case m.seen.DriverGone, m.record.Launch.Released: // released already: adopted without a driver
 		return m.fail(Failed, driverLostCause(driver))
 	case m.checkActiveDeadline():

@@ -23,9 +23,10 @@ func (m *machine) recordSpec() {
 }
 
 // specEdited reports whether the application is to run again because its spec differs from its attempt's. This holds
-// in every state, even after the end, but not during a deletion. A driver that the user started runs to its end first.
+// in every state, even after the end, but not during a deletion, nor while the application is stopped. A driver that the user started runs to its
+// end first.
 func (m *machine) specEdited(state State) bool {
-	if !m.policy.Interrupts || !m.seen.Deleted.IsZero() || state == Invalidating {
+	if !m.policy.Interrupts || !m.seen.Deleted.IsZero() || m.policy.Stop != nil || state == Invalidating {
 		return false
 	}
 	if m.followsUser() && !state.Terminated() {
@@ -35,9 +36,9 @@ func (m *machine) specEdited(state State) bool {
 }
 
 // mustSuspend reports whether the attempt is to be interrupted. An attempt that has ended is not: what follows it is
-// decided first. The same holds if its driver has just ended: a resumption would repeat its work.
+// decided first. The same holds if its driver has just ended: a resumption would repeat its work. A stop wins over a suspension.
 func (m *machine) mustSuspend(state State) bool {
-	if !m.policy.Interrupts || !m.policy.Suspend {
+	if !m.policy.Interrupts || !m.policy.Suspend || m.policy.Stop != nil {
 		return false
 	}
 	ended := m.seen.Driver != nil && m.seen.Driver.End != nil
@@ -52,9 +53,11 @@ func (m *machine) suspend() bool {
 	return m.enter(Suspended, "The application is suspended: nothing of it runs.")
 }
 
-// resume starts a new attempt once the user asks for it. The counters stay: a suspension is no restart.
+// resume starts a new attempt once the user asks for it. The counters stay: a suspension is no restart. If the application is stopped, that
+// attempt ends before its launch.
 func (m *machine) resume() bool {
-	if m.policy.Suspend {
+	stopped := m.policy.Stop != nil
+	if m.policy.Suspend && !stopped {
 		m.held = HeldSuspended
 		return false
 	}
@@ -65,6 +68,9 @@ func (m *machine) resume() bool {
 	next := m.record.Attempt
 	next.Spec = nil
 	next.ID, next.Executions = next.ID+1, Executions(m.record)
+	if stopped {
+		return m.begin(next, Resuming, "The application is stopped: it runs no more.")
+	}
 	return m.begin(next, Resuming, "The application is resumed: it runs from its beginning.")
 }
 

@@ -98,6 +98,7 @@ const (
 	ClassEviction       = "eviction"
 	ClassScheduling     = "scheduling"
 	ClassTimeout        = "timeout"
+	ClassStopped        = "stopped"
 )
 
 // Cause is why an attempt ended.

@@ -35,6 +35,8 @@ type Policy struct {
 	TTL time.Duration
 	// MainContainer is the container of the driver Pod whose end ends the attempt. Empty means all containers.
 	MainContainer string
+	// Stop is why a user stopped the application; nil if none did. It stops a running driver, and nothing is launched while it is set.
+	Stop *Cause
 	// Suspend holds the next launch. If the API interrupts, it also stops a running driver.
 	Suspend bool
 	// Spec is the current spec, if the API interrupts: then an edit restarts the application.

@@ -104,7 +104,7 @@ func expectedCoverage() []string {
 		"a large record", "outcome Succeeded", "outcome Failed", "outcome Deleted",
 		"effect Launch", "effect Release", "effect ForceRelease", "awaits restart", "awaits ttl",
 		"held Suspended", "held DriverTerminating", "held EventsUndelivered",
-		"a node that is lost", "a deadline that is over", "a deletion that a Pod does not hold for ever", "obstacle DriverPodTerminating",
+		"a node that is lost", "a stop", "a deadline that is over", "a deletion that a Pod does not hold for ever", "obstacle DriverPodTerminating",
 		"obstacle Unschedulable", "obstacle PodNotReadyToStartContainers", "obstacle NoExecutors",
 		"executors that were ready and lost during a start", "unknown fields",
 	}
@@ -293,6 +293,9 @@ func (w *simulation) edit() {
 			w.policy.Spec = before // nothing that matters is edited
 		}
 		w.logf("the spec is edited: %s", hashOf(w.policy.Spec))
+	case w.oneIn(6):
+		w.policy.Stop = pick(w, nil, StoppedCause(w.text()))
+		w.logf("stop is %v", w.policy.Stop != nil)
 	case w.oneIn(2):
 		w.policy.Suspend = !w.policy.Suspend
 		w.logf("suspend is %v", w.policy.Suspend)

@@ -22,7 +22,7 @@ func Judge(record *v1alpha1.Record, policy Policy) (v1alpha1.Verdict, bool) {
 		return v1alpha1.Verdict{}, false
 	}
 	verdict := v1alpha1.Verdict{Attempt: record.Attempt.ID}
-	if denied := stillDenied(policy.Restart, record.Attempt, *ended); denied != "" {
+	if denied := stillDenied(policy, record.Attempt, *ended); denied != "" {
 		verdict.Reason = denied
 		return verdict, true
 	}
@@ -34,16 +34,21 @@ func Judge(record *v1alpha1.Record, policy Policy) (v1alpha1.Verdict, bool) {
 }
 
 // stillDenied is restartDenied for a policy that may have been edited after the attempt ended.
-func stillDenied(restart Restart, attempt v1alpha1.Attempt, ended v1alpha1.Transition) string {
-	if !restart.Policy.covers(State(ended.State)) {
+func stillDenied(policy Policy, attempt v1alpha1.Attempt, ended v1alpha1.Transition) string {
+	restart := policy.Restart
+	switch {
+	case policy.Stop != nil:
+		return neverAfterStop
+	case !restart.Policy.covers(State(ended.State)):
 		return fmt.Sprintf("Restart policy %s does not cover %s.", restart.Policy, ended.State)
+	default:
+		return restartDenied(restart, attempt, ended)
 	}
-	return restartDenied(restart, attempt, ended)
 }
 
 // restartAllowed reports whether another attempt may follow this end.
 func restartAllowed(policy Policy, attempt v1alpha1.Attempt, ended v1alpha1.Transition) bool {
-	return policy.Refused == nil && policy.Restart.Policy.covers(State(ended.State)) &&
+	return policy.Refused == nil && policy.Stop == nil && policy.Restart.Policy.covers(State(ended.State)) &&
 		restartDenied(policy.Restart, attempt, ended) == ""
 }
 

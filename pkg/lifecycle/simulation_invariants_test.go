@@ -126,6 +126,8 @@ func (w *simulation) checkWait(record *v1alpha1.Record, decision Decision, seen 
 		waits("the release is accepted already")
 	case decision.Effect != NoEffect && !decision.RequeueAt.IsZero():
 		waits("there is an effect first")
+	case w.policy.Stop != nil && (decision.Effect == Launch || decision.Awaits == AwaitsVerdict || decision.Held == HeldSuspended):
+		waits("the application is stopped")
 	case decision.Held == HeldSuspended && (!w.policy.Suspend || w.interrupts != (state == Suspended) || !w.interrupts && !state.Initializing()):
 		waits("nothing suspends it")
 	case decision.Held == HeldEventsUndelivered && record.Acknowledged == record.Sequence:
@@ -320,6 +322,12 @@ func (w *simulation) checkStep(next v1alpha1.Transition) {
 			w.fail("%s follows the active deadline", to)
 		}
 	}
+	if last.End != nil && last.End.Class == ClassStopped {
+		w.cover("a stop")
+		if to != ResourceReleased && to != Invalidating {
+			w.fail("%s follows a stop", to)
+		}
+	}
 	switch {
 	case !w.follows(from, to):
 		w.fail("%s follows %s", to, from)
@@ -365,7 +373,7 @@ func (w *simulation) checkEnd() {
 // checkSpec checks that an application ended with its current spec, if edits matter.
 func (w *simulation) checkSpec() {
 	w.t.Helper()
-	if w.interrupts && w.deleted.IsZero() && spec.Noted(w.stored).Hash != hashOf(w.policy.Spec) {
+	if w.interrupts && w.policy.Stop == nil && w.deleted.IsZero() && spec.Noted(w.stored).Hash != hashOf(w.policy.Spec) {
 		w.fail("the application ended with %s, and its spec is %s", spec.Noted(w.stored).Hash, hashOf(w.policy.Spec))
 	}
 }

@@ -145,6 +145,9 @@ func (w *simulation) anyPolicy() Policy {
 		policy.Executors = Executors{Init: 1, Min: 3, Max: 6}
 	}
 	if w.oneIn(40) {
+		policy.Stop = StoppedCause(w.text())
+	}
+	if w.oneIn(40) {
 		policy.Refused = &Cause{Class: ClassApplication, Reason: "Unsupported", Message: "not this"}
 	}
 	return policy

@@ -15,11 +15,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
-const (
-	labelRole = "spark-role"
-	// stopAnnotation holds why a user stopped an application.
-	stopAnnotation = "firesteel.dev/stop"
-)
+const labelRole = "spark-role"
 
 // Pods are the Pods of an application by attempts.
 type Pods struct {
@@ -113,7 +109,6 @@ func (o *Object) Facts(now time.Time, pods Pods, events []corev1.Event, log stri
 		Deleted: o.Source.GetDeletionTimestamp() != nil, Shown: o.State, Record: o.Record, Inherited: o.Inherited, StatusWriter: o.StatusWriter(),
 		Conditions: o.Conditions, Driver: pods.Driver, Executors: pods.Executors, Events: events, Log: log, Redactor: o.Redactor(),
 	}
-	f.Stop = o.Source.GetAnnotations()[stopAnnotation]
 	if o.Kind != Application {
 		return f
 	}

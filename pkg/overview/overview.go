@@ -117,6 +117,12 @@ func (o *Object) Ended() bool {
 	return o.Kind == Application && (o.Phase == Succeeded || o.Phase == Failed)
 }
 
+// Over reports whether it is an application for which no attempt follows. The state of an attempt that ended may be followed by another.
+func (o *Object) Over() bool {
+	end := outbox.LastEnd(o.Record)
+	return o.Ended() && (lifecycle.CurrentState(o.Record).Terminated() || end != nil && !end.End.RestartAllowed)
+}
+
 // Group returns the group of the object's API.
 func (o *Object) Group() string { return o.Source.GroupVersionKind().Group }
 

@@ -80,6 +80,11 @@ func (w *env) actors(wild []*workload, tight *workload) []actor {
 			app := p.any(d)
 			return app != nil && p.edit(ctx, app, map[string]any{"suspend": d.Chance(0.5)})
 		}},
+		{"application stopped", time.Second, func(ctx context.Context, d *rng.Rand) bool {
+			p := anywhere(d)
+			app := p.any(d)
+			return app != nil && p.stop(ctx, app)
+		}},
 		{"quota toggled", 2 * time.Second, func(ctx context.Context, d *rng.Rand) bool { return tight.toggleQuota(ctx, d) }},
 		{"handlers moved", 3 * time.Second, w.moveHandlers},
 		{"event repeated", 100 * time.Millisecond, w.repeatEvent},

@@ -7,7 +7,7 @@
 // (package harness/gateway) that refuses, delays and loses requests and answers, and cuts and delays watches. The sink (program
 // harness/sink/failing) is a broker that refuses events, hangs, and takes events but answers with an error. Meanwhile Pods vanish, are
 // deleted and lose their labels; nodes are lost and return; applications are deleted, created again with the same name,
-// edited and suspended; quotas are created and deleted; and the handlers get repeated, reordered and forged events.
+// edited, suspended and stopped; quotas are created and deleted; and the handlers get repeated, reordered and forged events.
 //
 // Two tenants subscribe to their own events: one by a subscriber that never answers, and one by a slow one.
 //

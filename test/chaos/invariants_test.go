@@ -34,7 +34,7 @@ var wantedAlways = []string{
 	"sink 400", "sink 429", "sink 500", "sink 503", "sink cut", "sink hang", "sink taken, 500", "sink taken, cut",
 	"kill controller", "kill sink", "kill handler-restart", "kill handler-ttl", "kill kwok", "kill webhook",
 	webhookRefuses, webhookPassedOver,
-	"pod vanished", "pod deleted", "application deleted", "application replaced", "application edited", "application suspended",
+	"pod vanished", "pod deleted", "application deleted", "application replaced", "application edited", "application suspended", "application stopped",
 	"quota toggled", "handlers moved", "event repeated", "event forged",
 }
 

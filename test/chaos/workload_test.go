@@ -154,7 +154,18 @@ func (p *workload) resume(ctx context.Context, app dialect.Application) bool {
 
 // edit changes the spec of an application. It returns false if it is gone.
 func (p *workload) edit(ctx context.Context, app dialect.Application, spec map[string]any) bool {
-	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"uid": app.GetUID()}, "spec": spec})
+	return p.patch(ctx, app, map[string]any{"metadata": map[string]any{"uid": app.GetUID()}, "spec": spec})
+}
+
+// stop stops an application for good. It returns false if it is gone.
+func (p *workload) stop(ctx context.Context, app dialect.Application) bool {
+	return p.patch(ctx, app, map[string]any{"metadata": map[string]any{
+		"uid": app.GetUID(), "annotations": map[string]string{dialect.AnnotationStop: "chaos"},
+	}})
+}
+
+func (p *workload) patch(ctx context.Context, app dialect.Application, change map[string]any) bool {
+	patch, err := json.Marshal(change)
 	if err != nil {
 		panic(err)
 	}

@@ -80,6 +80,8 @@ func TestActRunsSchedulesNow(t *testing.T) {
 			return status.Firesteel != nil && len(status.Firesteel.Active) == 1 && status.Firesteel.Active[0].Name == run
 		})
 		s.sparkFails("schedule run "+name, 1, run+" has not ended: wait for it, or write --concurrent")
+		s.sparkSays("stop "+run, "stopped")
+		schedule.until("count no run", func(status *firesteelv1alpha1.ScheduleStatus) bool { return len(status.Firesteel.Active) == 0 })
 		s.sparkSays("schedule resume "+name, "resumed")
 		s.sparkSays("delete "+kind.String()+"/"+name+" --wait=false", "deleted")
 	}

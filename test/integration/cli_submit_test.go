@@ -61,7 +61,7 @@ func TestCommandLineOfSparkSubmitRunsItsDriver(t *testing.T) {
 	if got := s.cli(t.Context(), cli.Plugin, append([]string{"submit"}, piLine...)...); got.code != 0 || !strings.Contains(got.errOut, "pi exists already, so this run is pi-") {
 		t.Errorf("submitted again: %+v", got)
 	}
-	if got := s.cli(t.Context(), cli.Plugin, "submit", "--kill", "pi"); got.code != 0 || got.out != "Deleting driver pod: "+d.Name+".\n" {
+	if got := s.cli(t.Context(), cli.Plugin, "submit", "--kill", "pi"); got.code != 0 || got.out != "Stopping application: sparkapplications.spark.apache.org/pi.\n" {
 		t.Errorf("kill: %+v", got)
 	}
 	if got := s.cli(t.Context(), cli.Plugin, "submit", "--status", "none"); got.code != 1 || !strings.HasPrefix(got.errOut, "error: application not found: ") ||

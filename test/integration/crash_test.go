@@ -98,7 +98,7 @@ func (e crashEnvs) run(t *testing.T, name string, test func(t *testing.T, m *cra
 func TestCrashOfTheControllerAtEachStep(t *testing.T) {
 	alone(t)
 	envs := newCrashEnvs(t)
-	for name, life := range map[string]lifeCase{"of a restart": restarted, "of a deletion": cutShort} {
+	for name, life := range map[string]lifeCase{"of a restart": restarted, "of a deletion": cutShort, "of a stop": stoppedLife} {
 		t.Run(name, func(t *testing.T) {
 			walk := func(where string, arm func(*crashEnv)) {
 				envs.run(t, where, func(t *testing.T, m *crashEnv) {

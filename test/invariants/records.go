@@ -101,7 +101,7 @@ func follows(last, next v1alpha1.Transition) bool {
 	}
 	switch {
 	case next.Attempt == last.Attempt+1:
-		ended := last.End != nil || last.State == string(lifecycle.Invalidating)
+		ended := last.End != nil && last.End.Class != lifecycle.ClassStopped || last.State == string(lifecycle.Invalidating)
 		return ended && next.State == string(lifecycle.ScheduledToRestart) ||
 			last.State == string(lifecycle.Suspended) && next.State == string(lifecycle.Resuming)
 	case next.Attempt != last.Attempt:

@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"strconv"
 	"sync"
@@ -21,7 +22,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
-// user applies, edits, suspends and deletes the applications of an API.
+// user applies, edits, suspends, stops and deletes the applications of an API.
 type user struct {
 	resource string
 	// name begins the names of its applications. Two APIs give drivers the same names.
@@ -48,7 +49,7 @@ func (w *env) use(its user, random *rand.Rand) {
 	for !w.calm() {
 		pause(random, 30*time.Second)
 		k := key{its.resource, "team-a", fmt.Sprintf("%s-%d", its.name, random.IntN(names))}
-		switch random.IntN(6) {
+		switch random.IntN(7) {
 		case 0, 1, 2:
 			w.expect(w.server.create(k, its.make(k, random)))
 		case 3:
@@ -59,6 +60,8 @@ func (w *env) use(its user, random *rand.Rand) {
 			w.edit(k, func(_ *bool, properties map[string]string) {
 				properties["spark.edited"] = strconv.Itoa(random.IntN(100))
 			})
+		case 6:
+			w.stop(k, random.IntN(3) > 0)
 		}
 	}
 	for n := range names {
@@ -87,6 +90,21 @@ func letEnd(stored object) error {
 		app.Generation++
 	}
 	return nil
+}
+
+// stop sets or removes the annotation that stops an application.
+func (w *env) stop(k key, stop bool) {
+	w.expect(w.server.change(k, metav1.Preconditions{}, func(stored object) error {
+		annotations := maps.Clone(stored.GetAnnotations())
+		if delete(annotations, dialect.AnnotationStop); stop {
+			if annotations == nil {
+				annotations = map[string]string{}
+			}
+			annotations[dialect.AnnotationStop] = "wrong day (by anna)"
+		}
+		stored.SetAnnotations(annotations)
+		return nil
+	}))
 }
 
 // edit changes whether an application is suspended, or its properties.

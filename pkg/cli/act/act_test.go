@@ -60,11 +60,15 @@ func server(t *testing.T) *dynamicfake.FakeDynamicClient {
 		}
 		objects = append(objects, u)
 	}
-	const recorded = 9
+	const recorded = 11
 	if len(objects) != recorded {
 		t.Fatalf("there are %d objects", len(objects))
 	}
-	return dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), lists, objects...)
+	client := dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), lists, objects...)
+	client.PrependReactor("create", "selfsubjectreviews", func(clienttesting.Action) (bool, runtime.Object, error) {
+		return true, &unstructured.Unstructured{Object: map[string]any{"status": map[string]any{"userInfo": map[string]any{"username": "anna"}}}}, nil
+	})
+	return client
 }
 
 // run runs a command line, and returns the exit code and what is printed.
@@ -109,6 +113,7 @@ func writes(client *dynamicfake.FakeDynamicClient) string {
 // lines are the command lines of the golden file. Each runs on a server of its own.
 var lines = []string{
 	"suspend running", "suspend finished", "suspend legacy", "suspend legacy --dry-run", "suspend held", "suspend standalone", "suspend nightly", "suspend first",
+	"stop running --reason=late", "stop running --dry-run", "stop held", "stop held --dry-run=server", "stop finished", "stop legacy", "stop mine", "stop stopped", "stop nightly", "stop absent", "stop",
 	"resume held", "resume running", "resume legacy", "suspend absent", "suspend", "suspend running legacy", "suspend running --dry-run=maybe",
 	"rerun running --dry-run -o yaml --set driver.memory=4g --set driver.memoryOverhead=2g --set image=spark:4 --set mainClass=Main",
 	"rerun legacy --dry-run -o yaml --set driver.memory=4g --set executor.instances=3 --set image=spark:4 --set sparkConf.spark.sql.shuffle.partitions=8",
@@ -146,7 +151,7 @@ func TestOutputs(t *testing.T) {
 func TestSuggestedCommandsNameTheNamespaceOfTheCommandLine(t *testing.T) {
 	for line, want := range map[string]string{
 		"wait broken": "kubectl spark why broken -n team-a says why", "wait running --timeout=1ms": "kubectl spark why running -n team-a says what keeps it",
-		"suspend first": "kubectl spark delete first -n team-a ends it", "cluster ui standalone": "kubectl spark why standalone -n team-a says why",
+		"suspend first": "kubectl spark stop first -n team-a ends it", "cluster ui standalone": "kubectl spark why standalone -n team-a says why",
 	} {
 		if _, _, errOut := runIn(t, &cluster{dynamic: server(t), namespace: "team-a", suggested: "team-a"}, line); !strings.Contains(errOut, want) {
 			t.Errorf("%s prints no %q: %s", line, want, errOut)

@@ -2,12 +2,9 @@ package act
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 
 	"github.com/spf13/cobra"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 
 	"github.com/firesteel-dev/firesteel/pkg/cli"
@@ -29,7 +26,7 @@ type verbs struct {
 
 func commands(v *verbs) []*cobra.Command {
 	return []*cobra.Command{
-		v.suspendCommand(true), v.suspendCommand(false), v.rerunCommand(), v.deleteCommand(), v.waitCommand(),
+		v.suspendCommand(true), v.suspendCommand(false), v.stopCommand(), v.rerunCommand(), v.deleteCommand(), v.waitCommand(),
 		v.scheduleCommand(), v.clusterCommand(), v.namespaceCommand(),
 	}
 }
@@ -71,23 +68,9 @@ func (c *cluster) resource(found *target.Found) dynamic.ResourceInterface {
 	return c.dynamic.Resource(found.Resource).Namespace(found.GetNamespace())
 }
 
-// patch changes an object by a merge patch, if it is still the one that was read. With --dry-run=client nothing is sent.
+// patch changes an object, if it is still the one that was read.
 func (c *cluster) patch(ctx context.Context, found *target.Found, dryRun cli.DryRun, change map[string]any) error {
-	if dryRun == cli.DryRunClient {
-		return nil
-	}
-	metadata, ok := change["metadata"].(map[string]any)
-	if !ok {
-		metadata = map[string]any{}
-		change["metadata"] = metadata
-	}
-	metadata["uid"] = string(found.GetUID()) // the API server refuses the patch of another object
-	encoded, err := json.Marshal(change)
-	if err != nil {
-		return fmt.Errorf("encode the patch of %s: %w", found.Reference(), err)
-	}
-	_, err = c.resource(found).Patch(ctx, found.GetName(), types.MergePatchType, encoded, metav1.PatchOptions{DryRun: dryRun.Options()})
-	return err
+	return target.Patch(ctx, c.dynamic, found, dryRun, change)
 }
 
 // did prints what was done to an object.

@@ -1,8 +1,9 @@
-// Package act has the verbs that change what exists: suspend, resume, rerun, delete, wait, and those of schedules, clusters and
-// namespaces. They write with the user's rights, and only to the object that was read: each write carries its uid.
+// Package act has the verbs that change what exists: suspend, resume, stop, rerun, delete, wait, and those of schedules, clusters
+// and namespaces. They write with the user's rights, and only to the object that was read: each write carries its uid.
 //
 //	commands.go   the verbs, and how an object is found and patched
 //	suspend.go    the field suspend of each kind, and what it does there
+//	stop.go       the annotation that stops an application
 //	rerun.go      a new object from an old one; set.go changes its spec, by the types of the API
 //	delete.go     deletes an object, and waits until it is gone
 //	wait.go       waits for a condition, a state, the end or the deletion

@@ -14,6 +14,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/cli"
 	"github.com/firesteel-dev/firesteel/pkg/cli/target"
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/overview"
 	"github.com/firesteel-dev/firesteel/pkg/schedule/variant"
 )
@@ -130,7 +131,7 @@ var (
 	scheduleLabels = []string{variant.Apache.LabelSchedule, variant.Kubeflow.LabelSchedule}
 	// markingAnnotations are about the old object.
 	markingAnnotations = []string{
-		"kubectl.kubernetes.io/last-applied-configuration", "firesteel.dev/launch", "firesteel.dev/stop", variant.AnnotationScheduledTime,
+		"kubectl.kubernetes.io/last-applied-configuration", "firesteel.dev/launch", dialect.AnnotationStop, variant.AnnotationScheduledTime,
 	}
 	// toolPrefixes are those of tools that apply manifests: they would take the new object for one of theirs, and delete it.
 	toolPrefixes = []string{"argocd.argoproj.io/", "meta.helm.sh/", "kustomize.toolkit.fluxcd.io/", "helm.toolkit.fluxcd.io/"}

@@ -60,7 +60,7 @@ func (s *suspendOptions) run(ctx context.Context, name string) error {
 		return err
 	}
 	if _, ok := fieldNamed(specType(o), "suspend"); !ok {
-		return fmt.Errorf("%s cannot be suspended: %s has no field for it; %s ends it", found.Reference(), found.Resource.Group, c.suggest("delete", name))
+		return fmt.Errorf("%s cannot be suspended: %s has no field for it; %s ends it", found.Reference(), found.Resource.Group, c.suggest("stop", name))
 	}
 	if suspended(found.Unstructured) == s.suspend {
 		s.did(found, map[bool]string{true: "is suspended already", false: "is not suspended"}[s.suspend], cli.DryRunNone)
@@ -96,7 +96,7 @@ func (s *suspendOptions) effect(found *target.Found, o *overview.Object) string 
 	case o.Phase == overview.Running && found.Resource.Group == kubeflow.API.Group:
 		return "The driver and its executors are stopped. Resumed, the application runs from its beginning."
 	case o.Phase == overview.Running:
-		return "The driver goes on to its end: suspend holds only the next launch. kubectl spark delete ends it."
+		return "The driver goes on to its end: suspend holds only the next launch. kubectl spark stop ends it."
 	default:
 		return "The next launch waits until it is resumed."
 	}

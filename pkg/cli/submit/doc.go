@@ -6,5 +6,6 @@
 //	create.go     checks, and creates the object
 //	manifests.go  submit -f: manifests in the place of a command line
 //	follow.go     waits for the end
-//	manage.go     --status and --kill
+//	manage.go     --status, and the drivers that a submission ID names
+//	kill.go       --kill: stops applications, and deletes other drivers
 package submit

@@ -5,29 +5,27 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/pager"
 
 	"github.com/firesteel-dev/firesteel/pkg/applications"
 	"github.com/firesteel-dev/firesteel/pkg/cli"
 	"github.com/firesteel-dev/firesteel/pkg/cli/target"
 	"github.com/firesteel-dev/firesteel/pkg/overview"
-	"github.com/firesteel-dev/firesteel/pkg/sparksubmit"
 )
 
 const (
 	driverSelector = "spark-role=driver"
-	// maxDrivers bounds how many drivers of a namespace are read.
-	maxDrivers = 10_000
-	graceKey   = "spark.kubernetes.appKillPodDeletionGracePeriod"
+	// driversPage is how many drivers are read at once.
+	driversPage = 500
+	graceKey    = "spark.kubernetes.appKillPodDeletionGracePeriod"
 )
 
 // drivers are the drivers that a submission ID names.
@@ -56,19 +54,23 @@ func (s *submitter) find(ctx context.Context, id string) (*drivers, error) {
 	if err != nil {
 		return nil, err
 	}
-	list, err := kube.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{LabelSelector: driverSelector, Limit: maxDrivers})
-	if err != nil {
-		return nil, err
-	}
 	found := &drivers{kube: kube, namespace: namespace, name: name}
 	prefix, isPattern := strings.CutSuffix(name, "*")
-	for i := range list.Items {
-		pod := &list.Items[i]
+	pages := pager.New(func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+		return kube.CoreV1().Pods(namespace).List(ctx, options)
+	})
+	pages.PageSize = driversPage
+	err = pages.EachListItem(ctx, metav1.ListOptions{LabelSelector: driverSelector}, func(object runtime.Object) error {
+		pod, ok := object.(*corev1.Pod)
+		if !ok {
+			return fmt.Errorf("a list of Pods has a %T", object)
+		}
 		if isPattern && strings.HasPrefix(pod.Name, prefix) || !isPattern && (pod.Name == name || isDriverOf(pod, name)) {
 			found.pods = append(found.pods, *pod)
 		}
-	}
-	return found, nil
+		return nil
+	})
+	return found, err
 }
 
 // isDriverOf reports whether a Pod has the label of an application with that name.
@@ -100,7 +102,7 @@ func (s *submitter) status(ctx context.Context, id string) error {
 	if len(found.pods) > 0 {
 		return nil
 	}
-	application, err := s.application(ctx, found)
+	_, application, err := s.application(ctx, found)
 	if err != nil {
 		return err
 	}
@@ -110,29 +112,26 @@ func (s *submitter) status(ctx context.Context, id string) error {
 }
 
 // application returns the application of a submission ID that has no driver Pod.
-func (s *submitter) application(ctx context.Context, d *drivers) (*overview.Object, error) {
+func (s *submitter) application(ctx context.Context, d *drivers) (*target.Found, *overview.Object, error) {
 	if strings.HasSuffix(d.name, "*") {
-		return nil, d.notFound()
+		return nil, nil, d.notFound()
 	}
 	client, err := s.Dynamic()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for _, kind := range target.Of(overview.Application) {
-		var read *unstructured.Unstructured
-		_, err := kind.Served(func(resource schema.GroupVersionResource) (err error) {
-			read, err = client.Resource(resource).Namespace(d.namespace).Get(ctx, d.name, metav1.GetOptions{})
-			return err
-		})
+		found, err := kind.Get(ctx, client, d.namespace, d.name)
 		switch {
 		case apierrors.IsNotFound(err): // the kind, or the object
 		case err != nil:
-			return nil, err
+			return nil, nil, err
 		default:
-			return overview.Read(read)
+			object, err := overview.Read(found.Unstructured)
+			return found, object, err
 		}
 	}
-	return nil, d.notFound()
+	return nil, nil, d.notFound()
 }
 
 // printDriver prints what Spark prints of a driver Pod.
@@ -184,46 +183,4 @@ func containerState(container *corev1.ContainerStatus) string {
 	default:
 		return container.Name + " running"
 	}
-}
-
-// kill deletes drivers, as spark-submit --kill does.
-func (s *submitter) kill(ctx context.Context, id string, submission *sparksubmit.Submission) error {
-	options := metav1.DeleteOptions{DryRun: s.dryRun.Options()}
-	if grace, set := submission.Properties[graceKey]; set {
-		seconds, err := strconv.ParseUint(grace, 10, 31)
-		if err != nil {
-			return cli.Usage("--conf %s %q is no number of seconds", graceKey, grace)
-		}
-		period := int64(seconds)
-		options.GracePeriodSeconds = &period
-	}
-	found, err := s.find(ctx, id)
-	if err != nil {
-		return err
-	}
-	if len(found.pods) == 0 {
-		application, err := s.application(ctx, found)
-		if err != nil {
-			return err
-		}
-		return fmt.Errorf("%s has no driver Pod: %s removes it", application.Name(), s.suggest("delete", application.Namespace(), application.Name()))
-	}
-	for i := range found.pods {
-		if err := s.killDriver(ctx, found.kube, &found.pods[i], options); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (s *submitter) killDriver(ctx context.Context, kube kubernetes.Interface, pod *corev1.Pod, options metav1.DeleteOptions) error {
-	if s.dryRun != cli.DryRunClient {
-		options.Preconditions = metav1.NewUIDPreconditions(string(pod.UID))
-		err := kube.CoreV1().Pods(pod.Namespace).Delete(ctx, pod.Name, options)
-		if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
-			return err
-		}
-	}
-	_, err := fmt.Fprintf(s.Out, "Deleting driver pod: %s.%s\n", pod.Name, s.dryRun.Note())
-	return err
 }

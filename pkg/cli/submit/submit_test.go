@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -170,6 +171,71 @@ func TestWarningsArePrintedOnceIfANameIsTaken(t *testing.T) {
 	if code != 0 || !strings.HasPrefix(out, "sparkapplications.spark.apache.org/pi-") || strings.Count(errOut, `"9.9" is not known`) != 1 ||
 		!strings.Contains(errOut, "pi exists already, so this run is pi-") {
 		t.Errorf("%d %s%s", code, out, errOut)
+	}
+}
+
+// fakeServer answers each request, which is written as METHOD path?query.
+func fakeServer(t *testing.T, answer func(request string) (code int, body string)) (url string, requests func() string) {
+	t.Helper()
+	var mutex sync.Mutex
+	var all strings.Builder
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mutex.Lock()
+		defer mutex.Unlock()
+		request := r.Method + " " + r.URL.RequestURI()
+		fmt.Fprintln(&all, request)
+		code, body := answer(request)
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(code)
+		fmt.Fprint(w, body)
+	}))
+	t.Cleanup(server.Close)
+	return server.URL, func() string {
+		mutex.Lock()
+		defer mutex.Unlock()
+		return all.String()
+	}
+}
+
+const notThere = `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"NotFound","code":404}`
+
+func TestAPatternIsLookedForOnAllPages(t *testing.T) {
+	page := func(next, name string) string {
+		return fmt.Sprintf(`{"kind":"PodList","apiVersion":"v1","metadata":{"continue":%q},"items":[{"metadata":{"name":%q}},{"metadata":{"name":"other"}}]}`, next, name)
+	}
+	for verb, want := range map[string]string{"--status": "pod name: ", "--kill": "Deleting driver pod: "} {
+		server, _ := fakeServer(t, func(request string) (int, string) {
+			if strings.Contains(request, "continue=second") {
+				return http.StatusOK, page("", "etl-2")
+			}
+			return http.StatusOK, page("second", "etl-1")
+		})
+		code, out, errOut := run(t, cli.Plugin, "submit", "--server", server, verb, "a:etl-*", "--dry-run=client")
+		if code != 0 || strings.Count(out, want) != 2 || !strings.Contains(out, want+"etl-1") || !strings.Contains(out, want+"etl-2") {
+			t.Errorf("%s: %d %s%s", verb, code, out, errOut)
+		}
+	}
+}
+
+// Spark needs no right to applications.
+func TestKillDeletesTheDriverOfAnApplicationThatTheUserMayNotChange(t *testing.T) {
+	server, requests := fakeServer(t, func(request string) (int, string) {
+		switch {
+		case strings.HasPrefix(request, "GET /api/v1/namespaces/a/pods?"):
+			return http.StatusOK, `{"kind":"PodList","apiVersion":"v1","metadata":{},"items":[{"metadata":{"name":"pi-0-driver","namespace":"a","uid":"u",
+				"ownerReferences":[{"apiVersion":"spark.apache.org/v1","kind":"SparkApplication","name":"pi","uid":"x"}]}}]}`
+		case strings.HasPrefix(request, "GET /apis/spark.apache.org"):
+			return http.StatusForbidden, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Forbidden","message":"you may not","code":403}`
+		case strings.HasPrefix(request, "DELETE "):
+			return http.StatusOK, `{"kind":"Status","apiVersion":"v1","status":"Success"}`
+		default:
+			return http.StatusNotFound, notThere
+		}
+	})
+	code, out, errOut := run(t, cli.Plugin, "submit", "--server", server, "--kill", "a:pi-0-driver")
+	if code != 0 || out != "Deleting driver pod: pi-0-driver.\n" || !strings.Contains(errOut, "its restart policy may start it again") ||
+		!strings.Contains(requests(), "DELETE /api/v1/namespaces/a/pods/pi-0-driver") {
+		t.Errorf("%d %s%s\n%s", code, out, errOut, requests())
 	}
 }
 

@@ -101,14 +101,10 @@ type answer struct {
 }
 
 func get(ctx context.Context, client dynamic.Interface, kind Kind, namespace, name string) answer {
-	var object *unstructured.Unstructured
-	served, err := kind.Served(func(resource schema.GroupVersionResource) (err error) {
-		object, err = client.Resource(resource).Namespace(namespace).Get(ctx, name, metav1.GetOptions{})
-		return err
-	})
+	found, err := kind.Get(ctx, client, namespace, name)
 	switch {
 	case err == nil:
-		return answer{found: &Found{object, served}}
+		return answer{found: found}
 	case NotServed(err):
 		return answer{absent: true}
 	case apierrors.IsNotFound(err):
@@ -116,6 +112,16 @@ func get(ctx context.Context, client dynamic.Interface, kind Kind, namespace, na
 	default:
 		return answer{err: err}
 	}
+}
+
+// Get reads an object of the kind, in the version that the API server has.
+func (k Kind) Get(ctx context.Context, client dynamic.Interface, namespace, name string) (*Found, error) {
+	var object *unstructured.Unstructured
+	served, err := k.Served(func(resource schema.GroupVersionResource) (err error) {
+		object, err = client.Resource(resource).Namespace(namespace).Get(ctx, name, metav1.GetOptions{})
+		return err
+	})
+	return &Found{object, served}, err
 }
 
 // Served calls a function with the kind's resource in the version that the API server has, and returns that resource. If the API server has

@@ -110,7 +110,6 @@ var ends = map[string]Reason{
 	"InvalidSpec":                        {Cause: SpecRefused},
 	"PodTemplateUnavailable":             {Cause: TemplateUnavailable, Remedy: "See the server of the template."},
 	"ImagePullFailed":                    {Cause: ImagePullFailed, Changes: []Change{{Image, "IMAGE"}}},
-	"Stopped":                            {Cause: Stopped, Remedy: "To run it again, apply it anew.", Verb: "rerun"},
 	"NameTaken":                          {Cause: NameNotFree},
 	diagnosis.ReasonQuotaWouldBeExceeded: {Cause: QuotaTooSmall},
 	diagnosis.ReasonQuotaHoldTimedOut:    {Cause: QuotaTooSmall},
@@ -123,12 +122,8 @@ var ends = map[string]Reason{
 func (v *view) failure(e *ending) []Reason {
 	known, ok := ends[e.reason]
 	switch {
-	case v.Stop != "" || e.class == "stopped":
-		r := ends["Stopped"]
-		if v.Stop != "" {
-			r.Evidence = fmt.Sprintf("The annotation firesteel.dev/stop says: %s", v.Stop)
-		}
-		return []Reason{r}
+	case e.class == lifecycle.ClassStopped:
+		return []Reason{{Cause: Stopped, Remedy: "To run it again, apply it anew.", Verb: "rerun"}}
 	case e.state == lifecycle.SchedulingFailure && !ok:
 		if r := v.refused(e.message, ofDriver, e.shown); r != nil {
 			return []Reason{*r}

@@ -44,8 +44,6 @@ type Facts struct {
 	Grant string
 	// MainContainer is the name of the driver's container; empty for Spark's.
 	MainContainer string
-	// Stop is the reason in the annotation with which a user stopped the application.
-	Stop string
 	// Driver is the driver Pod of the current attempt, and Executors are its executors.
 	Driver    *corev1.Pod
 	Executors []*corev1.Pod

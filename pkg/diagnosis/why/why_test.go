@@ -256,9 +256,7 @@ func waits() []example {
 			f.Deleted = true
 			f.Events = []corev1.Event{event("SparkApplication", "etl", "EventsUndelivered", "The deletion waits for the sink to take 3 event(s), at most 5m0s: 503")}
 		})},
-		{"stopped by a user", why.Stopped, with(ended(lifecycle.Failed, v1alpha1.AttemptEnd{Class: "stopped", Reason: "Stopped", Message: "The application was stopped."}), func(f *why.Facts) {
-			f.Stop = "wrong day, by anna"
-		})},
+		{"stopped by a user", why.Stopped, ended(lifecycle.Failed, v1alpha1.AttemptEnd{Class: "stopped", Reason: "Stopped", Message: "The application was stopped: wrong day (by anna)."})},
 	}
 }
 

@@ -393,7 +393,7 @@ func (r *Reconciler) viewOf(ctx context.Context, app dialect.Application) *view.
 	translator := r.api.Dialect(settings)
 	policy := translator.Policy(app)
 	policy.Spec.SameSince = r.edits.SameSince(app.GetUID(), app.GetGeneration())
-	policy.Refused = r.redactors.Cause(app, policy.Refused)
+	policy.Refused, policy.Stop = r.redactors.Cause(app, policy.Refused), r.redactors.Cause(app, policy.Stop)
 	policy.Timeouts.Deletion = max(settings.Events.DeletionGrace, 1) // 0 means no limit
 	return &view.Application{
 		App: app, Dialect: translator, Policy: policy, UserDriver: translator.UserDriver(app), Progress: r.relay.Progress(app.GetUID()),

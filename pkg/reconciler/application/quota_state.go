@@ -25,8 +25,8 @@ func quotaState(app dialect.Application, currentDialect dialectOf, inScope func(
 		state.Active = state.Active && drivers.HasDriver(record)
 		return state
 	}
-	waits := current.Initializing() && app.GetDeletionTimestamp() == nil
-	state.Waits = waits && !currentDialect(app.GetNamespace()).Policy(app).Suspend
+	policy := currentDialect(app.GetNamespace()).Policy(app)
+	state.Waits = current.Initializing() && app.GetDeletionTimestamp() == nil && !policy.Suspend && policy.Stop == nil
 	return state
 }
 

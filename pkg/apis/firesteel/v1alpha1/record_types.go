@@ -253,7 +253,7 @@ type AttemptEnd struct {
 	// restartAllowed is true if the spec allows another attempt. A handler then gives the verdict.
 	// +optional
 	RestartAllowed bool `json:"restartAllowed,omitempty"`
-	// class is the kind of failure: application, infrastructure, eviction, scheduling or timeout. It is absent after success.
+	// class is the kind of failure: application, infrastructure, eviction, scheduling, timeout or stopped. It is absent after success.
 	// +optional
 	Class string `json:"class,omitempty"`
 	// exitCode is the exit code of the driver container.

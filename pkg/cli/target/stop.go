@@ -1,0 +1,65 @@
+package target
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
+
+	"github.com/firesteel-dev/firesteel/pkg/cli"
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
+)
+
+// Patch changes an object by a merge patch, if it is still the one that was read. With --dry-run=client nothing is sent.
+func Patch(ctx context.Context, client dynamic.Interface, found *Found, dryRun cli.DryRun, change map[string]any) error {
+	if dryRun == cli.DryRunClient {
+		return nil
+	}
+	metadata, ok := change["metadata"].(map[string]any)
+	if !ok {
+		metadata = map[string]any{}
+		change["metadata"] = metadata
+	}
+	metadata["uid"] = string(found.GetUID()) // the API server refuses the patch of another object
+	encoded, err := json.Marshal(change)
+	if err != nil {
+		return fmt.Errorf("encode the patch of %s: %w", found.Reference(), err)
+	}
+	_, err = client.Resource(found.Resource).Namespace(found.GetNamespace()).
+		Patch(ctx, found.GetName(), types.MergePatchType, encoded, metav1.PatchOptions{DryRun: dryRun.Options()})
+	return err
+}
+
+// Stop sets the annotation that stops an application, with the reason and the user of the connection. With --dry-run=client nothing is sent.
+func Stop(ctx context.Context, client dynamic.Interface, found *Found, dryRun cli.DryRun, reason string) error {
+	if dryRun == cli.DryRunClient {
+		return nil
+	}
+	value, user := reason, userOf(ctx, client)
+	switch {
+	case user != "" && reason != "":
+		value = fmt.Sprintf("%s (by %s)", reason, user)
+	case user != "":
+		value = "by " + user
+	}
+	return Patch(ctx, client, found, dryRun, map[string]any{
+		"metadata": map[string]any{"annotations": map[string]any{dialect.AnnotationStop: value}},
+	})
+}
+
+// userOf returns how the API server names the user of the connection. It is empty if the API server does not say: the name is for people.
+func userOf(ctx context.Context, client dynamic.Interface) string {
+	reviews := schema.GroupVersionResource{Group: "authentication.k8s.io", Version: "v1", Resource: "selfsubjectreviews"}
+	review := &unstructured.Unstructured{Object: map[string]any{"apiVersion": reviews.GroupVersion().String(), "kind": "SelfSubjectReview"}}
+	answer, err := client.Resource(reviews).Create(ctx, review, metav1.CreateOptions{})
+	if err != nil {
+		return ""
+	}
+	user, _, _ := unstructured.NestedString(answer.Object, "status", "userInfo", "username") // the API server's own type
+	return user
+}

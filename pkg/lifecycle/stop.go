@@ -1,0 +1,30 @@
+package lifecycle
+
+import (
+	"strings"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+)
+
+// reasonStopped is the reason of an attempt that a user stopped.
+const reasonStopped = "Stopped"
+
+// neverAfterStop is why no attempt follows a stop.
+const neverAfterStop = "No attempt follows: the application was stopped."
+
+// StoppedCause returns why an attempt of an application that a user stopped has ended. given is the user's own reason; empty if there is
+// none.
+func StoppedCause(given string) *Cause {
+	message := "The application was stopped."
+	if given = strings.TrimRight(given, " ."); given != "" {
+		message = "The application was stopped: " + given + "."
+	}
+	return &Cause{Class: ClassStopped, Reason: reasonStopped, Message: message}
+}
+
+// mustStop reports whether the attempt is to be stopped. A driver that the user started is not: Firesteel deletes none but with its
+// application.
+func (m *machine) mustStop() bool { return m.policy.Stop != nil && !m.followsUser() }
+
+// wasStopped reports whether a user stopped the attempt before its driver ended.
+func wasStopped(ended *v1alpha1.Transition) bool { return ended.End.Class == ClassStopped }
