@@ -205,6 +205,7 @@ func TestWriteBudgetOfAStop(t *testing.T) {
 	until(s, s.apps(), "pi", "hold no finalizer", func(app *sparkv1.SparkApplication) bool { return len(app.Finalizers) == 0 })
 	untilGone(s, s.Kube.CoreV1().Pods(s.ns), d.Name)
 	allowed := plainBudget("pods", "services", "configmaps")
+	allowed["update sparkapplications/status"]++ // the condition says that the deleted driver is not gone yet
 	allowed["update sparkapplications/status"] += int(time.Since(app.CreationTimestamp.Time) / (30 * time.Second))
 	s.untilKubeEvent("pi", corev1.EventTypeWarning, "Failed")
 	s.wantWithinBudget(allowed, s.requestsAtRest())
