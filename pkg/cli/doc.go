@@ -4,6 +4,7 @@
 //	cmd/kubectl-spark -> root -> offline   plan, lint, convert: pure, without a cluster
 //	                          -> submit    spark-submit's command line, and manifests
 //	                          -> see       list, get, why, events, logs, ui, top
+//	                          -> migrate   check: what a move from another operator meets
 //	                          -> act       suspend, resume, rerun, delete, wait, schedule, cluster, namespace
 //
 // Each of them has a function Commands, which gets the Options of the process. A command returns an error and prints none: Run prints it in one

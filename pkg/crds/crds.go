@@ -149,7 +149,7 @@ func Apply(ctx context.Context, client dynamic.Interface, options Options, crds 
 		default:
 			wanted = append(wanted, crd)
 		}
-		if release := release(live); release != "" {
+		if release := Release(live); release != "" {
 			result.Releases = append(result.Releases, release)
 		}
 	}
@@ -202,14 +202,33 @@ func Compare(crd metav1.Object, other string) int {
 	return 0
 }
 
-// release returns the Helm release with a CRD in its manifest, as <namespace>/<name>; empty if there is none. Helm does not put CRDs
+// Skew says which version a CRD is of that is not the running one, and the remedy.
+func Skew(crd metav1.Object, running string) string {
+	const older = "The API server drops fields that this version knows. Apply the CRDs of %s."
+	release := crd.GetLabels()[LabelVersion]
+	order := Compare(crd, running)
+	switch {
+	case Owner(crd) != "":
+		return fmt.Sprintf("It belongs to %s. "+older, Owner(crd), running)
+	case crd.GetAnnotations()[AnnotationSchema] == "":
+		return fmt.Sprintf("It is of an older version of Firesteel. "+older, running)
+	case order < 0:
+		return fmt.Sprintf("It is of %s, which is older. "+older, release, running)
+	case order > 0:
+		return fmt.Sprintf("It is of %s, which is newer than %s. Fields that only that version knows have no effect. Upgrade the controller.", release, running)
+	default:
+		return fmt.Sprintf("It is of another version of Firesteel than %s. Apply the CRDs and the controller of one version.", running)
+	}
+}
+
+// Release returns the Helm release with an object in its manifest, as <namespace>/<name>; empty if there is none. Helm does not put CRDs
 // from the folder crds of a chart into the manifest, and does not mark them.
-func release(crd metav1.Object) string {
-	name := crd.GetAnnotations()[helmRelease]
+func Release(object metav1.Object) string {
+	name := object.GetAnnotations()[helmRelease]
 	if name == "" {
 		return ""
 	}
-	return crd.GetAnnotations()[helmNamespace] + "/" + name
+	return object.GetAnnotations()[helmNamespace] + "/" + name
 }
 
 // Owner describes the owner of a CRD that is not Firesteel's. It is empty if the CRD is Firesteel's.
@@ -217,7 +236,7 @@ func Owner(crd metav1.Object) string {
 	if crd.GetLabels()[partOf] == owned {
 		return ""
 	}
-	if release := release(crd); release != "" {
+	if release := Release(crd); release != "" {
 		return "the Helm release " + release
 	}
 	var managers []string

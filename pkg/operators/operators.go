@@ -14,6 +14,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -32,9 +33,13 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/diagnosis"
 )
 
+// The names of the other operators.
 const (
-	kubeflow = "Kubeflow"
-	apache   = "Apache"
+	Kubeflow = "Kubeflow"
+	Apache   = "Apache"
+)
+
+const (
 	// apacheDeployment is the name of the Deployment of the Apache operator, whatever the release is called.
 	apacheDeployment = "spark-kubernetes-operator"
 )
@@ -42,7 +47,7 @@ const (
 // leases holds the operators by the names of their Leases: of the Kubeflow operator's chart since version 2 and before, and of the
 // Apache operator.
 var leases = []struct{ name, operator string }{
-	{"spark-operator-controller-lock", kubeflow}, {"spark-operator-lock", kubeflow}, {"spark-operator-lease", apache},
+	{"spark-operator-controller-lock", Kubeflow}, {"spark-operator-lock", Kubeflow}, {"spark-operator-lease", Apache},
 }
 
 // Find returns what it finds of other operators that concerns the scope; nil stands for all namespaces. It sends seven requests; one, and
@@ -91,6 +96,34 @@ func mayFind(ctx context.Context, kube kubernetes.Interface) error {
 	return nil
 }
 
+// Deployment is a Deployment of another operator.
+type Deployment struct {
+	// Operator is Kubeflow or Apache.
+	Operator string
+	*appsv1.Deployment
+}
+
+// charts holds the operators by the label app.kubernetes.io/name that their charts set.
+var charts = map[string]string{"spark-operator": Kubeflow, apacheDeployment: Apache}
+
+// Deployments returns the Deployments of other operators in a namespace, or in all if that is empty, whether they run or not.
+func Deployments(ctx context.Context, kube kubernetes.Interface, namespace string) ([]Deployment, error) {
+	const label = "app.kubernetes.io/name"
+	var found []Deployment
+	for _, chart := range slices.Sorted(maps.Keys(charts)) {
+		list, err := kube.AppsV1().Deployments(namespace).List(ctx, metav1.ListOptions{LabelSelector: label + "=" + chart})
+		if err != nil {
+			return found, err
+		}
+		for i := range list.Items {
+			if list.Items[i].Labels[label] == chart {
+				found = append(found, Deployment{charts[chart], &list.Items[i]})
+			}
+		}
+	}
+	return found, nil
+}
+
 func named(name string) metav1.ListOptions {
 	return metav1.ListOptions{FieldSelector: fields.OneTermEqualSelector(metav1.ObjectNameField, name).String()}
 }
@@ -107,7 +140,7 @@ func heldNow(lease *coordinationv1.Lease, now time.Time) bool {
 // deploymentOf returns the name of the Deployment whose Pod holds a Lease. The holder is named after its Pod: <Deployment>-<hash>-<suffix>,
 // and maybe an underscore and a random id.
 func deploymentOf(operator string, lease *coordinationv1.Lease) string {
-	if operator == apache {
+	if operator == Apache {
 		return apacheDeployment
 	}
 	pod, _, _ := strings.Cut(*lease.Spec.HolderIdentity, "_")
@@ -124,7 +157,7 @@ func deployed(deployments []appsv1.Deployment, running map[string]bool) []diagno
 	for i := range deployments {
 		deployment := &deployments[i]
 		if deployment.Name == apacheDeployment && !running[deployment.Namespace] && deployment.Status.ReadyReplicas > 0 {
-			found = append(found, diagnosis.OtherOperatorRuns(apache,
+			found = append(found, diagnosis.OtherOperatorRuns(Apache,
 				fmt.Sprintf("the Deployment %s/%s has %d ready Pods", deployment.Namespace, deployment.Name, deployment.Status.ReadyReplicas), deployment.Namespace, deployment.Name))
 		}
 	}

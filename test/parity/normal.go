@@ -3,6 +3,8 @@ package parity
 import (
 	"regexp"
 	"strings"
+
+	"github.com/firesteel-dev/firesteel/pkg/objectdiff"
 )
 
 // Object is an object as JSON.
@@ -55,11 +57,11 @@ func normalise(object Object) {
 	spec, _ := object["spec"].(Object)
 	switch object["kind"] {
 	case "Pod":
-		defaultPod(spec)
+		objectdiff.DropPodDefaults(spec)
 	case "Service":
 		defaultService(spec)
 	case "PersistentVolumeClaim":
-		dropDefaults(spec, Object{"volumeMode": "Filesystem"})
+		objectdiff.DropDefaults(spec, Object{"volumeMode": "Filesystem"})
 		delete(meta, "finalizers")
 	case "ConfigMap":
 		readConfigMap(object["data"].(Object))

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/magiconair/properties"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/apache/properties"
 )
 
 // Parts of the paths of the Apache operator's chart.
@@ -118,7 +118,7 @@ func workloadNamespaces(m *move) {
 		}
 		list = []any{m.namespace}
 	}
-	watched := m.property("watchedNamespaces")
+	watched := m.property(properties.WatchedNamespaces)
 	if override := m.there("workloadResources/namespaces/overrideWatchedNamespaces"); watched == "" && (override == false || override == "false") {
 		watched = "default" // that operator's own
 	}
@@ -132,49 +132,30 @@ func workloadNamespaces(m *move) {
 // property returns a property of the operator. That of dynamicConfig wins.
 func (m *move) property(name string) string {
 	if dynamic, _ := m.there("operatorConfiguration/dynamicConfig/data").(Values); m.on("operatorConfiguration/dynamicConfig/create") {
-		if value, ok := dynamic[prefix+name]; ok {
+		if value, ok := dynamic[properties.Prefix+name]; ok {
 			return strings.TrimSpace(fmt.Sprint(value))
 		}
 	}
 	file, _ := m.there("operatorConfiguration/spark-operator.properties").(string)
-	loaded, err := loader.LoadBytes([]byte(file))
+	loaded, err := properties.Load(file)
 	if err != nil {
 		return "" // the row of the file says so
 	}
-	return strings.TrimSpace(loaded.GetString(prefix+name, ""))
+	return strings.TrimSpace(loaded[properties.Prefix+name])
 }
-
-// loader reads properties files.
-var loader = properties.Loader{Encoding: properties.UTF8, DisableExpansion: true}
 
 func workloadAnnotations(m *move) {
 	m.set("spark/serviceAccount/annotations", m.value)
 	m.set("spark/rbac/annotations", m.value)
 }
 
-// prefix begins the names of the Apache operator's properties.
-const prefix = "spark.kubernetes.operator."
-
-// seconds lists the properties that are times in seconds, and names those that are texts.
-var (
-	seconds = map[string]string{
-		"leaderElection.leaseDurationSeconds": "settings/config-leader-election/lease-duration",
-		"leaderElection.renewDeadlineSeconds": "settings/config-leader-election/renew-deadline",
-		"leaderElection.retryPeriodSeconds":   "settings/config-leader-election/retry-period",
-	}
-	texts = map[string]string{
-		"watchedNamespaces":        "settings/config-scope/watched-namespaces",
-		"reconciler.labelSelector": "settings/config-scope/label-selector",
-	}
-)
-
 func propertiesFile(m *move) {
-	loaded, err := loader.LoadBytes([]byte(fmt.Sprint(m.value)))
+	loaded, err := properties.Load(fmt.Sprint(m.value))
 	if err != nil {
 		m.note("it is no properties file: %v", err)
 		return
 	}
-	m.setProperties(loaded.Map())
+	m.setProperties(loaded)
 }
 
 func dynamicProperties(m *move) {
@@ -191,16 +172,14 @@ func dynamicProperties(m *move) {
 
 func (m *move) setProperties(conf map[string]string) {
 	for _, key := range slices.Sorted(maps.Keys(conf)) {
-		name, value := strings.TrimPrefix(key, prefix), strings.TrimSpace(conf[key])
+		setting, ok := properties.SettingOf(key, conf[key])
 		switch {
-		case seconds[name] != "":
-			m.set(seconds[name], value+"s")
-		case name == "watchedNamespaces" && m.watched():
-			m.note("%s is left out: spark.jobNamespaces lists the namespaces", key)
-		case texts[name] != "":
-			m.set(texts[name], value)
-		default:
+		case !ok:
 			m.note("%s has no counterpart: docs/operators/configuration.md says why", key)
+		case key == properties.Prefix+properties.WatchedNamespaces && m.watched():
+			m.note("%s is left out: spark.jobNamespaces lists the namespaces", key)
+		default:
+			m.set("settings/"+setting.ConfigMap+"/"+setting.Key, setting.Value)
 		}
 	}
 }

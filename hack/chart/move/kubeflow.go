@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/flags"
 )
 
 // metricsPort is the default of the Kubeflow operator. Firesteel's controller uses this port for its probes.
@@ -144,7 +146,7 @@ func featureGates(m *move) {
 }
 
 func trackedExecutors(m *move) {
-	const most = 5000
+	const most = flags.MaxTrackedExecutors
 	if number(m.value) > most {
 		m.note("%v is more than a status has room for, and became %d", m.value, most)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/pmezard/go-difflib/difflib"
@@ -18,6 +17,8 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/check"
 	"github.com/firesteel-dev/firesteel/pkg/cli"
+	"github.com/firesteel-dev/firesteel/pkg/cli/settings"
+	"github.com/firesteel-dev/firesteel/pkg/objectdiff"
 )
 
 // running reads what is in the cluster.
@@ -95,8 +96,8 @@ func identified(object check.Object, live *unstructured.Unstructured) (check.Obj
 }
 
 // printDiff prints how the objects in the cluster would have to change.
-func (p *plan) printDiff(ctx context.Context, live *running, settings *settings, drafts []*draft) error {
-	fmt.Fprintf(p.Out, "# %s\n", settings)
+func (p *plan) printDiff(ctx context.Context, live *running, with *settings.Settings, drafts []*draft) error {
+	fmt.Fprintf(p.Out, "# %s\n", with)
 	different := false
 	for _, draft := range drafts {
 		p.warn(draft)
@@ -144,7 +145,7 @@ func difference(existing, planned *unstructured.Unstructured) (string, error) {
 	name := strings.ToLower(planned.GetKind()) + "/" + planned.GetName()
 	before, from := "", "/dev/null"
 	if existing != nil {
-		comparable := comparableTo(planned.Object, existing.Object, "").(map[string]any)
+		comparable := objectdiff.Comparable(planned.Object, existing.Object)
 		text, err := yaml.Marshal(comparable)
 		if err != nil {
 			return "", err
@@ -165,78 +166,4 @@ func lines(text string) []string {
 		return nil
 	}
 	return difflib.SplitLines(strings.TrimSuffix(text, "\n"))
-}
-
-// ofUsers are fields whose keys nobody fills in for the user: what the plan lacks there is a difference. Elsewhere, the API server sets
-// defaults.
-var ofUsers = []string{"labels", "annotations", "data", "binaryData", "nodeSelector", "selector", "matchLabels", "limits", "requests"}
-
-// comparableTo returns an object in the cluster without what the API server has added to the planned one. key is the field that holds it.
-func comparableTo(planned, existing any, key string) any {
-	switch existing := existing.(type) {
-	case map[string]any:
-		wanted, ok := planned.(map[string]any)
-		if !ok {
-			return existing
-		}
-		kept := map[string]any{}
-		for field, value := range existing {
-			if child, planned := wanted[field]; planned {
-				kept[field] = comparableTo(child, value, field)
-			} else if slices.Contains(ofUsers, key) {
-				kept[field] = value
-			}
-		}
-		return kept
-	case []any:
-		wanted, ok := planned.([]any)
-		if !ok {
-			return existing
-		}
-		return comparableList(wanted, existing, key)
-	default:
-		return existing
-	}
-}
-
-func comparableList(planned, existing []any, key string) []any {
-	kept := []any{}
-	for i, item := range existing {
-		at := slices.IndexFunc(planned, func(wanted any) bool { return identity(wanted) != "" && identity(wanted) == identity(item) })
-		if at < 0 && identity(item) == "" && i < len(planned) {
-			at = i
-		}
-		switch {
-		case at >= 0:
-			kept = append(kept, comparableTo(planned[at], item, key))
-		case !injected(item):
-			kept = append(kept, item)
-		}
-	}
-	return kept
-}
-
-// identity returns what distinguishes an item of a list from the others; empty if nothing does.
-func identity(item any) string {
-	fields, ok := item.(map[string]any)
-	if !ok {
-		return ""
-	}
-	for _, field := range []string{"mountPath", "name", "uid", "containerPort", "port", "key"} {
-		if value, set := fields[field]; set {
-			return field + "=" + fmt.Sprint(value)
-		}
-	}
-	return ""
-}
-
-// injected reports whether Kubernetes adds an item to each Pod.
-func injected(item any) bool {
-	fields, ok := item.(map[string]any)
-	if !ok {
-		return false
-	}
-	name, _ := fields["name"].(string)
-	key, _ := fields["key"].(string)
-	return strings.HasPrefix(name, "kube-api-access-") || key == "node.kubernetes.io/not-ready" || key == "node.kubernetes.io/unreachable"
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/check"
 	"github.com/firesteel-dev/firesteel/pkg/cli"
+	"github.com/firesteel-dev/firesteel/pkg/cli/settings"
 	"github.com/firesteel-dev/firesteel/pkg/finding"
 	"github.com/firesteel-dev/firesteel/pkg/manifest"
 	"github.com/firesteel-dev/firesteel/pkg/manifest/schema"
@@ -22,7 +23,7 @@ import (
 type lint struct {
 	*cli.Options
 	files    filenames
-	settings settingsFlags
+	settings settings.Flags
 	format   string
 	schemas  schema.Schemas
 }
@@ -47,14 +48,14 @@ The exit code is 1 if there is an error; warnings alone are 0.`,
 		RunE: func(command *cobra.Command, _ []string) error { return l.run(command.Context()) },
 	}
 	l.files.addTo(command, "manifests")
-	l.settings.addTo(command)
+	l.settings.AddTo(command)
 	command.Flags().StringVarP(&l.format, "output", "o", "text", "Format: text, json or sarif.")
 	return command
 }
 
 // result is what was found about all manifests.
 type result struct {
-	settings *settings
+	settings *settings.Settings
 	findings []found
 	// objects and files are how many were checked; skipped is how many objects are of other groups.
 	objects, files, skipped int
@@ -103,14 +104,14 @@ func (l *lint) check(ctx context.Context) (*result, error) {
 	if err != nil {
 		return nil, err
 	}
-	settings, err := l.settings.read(ctx, l.Options, inputs)
+	with, err := l.settings.Read(ctx, l.Options, namespaces(inputs))
 	if err != nil {
 		return nil, err
 	}
-	r := &result{settings: settings}
+	r := &result{settings: with}
 	perInput := make([][]found, len(inputs))
 	if err := each(len(inputs), func(i int) (err error) {
-		perInput[i], err = l.checkOne(inputs[i], settings)
+		perInput[i], err = l.checkOne(inputs[i], with)
 		return err
 	}); err != nil {
 		return nil, err
@@ -132,14 +133,14 @@ func (l *lint) check(ctx context.Context) (*result, error) {
 }
 
 // checkOne returns everything that is found about an object, in the order of its lines.
-func (l *lint) checkOne(one *input, settings *settings) ([]found, error) {
+func (l *lint) checkOne(one *input, with *settings.Settings) ([]found, error) {
 	if one.foreign() {
 		return nil, nil
 	}
 	list := one.refused
 	if one.object != nil {
 		var err error
-		if list, err = l.examine(one, settings); err != nil {
+		if list, err = l.examine(one, with); err != nil {
 			return nil, fmt.Errorf("%s:%d: %w", one.file, one.Line, err)
 		}
 	}
@@ -156,30 +157,10 @@ func (l *lint) checkOne(one *input, settings *settings) ([]found, error) {
 	return all, nil
 }
 
-// examine asks the checks of Firesteel first: their words are better than those of the schema. What it says of the metadata comes before both: names
-// of other objects are made of it.
-func (l *lint) examine(one *input, settings *settings) (finding.List, error) {
-	list, _ := check.Examine(one.object, settings.Config, l.Now(), check.AsBuilt)
-	bySchema, err := l.schemas.Check(one.Header.GroupVersionKind().GroupKind(), one.JSON)
-	if err != nil {
-		return nil, err
-	}
-	var metadata finding.List
-	for _, f := range bySchema {
-		if f.Reason == schema.ReasonMetadata {
-			metadata.Add(f)
-		}
-	}
-	list = slices.Concat(metadata, list.Beside(metadata))
-	for _, f := range bySchema.Beside(list) {
-		named := func(other finding.Finding) bool {
-			return other.Field == "" && f.Field != "" && strings.Contains(other.Text, f.Field)
-		}
-		if !slices.ContainsFunc(list, named) {
-			list = append(list, f)
-		}
-	}
-	return list, nil
+// examine returns what the checks of Firesteel and the schema find.
+func (l *lint) examine(one *input, with *settings.Settings) (finding.List, error) {
+	list, _ := check.Examine(one.object, with.Config, l.Now(), check.AsBuilt)
+	return l.schemas.Complete(list, one.Header.GroupVersionKind().GroupKind(), one.JSON)
 }
 
 func severityOf(f finding.Finding) string {
@@ -267,7 +248,7 @@ func (l *lint) writeJSON(r *result) error {
 		Warnings int       `json:"warnings"`
 		Findings []printed `json:"findings"`
 	}{
-		r.settings.source, r.settings.unread, r.objects, r.files, r.skipped, r.count(finding.Error), r.count(finding.Warning), list,
+		r.settings.Source, r.settings.Unread, r.objects, r.files, r.skipped, r.count(finding.Error), r.count(finding.Warning), list,
 	})
 }
 

@@ -17,6 +17,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/check"
 	"github.com/firesteel-dev/firesteel/pkg/cli"
+	"github.com/firesteel-dev/firesteel/pkg/cli/settings"
 	"github.com/firesteel-dev/firesteel/pkg/finding"
 )
 
@@ -24,7 +25,7 @@ import (
 type plan struct {
 	*cli.Options
 	files       filenames
-	settings    settingsFlags
+	settings    settings.Flags
 	output      cli.Output
 	version     string
 	diff        bool
@@ -50,7 +51,7 @@ code is 1 if what runs is different.`,
 		RunE: func(command *cobra.Command, _ []string) error { return p.run(command.Context()) },
 	}
 	p.files.addTo(command, "manifests")
-	p.settings.addTo(command)
+	p.settings.AddTo(command)
 	p.output.AddFlag(command)
 	command.Flags().StringVar(&p.version, "spark-version", "", "Plan for this version of Spark, whatever the manifest names.")
 	command.Flags().BoolVar(&p.diff, "diff", false, "Show the differences to the objects in the cluster.")
@@ -81,18 +82,18 @@ func (p *plan) run(ctx context.Context) error {
 			return err
 		}
 	}
-	settings, err := p.settings.read(ctx, p.Options, inputs)
+	with, err := p.settings.Read(ctx, p.Options, namespaces(inputs))
 	if err != nil {
 		return err
 	}
-	drafts, refused := p.drafts(inputs, settings)
+	drafts, refused := p.drafts(inputs, with)
 	for _, draft := range drafts {
-		settings.unread = append(settings.unread, draft.templates...)
+		with.Unread = append(with.Unread, draft.templates...)
 	}
 	if p.diff {
-		err = p.printDiff(ctx, live, settings, drafts)
+		err = p.printDiff(ctx, live, with, drafts)
 	} else {
-		err = p.print(settings, drafts)
+		err = p.print(with, drafts)
 	}
 	if err == nil && refused {
 		err = &cli.FoundError{}
@@ -132,9 +133,9 @@ type draft struct {
 }
 
 // drafts returns what would be created. It prints why objects are refused.
-func (p *plan) drafts(inputs []*input, settings *settings) (drafts []*draft, refused bool) {
+func (p *plan) drafts(inputs []*input, with *settings.Settings) (drafts []*draft, refused bool) {
 	for _, one := range inputs {
-		made, found := p.draft(one, settings)
+		made, found := p.draft(one, with)
 		if errors := found.Of(finding.Error); len(errors) > 0 {
 			refused = true
 			one.printErrors(p.Options, errors)
@@ -146,15 +147,15 @@ func (p *plan) drafts(inputs []*input, settings *settings) (drafts []*draft, ref
 	return drafts, refused
 }
 
-func (p *plan) draft(one *input, settings *settings) (*draft, finding.List) {
+func (p *plan) draft(one *input, with *settings.Settings) (*draft, finding.List) {
 	if one.object == nil {
 		return nil, one.refused
 	}
-	found, _ := check.Examine(one.object, settings.Config, p.Now(), check.AsBuilt)
+	found, _ := check.Examine(one.object, with.Config, p.Now(), check.AsBuilt)
 	if len(found.Of(finding.Error)) > 0 {
 		return nil, found
 	}
-	created, err := check.Create(one.object, settings.Config, p.Now())
+	created, err := check.Create(one.object, with.Config, p.Now())
 	if err != nil {
 		return nil, finding.Of(err)
 	}
@@ -223,12 +224,12 @@ func (d *draft) add(object runtime.Object) error {
 	return nil
 }
 
-func (p *plan) print(settings *settings, drafts []*draft) error {
+func (p *plan) print(with *settings.Settings, drafts []*draft) error {
 	if p.output.Own() {
-		return p.printYAML(settings, drafts)
+		return p.printYAML(with, drafts)
 	}
 	list := &unstructured.UnstructuredList{Object: map[string]any{"apiVersion": "v1", "kind": "List"}}
-	fmt.Fprintf(p.ErrOut, "%s\n", settings)
+	fmt.Fprintf(p.ErrOut, "%s\n", with)
 	for _, draft := range drafts {
 		p.warn(draft)
 		for _, object := range draft.objects {
@@ -251,8 +252,8 @@ func (p *plan) warn(d *draft) {
 }
 
 // printYAML prints the objects as they could be applied, with comments.
-func (p *plan) printYAML(settings *settings, drafts []*draft) error {
-	fmt.Fprintf(p.Out, "# %s\n", settings)
+func (p *plan) printYAML(with *settings.Settings, drafts []*draft) error {
+	fmt.Fprintf(p.Out, "# %s\n", with)
 	for _, draft := range drafts {
 		comment(p.Out, draft.input.name())
 		for _, f := range draft.warnings {

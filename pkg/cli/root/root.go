@@ -9,6 +9,7 @@ import (
 	"github.com/firesteel-dev/firesteel/internal/version"
 	"github.com/firesteel-dev/firesteel/pkg/cli"
 	"github.com/firesteel-dev/firesteel/pkg/cli/act"
+	"github.com/firesteel-dev/firesteel/pkg/cli/migrate"
 	"github.com/firesteel-dev/firesteel/pkg/cli/offline"
 	"github.com/firesteel-dev/firesteel/pkg/cli/see"
 	"github.com/firesteel-dev/firesteel/pkg/cli/submit"
@@ -23,6 +24,7 @@ var families = []struct {
 	{"offline", "Check a manifest without a cluster:", offline.Commands},
 	{"see", "See what there is, and why:", see.Commands},
 	{"act", "Change what there is:", act.Commands},
+	{"migrate", "Move in from another operator:", migrate.Commands},
 }
 
 const long = `Submit, follow, explain and check Apache Spark applications on Kubernetes.

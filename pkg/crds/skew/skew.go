@@ -3,7 +3,6 @@ package skew
 
 import (
 	"context"
-	"fmt"
 	"sync"
 
 	"go.opentelemetry.io/otel/metric"
@@ -112,25 +111,6 @@ func (r *Reporter) compare(crd metav1.Object, logger *zap.SugaredLogger) {
 		logger.Infow("CRD is of this version", "crd", name)
 	case schema != r.own[name] && (!differed || last != schema):
 		r.last[name] = schema
-		logger.Warnw("CRD is not of this version", "crd", name, "detail", r.explain(crd))
-	}
-}
-
-// explain says which version a CRD is of, and the remedy.
-func (r *Reporter) explain(crd metav1.Object) string {
-	const older = "The API server drops fields that this version knows. Apply the CRDs of %s."
-	release := crd.GetLabels()[crds.LabelVersion]
-	order := crds.Compare(crd, r.running)
-	switch {
-	case crds.Owner(crd) != "":
-		return fmt.Sprintf("It belongs to %s. "+older, crds.Owner(crd), r.running)
-	case crd.GetAnnotations()[crds.AnnotationSchema] == "":
-		return fmt.Sprintf("It is of an older version of Firesteel. "+older, r.running)
-	case order < 0:
-		return fmt.Sprintf("It is of %s, which is older. "+older, release, r.running)
-	case order > 0:
-		return fmt.Sprintf("It is of %s, which is newer than %s. Fields that only that version knows have no effect. Upgrade the controller.", release, r.running)
-	default:
-		return fmt.Sprintf("It is of another version of Firesteel than %s. Apply the CRDs and the controller of one version.", r.running)
+		logger.Warnw("CRD is not of this version", "crd", name, "detail", crds.Skew(crd, r.running))
 	}
 }

@@ -129,6 +129,31 @@ func (s *Schemas) Check(kind kubeschema.GroupKind, manifest []byte) (finding.Lis
 	return found, nil
 }
 
+// Complete adds to what the checks of Firesteel find what the schema finds beside it. Their words are better than those of the schema. What it says
+// of the metadata comes before both: names of other objects are made of it.
+func (s *Schemas) Complete(list finding.List, kind kubeschema.GroupKind, manifest []byte) (finding.List, error) {
+	bySchema, err := s.Check(kind, manifest)
+	if err != nil {
+		return nil, err
+	}
+	var metadata finding.List
+	for _, f := range bySchema {
+		if f.Reason == ReasonMetadata {
+			metadata.Add(f)
+		}
+	}
+	list = slices.Concat(metadata, list.Beside(metadata))
+	for _, f := range bySchema.Beside(list) {
+		named := func(other finding.Finding) bool {
+			return other.Field == "" && f.Field != "" && strings.Contains(other.Text, f.Field)
+		}
+		if !slices.ContainsFunc(list, named) {
+			list = append(list, f)
+		}
+	}
+	return list, nil
+}
+
 // findingOf returns an error of the validation as a finding.
 func findingOf(err error) finding.Finding {
 	refused, ok := err.(*openapierrors.Validation) //nolint:errorlint // the validator wraps none

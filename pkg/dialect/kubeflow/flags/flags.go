@@ -62,49 +62,78 @@ var rows = []row{
 
 func names(text string) []string { return strings.Fields(text) }
 
-// Check returns an error that has a line for each flag of the Kubeflow operator among the arguments of a program: what to set instead.
-// It returns nil if there is none.
-func Check(arguments []string) error {
-	var errs []error
+// Flag is a flag of the Kubeflow operator, or a gate of its flag feature-gates, among arguments.
+type Flag struct {
+	// Name is the name without dashes; of a gate feature-gates=<gate>.
+	Name string
+	// Value is the value; empty without one.
+	Value string
+	// Instead is what takes its place. If nothing does, it is the reason, and None is true.
+	Instead string
+	None    bool
+	// dashes are those before the name.
+	dashes string
+}
+
+// Given returns the flags of the Kubeflow operator among the arguments of a program.
+func Given(arguments []string) []Flag {
+	var given []Flag
 	for i, argument := range arguments {
 		name, value, hasValue := strings.Cut(strings.TrimLeft(argument, "-"), "=")
 		if name == argument || name == "" {
 			continue // it has no dash
 		}
-		if name == "feature-gates" {
-			if !hasValue && i+1 < len(arguments) {
-				value = arguments[i+1]
-			}
-			errs = append(errs, checkGates(value))
+		if !hasValue && i+1 < len(arguments) && !strings.HasPrefix(arguments[i+1], "-") {
+			value = arguments[i+1]
+		}
+		dashes := argument[:len(argument)-len(strings.TrimLeft(argument, "-"))]
+		if name == featureGates {
+			given = append(given, gates(value)...)
 			continue
 		}
 		if instead := find(name, func(r row) []string { return slices.Concat(r.flags, r.earlier) }); instead != "" {
-			errs = append(errs, refusal(argument[:len(argument)-len(strings.TrimLeft(argument, "-"))]+name, instead))
+			given = append(given, flag(name, value, instead, dashes))
 		}
 	}
-	return errors.Join(errs...)
+	return given
 }
 
-// checkGates returns an error with a line for each gate, such as LoadSparkDefaults=true.
-func checkGates(gates string) error {
-	var errs []error
-	for gate := range strings.SplitSeq(gates, ",") {
-		name, _, _ := strings.Cut(strings.TrimSpace(gate), "=")
+const featureGates = "feature-gates"
+
+// gates returns a flag for each gate, such as LoadSparkDefaults=true.
+func gates(list string) []Flag {
+	var given []Flag
+	for gate := range strings.SplitSeq(list, ",") {
+		name, value, _ := strings.Cut(strings.TrimSpace(gate), "=")
 		instead := find(name, func(r row) []string { return r.gates })
 		if instead == "" {
 			instead = "none: there are no feature gates"
 		}
-		errs = append(errs, refusal(strings.TrimSuffix("--feature-gates="+name, "="), instead))
+		given = append(given, flag(strings.TrimSuffix(featureGates+"="+name, "="), value, instead, "--"))
+	}
+	return given
+}
+
+func flag(name, value, instead, dashes string) Flag {
+	reason, none := strings.CutPrefix(strings.ReplaceAll(instead, "`", ""), "none: ")
+	return Flag{Name: name, Value: value, Instead: reason, None: none, dashes: dashes}
+}
+
+// Check returns an error that has a line for each flag of the Kubeflow operator among the arguments of a program: what to set instead.
+// It returns nil if there is none.
+func Check(arguments []string) error {
+	var errs []error
+	for _, given := range Given(arguments) {
+		errs = append(errs, given.refusal())
 	}
 	return errors.Join(errs...)
 }
 
-func refusal(flag, instead string) error {
-	instead = strings.ReplaceAll(instead, "`", "")
-	if reason, none := strings.CutPrefix(instead, "none: "); none {
-		return fmt.Errorf("%s is a flag of the Kubeflow operator that has no counterpart: %s. Remove it", flag, reason)
+func (f Flag) refusal() error {
+	if f.None {
+		return fmt.Errorf("%s%s is a flag of the Kubeflow operator that has no counterpart: %s. Remove it", f.dashes, f.Name, f.Instead)
 	}
-	return fmt.Errorf("%s is a flag of the Kubeflow operator. Remove it. What takes its place: %s", flag, instead)
+	return fmt.Errorf("%s%s is a flag of the Kubeflow operator. Remove it. What takes its place: %s", f.dashes, f.Name, f.Instead)
 }
 
 // find returns what takes the place of a flag or a gate; empty if it is unknown.

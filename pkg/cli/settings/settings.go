@@ -1,4 +1,5 @@
-package offline
+// Package settings reads the settings of Firesteel by which commands judge manifests: those of a fresh installation, of files, or of the cluster.
+package settings
 
 import (
 	"context"
@@ -20,47 +21,51 @@ import (
 // fromCluster is the value of --settings that reads those of the cluster.
 const fromCluster = "cluster"
 
-// settingsFlags choose the settings of Firesteel by which manifests are judged.
-type settingsFlags struct {
+// Flags choose the settings of Firesteel by which manifests are judged.
+type Flags struct {
 	source    string
 	namespace string
 }
 
-func (f *settingsFlags) addTo(command *cobra.Command) {
+// AddTo adds the flags to a command.
+func (f *Flags) AddTo(command *cobra.Command) {
 	command.Flags().StringVar(&f.source, "settings", "",
 		"The settings of Firesteel: a file or a folder with its ConfigMaps, or cluster for those of the cluster. By default those of a fresh installation.")
 	command.Flags().StringVar(&f.namespace, "settings-namespace", "firesteel-system", "The namespace of Firesteel, for --settings cluster.")
 }
 
-// settings are settings, and a line about where they come from.
-type settings struct {
+// Settings are settings, and a line about where they come from.
+type Settings struct {
 	*config.Config
-	// source is what was read, and unread what was not and may matter.
-	source string
-	unread []string
+	// Source is what was read, and Unread what was not and may matter.
+	Source string
+	Unread []string
 }
 
-func (s *settings) String() string {
-	line := "settings: " + s.source
-	if len(s.unread) > 0 {
-		line += "; not read: " + strings.Join(s.unread, ", ")
+func (s *Settings) String() string {
+	line := "settings: " + s.Source
+	if len(s.Unread) > 0 {
+		line += "; not read: " + strings.Join(s.Unread, ", ")
 	}
 	return line
 }
 
-// read reads the settings that the flags choose. The namespaces of the manifests may have defaults of their own.
-func (f *settingsFlags) read(ctx context.Context, o *cli.Options, inputs []*input) (*settings, error) {
+// Chosen reports whether the flags name settings, rather than those of a fresh installation.
+func (f *Flags) Chosen() bool { return f.source != "" }
+
+// Read reads the settings that the flags choose. The namespaces of the objects may have defaults of their own.
+func (f *Flags) Read(ctx context.Context, o *cli.Options, namespaces []string) (*Settings, error) {
 	switch f.source {
 	case "":
-		return &settings{config.Default(), "the defaults of Firesteel " + version.String(), []string{"the cluster's settings", "quotas"}}, nil
+		return &Settings{config.Default(), "the defaults of Firesteel " + version.String(), []string{"the cluster's settings", "quotas"}}, nil
 	case fromCluster:
-		return f.readCluster(ctx, o, namespaces(inputs))
+		return f.readCluster(ctx, o, namespaces)
 	default:
 		return f.readFiles()
 	}
 }
 
-func (f *settingsFlags) readFiles() (*settings, error) {
+func (f *Flags) readFiles() (*Settings, error) {
 	files, err := manifest.Files([]string{f.source})
 	if err != nil {
 		return nil, err
@@ -92,7 +97,7 @@ func (f *settingsFlags) readFiles() (*settings, error) {
 	if !hasSettings(configMaps) {
 		return nil, fmt.Errorf("%s holds none of the ConfigMaps %s: name a file that does", f.source, strings.Join(config.Names(), ", "))
 	}
-	return &settings{read, f.source, []string{"quotas"}}, nil
+	return &Settings{read, f.source, []string{"quotas"}}, nil
 }
 
 func hasSettings(configMaps []corev1.ConfigMap) bool {
@@ -105,7 +110,7 @@ func hasSettings(configMaps []corev1.ConfigMap) bool {
 }
 
 // readCluster reads the ConfigMaps of the installation and of the manifests' namespaces. A user who may not read those of a namespace is told.
-func (f *settingsFlags) readCluster(ctx context.Context, o *cli.Options, namespaces []string) (*settings, error) {
+func (f *Flags) readCluster(ctx context.Context, o *cli.Options, namespaces []string) (*Settings, error) {
 	client, err := o.Kubernetes()
 	if err != nil {
 		return nil, err
@@ -117,12 +122,12 @@ func (f *settingsFlags) readCluster(ctx context.Context, o *cli.Options, namespa
 	if !hasSettings(installation.Items) {
 		return nil, fmt.Errorf("the namespace %s has no settings of Firesteel: write its namespace after --settings-namespace, or leave --settings out", f.namespace)
 	}
-	read := &settings{source: "those of the cluster", unread: []string{"quotas"}}
+	read := &Settings{Source: "those of the cluster", Unread: []string{"quotas"}}
 	configMaps := installation.Items
 	for _, namespace := range namespaces {
 		own, err := ownDefaults(ctx, client, namespace)
 		if err != nil {
-			read.unread = append(read.unread, "the defaults of the namespace "+namespace)
+			read.Unread = append(read.Unread, "the defaults of the namespace "+namespace)
 		}
 		configMaps = append(configMaps, own...)
 	}

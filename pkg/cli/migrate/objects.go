@@ -1,0 +1,188 @@
+package migrate
+
+import (
+	"context"
+	"fmt"
+
+	"golang.org/x/sync/errgroup"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	sparkcheck "github.com/firesteel-dev/firesteel/pkg/check"
+	"github.com/firesteel-dev/firesteel/pkg/cli/target"
+	"github.com/firesteel-dev/firesteel/pkg/finding"
+	"github.com/firesteel-dev/firesteel/pkg/migration"
+	"github.com/firesteel-dev/firesteel/pkg/overview"
+)
+
+// parallel is how many objects are worked on at the same time.
+const parallel = 8
+
+// examined is what was found about an object.
+type examined struct {
+	name, state   string
+	namespace     string
+	ended, served bool
+	found         finding.List
+	// account is that of the driver that Firesteel would make; empty if none would be made.
+	account string
+	// running reports whether another operator's driver runs, as far as it is known, and compared whether it was compared.
+	running     bool
+	compared    bool
+	differences []migration.DriverDifference
+	err         error
+}
+
+// readObjects reads the objects of a kind page by page: no more than one page is in memory.
+func (r *reading) readObjects(ctx context.Context, kind target.Kind) error {
+	return kind.Pages(ctx, r.dynamic, r.namespace, metav1.ListOptions{Limit: r.pageSize},
+		func(_ schema.GroupVersionResource, page *unstructured.UnstructuredList) error {
+			counts := r.report.Counted(kind.String())
+			all := make([]*examined, len(page.Items))
+			var group errgroup.Group
+			group.SetLimit(parallel)
+			for i := range page.Items {
+				group.Go(func() error {
+					all[i] = r.examine(ctx, &page.Items[i])
+					return ctx.Err()
+				})
+			}
+			if err := group.Wait(); err != nil {
+				return err
+			}
+			for _, one := range all {
+				r.add(counts, kind, one)
+			}
+			return nil
+		})
+}
+
+func (r *reading) add(counts *migration.Kind, kind target.Kind, one *examined) {
+	counts.Add(one.state, one.served)
+	r.namespaces[one.namespace] = true
+	r.report.Found(kind.String(), one.name, one.ended, one.found)
+	if one.account != "" && !one.ended {
+		r.use(account{one.namespace, one.account}, one.name)
+	}
+	if one.running {
+		r.report.Drivers.Running++
+	}
+	if one.compared {
+		r.report.Compared(kind.String(), one.name, one.differences)
+	}
+	if one.err != nil {
+		r.report.Unread(one.err.Error())
+	}
+}
+
+// examine finds everything about an object.
+func (r *reading) examine(ctx context.Context, source *unstructured.Unstructured) *examined {
+	one := &examined{name: source.GetNamespace() + "/" + source.GetName(), namespace: source.GetNamespace(), state: "New"}
+	o, err := overview.Read(source)
+	if err != nil {
+		one.found = finding.List{{Severity: finding.Error, Text: err.Error(), Remedy: "correct it"}}
+		return one
+	}
+	one.state, one.ended, one.served = o.StateName(), o.Ended(), o.Record != nil && !o.Inherited
+	one.found, _ = sparkcheck.Examine(o.Typed, r.settings.Config, r.Now(), sparkcheck.AsBuilt)
+	manifest, err := withoutStatus(source).MarshalJSON()
+	if err == nil {
+		one.found, err = r.schemas.Complete(one.found, source.GroupVersionKind().GroupKind(), manifest)
+	}
+	if err != nil {
+		one.err = fmt.Errorf("%s: %w", one.name, err)
+		return one
+	}
+	if len(one.found.Of(finding.Error)) > 0 {
+		one.running = r.driver(ctx, one, o) != nil || one.err != nil
+		return one
+	}
+	created, err := sparkcheck.Create(o.Typed, r.settings.Config, r.Now())
+	if err != nil || created == nil {
+		return one // it is in the findings, or its user starts the driver
+	}
+	driver := driverOf(created)
+	if driver == nil {
+		return one
+	}
+	if one.account = driver.Spec.ServiceAccountName; one.account == "" {
+		one.account = "default"
+	}
+	theirs := r.driver(ctx, one, o)
+	if one.running = theirs != nil || one.err != nil; theirs != nil {
+		r.admit(ctx, driver)
+		one.differences, err = migration.CompareDrivers(theirs, driver, o.Redactor())
+		one.compared, one.err = err == nil, err
+	}
+	return one
+}
+
+// withoutStatus returns an object with what users write of it. Another operator writes the status.
+func withoutStatus(source *unstructured.Unstructured) *unstructured.Unstructured {
+	written := map[string]any{}
+	for key, value := range source.Object {
+		if key != "status" {
+			written[key] = value
+		}
+	}
+	object := &unstructured.Unstructured{Object: written}
+	metadata := map[string]any{}
+	given, _, _ := unstructured.NestedFieldNoCopy(source.Object, "metadata") // an object of the API server has it
+	if fields, ok := given.(map[string]any); ok {
+		for key, value := range fields {
+			if key != "managedFields" {
+				metadata[key] = value
+			}
+		}
+	}
+	written["metadata"] = metadata
+	return object
+}
+
+func driverOf(created *sparkcheck.Created) *corev1.Pod {
+	for _, object := range created.Objects {
+		if pod, ok := object.(*corev1.Pod); ok {
+			return pod
+		}
+	}
+	return nil
+}
+
+// driver returns the driver of an application that another operator runs; nil if it has none, or if it could not be read.
+func (r *reading) driver(ctx context.Context, one *examined, o *overview.Object) *corev1.Pod {
+	if o.Kind != overview.Application || one.ended || one.served || o.DriverPod == "" {
+		return nil
+	}
+	pod, err := r.kube.CoreV1().Pods(one.namespace).Get(ctx, o.DriverPod, metav1.GetOptions{})
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil
+	case err != nil:
+		one.err = fmt.Errorf("drivers in the namespace %s: %w", one.namespace, withoutName(err, o.DriverPod))
+		return nil
+	case !o.IsDriver(pod) || pod.DeletionTimestamp != nil || pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed:
+		return nil
+	default:
+		return pod
+	}
+}
+
+// admit completes a Pod as the API server does: with the default priority class, and the pull secrets of its account.
+func (r *reading) admit(ctx context.Context, pod *corev1.Pod) {
+	if pod.Spec.PriorityClassName == "" {
+		pod.Spec.PriorityClassName = r.defaultPriority
+	}
+	if len(pod.Spec.ImagePullSecrets) > 0 {
+		return
+	}
+	name := pod.Spec.ServiceAccountName
+	if name == "" {
+		name = "default"
+	}
+	if account := r.account(ctx, account{pod.Namespace, name}); account != nil {
+		pod.Spec.ImagePullSecrets = account.ImagePullSecrets
+	}
+}

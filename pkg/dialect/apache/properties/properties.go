@@ -1,0 +1,59 @@
+// Package properties knows the properties of the Apache operator, and which settings of Firesteel take their place.
+package properties
+
+import (
+	"strings"
+
+	"github.com/magiconair/properties"
+)
+
+// Prefix begins the names of the operator's properties.
+const Prefix = "spark.kubernetes.operator."
+
+// File is the name of the operator's properties file.
+const File = "spark-operator.properties"
+
+// Page explains each property.
+const Page = "docs/operators/configuration.md#from-the-apache-operators-settings"
+
+// Setting is a key of a ConfigMap of Firesteel, with a value.
+type Setting struct{ ConfigMap, Key, Value string }
+
+// seconds holds the settings of properties that are times in seconds, and texts those of properties whose values stay.
+var (
+	seconds = map[string]Setting{
+		"leaderElection.leaseDurationSeconds": {ConfigMap: "config-leader-election", Key: "lease-duration"},
+		"leaderElection.renewDeadlineSeconds": {ConfigMap: "config-leader-election", Key: "renew-deadline"},
+		"leaderElection.retryPeriodSeconds":   {ConfigMap: "config-leader-election", Key: "retry-period"},
+	}
+	texts = map[string]Setting{
+		WatchedNamespaces:          {ConfigMap: "config-scope", Key: "watched-namespaces"},
+		"reconciler.labelSelector": {ConfigMap: "config-scope", Key: "label-selector"},
+	}
+)
+
+// WatchedNamespaces is the property with the namespaces that the operator serves, without the prefix.
+const WatchedNamespaces = "watchedNamespaces"
+
+// SettingOf returns the setting that takes the place of a property; false if there is none.
+func SettingOf(property, value string) (Setting, bool) {
+	name := strings.TrimPrefix(property, Prefix)
+	value = strings.TrimSpace(value)
+	if setting, ok := seconds[name]; ok {
+		setting.Value = value + "s"
+		return setting, true
+	}
+	setting, ok := texts[name]
+	setting.Value = value
+	return setting, ok
+}
+
+// Load reads a properties file as the operator does.
+func Load(text string) (map[string]string, error) {
+	loader := properties.Loader{Encoding: properties.UTF8, DisableExpansion: true}
+	loaded, err := loader.LoadBytes([]byte(text))
+	if err != nil {
+		return nil, err
+	}
+	return loaded.Map(), nil
+}

@@ -1,0 +1,282 @@
+package migration
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/firesteel-dev/firesteel/internal/text"
+	"github.com/firesteel-dev/firesteel/pkg/objectdiff"
+	"github.com/firesteel-dev/firesteel/pkg/redact"
+)
+
+// Ignored are the fields of drivers whose difference never matters, and why. A star stands for anything.
+var Ignored = []struct{ Field, Why string }{
+	{"metadata.name", "generated"},
+	{"metadata.generateName", "generated"},
+	{"metadata.ownerReferences*", "the application owns the driver in either case"},
+	{"metadata.labels[spark-app-selector]", "the id of the attempt"},
+	{"metadata.labels[sparkoperator.k8s.io/submission-id]", "the id of the attempt"},
+	{"metadata.labels[firesteel.dev/*]", "labels by which Firesteel finds its own objects"},
+	{"metadata.annotations[spark-exit-exception]", "written by the driver"},
+	{"metadata.annotations[cni.projectcalico.org/*]", "written by the network of the node"},
+	{"metadata.annotations[k8s.v1.cni.cncf.io/*]", "written by the network of the node"},
+	{"metadata.annotations[k8s.ovn.org/*]", "written by the network of the node"},
+	{"metadata.annotations[kubernetes.io/limit-ranger]", "a LimitRange gives its defaults to Firesteel's drivers, too"},
+	{"spec.nodeName", "chosen by the scheduler"},
+	{"spec.overhead", "follows from the runtime class"},
+	{"spec.containers[*].env[SPARK_APPLICATION_ID]*", "the id of the attempt"},
+	{"spec.volumes[spark-conf-volume-driver]*", "the ConfigMap of the attempt: its name, and the files of the JVM that submitted"},
+	{"spec.volumes[pod-template-volume]*", "the ConfigMap of the attempt with the template of the executors"},
+}
+
+var ignored = func() []*regexp.Regexp {
+	var patterns []*regexp.Regexp
+	for _, field := range Ignored {
+		patterns = append(patterns, pattern(field.Field))
+	}
+	return patterns
+}()
+
+func pattern(field string) *regexp.Regexp {
+	return regexp.MustCompile("^" + strings.ReplaceAll(regexp.QuoteMeta(field), `\*`, ".*") + "$")
+}
+
+// meanings say what a difference means. The first that fits is taken.
+var meanings = []struct {
+	field *regexp.Regexp
+	// added reports whether it is about what only the other operator's driver has.
+	added   bool
+	meaning string
+}{
+	{pattern("spec.containers[*]"), true, "a container that neither the application nor Spark asks for: a webhook adds it, and will add it to Firesteel's drivers, too, unless it selects them otherwise"},
+	{pattern("spec.initContainers[*]"), true, "a container that neither the application nor Spark asks for: a webhook adds it, and will add it to Firesteel's drivers, too, unless it selects them otherwise"},
+	{pattern("spec.containers[*].image"), false, "another image: check the image of the application and of the settings"},
+	{pattern("spec.containers[*].resources*"), false, "requests or limits differ: quotas and scheduling see another size"},
+	{pattern("spec.serviceAccountName"), false, "the driver would have the rights of another account: set driver-service-account"},
+	{pattern("spec.serviceAccount"), false, "the driver would have the rights of another account: set driver-service-account"},
+	{pattern("spec.nodeSelector*"), false, "the driver may run on other nodes"},
+	{pattern("spec.affinity*"), false, "the driver may run on other nodes"},
+	{pattern("spec.tolerations*"), false, "the driver may run on other nodes"},
+	{pattern("spec.schedulerName"), false, "another scheduler places it: see batch-schedulers"},
+	{pattern("spec.priorityClassName"), false, "it is preempted otherwise"},
+	{pattern("*ecurityContext*"), false, "the driver runs with other rights on the node"},
+	{pattern("spec.containers[*].env[SPARK_USER]*"), false, "the user whom Hadoop sees; that of the JVM that submitted"},
+	{pattern("spec.containers[*].env[*]*"), true, "a variable that neither the application nor Spark sets: a webhook adds it, or the settings lack it"},
+	{pattern("spec.containers[*].args"), false, "the driver is started with other arguments"},
+	{pattern("spec.volumes[*]*"), true, "a volume that neither the application nor Spark asks for: a webhook adds it"},
+	{pattern("spec.containers[*].volumeMounts[*]*"), true, "a volume that neither the application nor Spark asks for: a webhook adds it"},
+	{pattern("metadata.annotations[*]"), true, "an annotation that neither the application nor Spark sets: a webhook or the node adds it"},
+	{pattern("metadata.labels[*]"), false, "what selects Pods by this label sees a difference"},
+}
+
+// DriverDifference is a field in which a driver of another operator and Firesteel's differ.
+type DriverDifference struct {
+	Field string
+	// Theirs and Ours are the values, redacted and clipped; none if a driver does not have the field.
+	Theirs, Ours string
+	// Meaning says what it means; empty if that is not known.
+	Meaning string
+}
+
+const (
+	none     = "(none)"
+	maxValue = 200
+	// limitRanger is the annotation of a Pod to which a LimitRange gave requests or limits. It gives them to Firesteel's drivers, too.
+	limitRanger = "kubernetes.io/limit-ranger"
+)
+
+// CompareDrivers returns how a driver that another operator made differs from the one that Firesteel would make, without what the API server fills in
+// and what never matters.
+func CompareDrivers(theirs, ours *corev1.Pod, r *redact.Redactor) ([]DriverDifference, error) {
+	a, err := asCompared(theirs)
+	if err != nil {
+		return nil, err
+	}
+	b, err := asCompared(ours)
+	if err != nil {
+		return nil, err
+	}
+	var found []DriverDifference
+	for _, d := range objectdiff.Differences(a, b) {
+		byLimitRange := theirs.Annotations[limitRanger] != "" && d.B == nil && resources.MatchString(d.Field)
+		if isIgnored(d.Field) || byLimitRange {
+			continue
+		}
+		found = append(found, DriverDifference{
+			Field: d.Field, Theirs: shown(d.Field, d.A, r), Ours: shown(d.Field, d.B, r), Meaning: meaning(d.Field, d.A != nil && d.B == nil),
+		})
+	}
+	return found, nil
+}
+
+// asCompared returns the parts of a Pod that are compared, as JSON.
+func asCompared(pod *corev1.Pod) (objectdiff.Object, error) {
+	encoded, err := json.Marshal(map[string]any{
+		"metadata": map[string]any{
+			"name": pod.Name, "labels": pod.Labels, "annotations": pod.Annotations, "ownerReferences": pod.OwnerReferences, "finalizers": pod.Finalizers,
+		},
+		"spec": pod.Spec,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("the Pod %s/%s cannot be compared: %w", pod.Namespace, pod.Name, err)
+	}
+	var object objectdiff.Object
+	if err := json.Unmarshal([]byte(fixed(string(encoded))), &object); err != nil {
+		return nil, fmt.Errorf("the Pod %s/%s cannot be compared: %w", pod.Namespace, pod.Name, err)
+	}
+	spec, _ := object["spec"].(objectdiff.Object)
+	withoutToken(spec)
+	objectdiff.DropPodDefaults(spec)
+	dropEmpty(object)
+	return object, nil
+}
+
+// Values that are chosen anew for each attempt.
+var (
+	localDirs = regexp.MustCompile(`/var/data/spark-[0-9a-f-]{36}`)
+	uniqueIDs = regexp.MustCompile(`\b[0-9a-f]{16}\b`)
+	appIDs    = regexp.MustCompile(`\bspark-[0-9a-f]{32}\b`)
+	claims    = regexp.MustCompile(`[a-z0-9.-]+-driver-pvc-[a-z0-9-]+`)
+	uploads   = regexp.MustCompile(`\bspark-upload-[0-9a-f-]{36}`)
+)
+
+// fixed replaces such values.
+func fixed(text string) string {
+	text = localDirs.ReplaceAllString(text, "/var/data/spark-ID")
+	text = appIDs.ReplaceAllString(text, "spark-ID")
+	text = claims.ReplaceAllString(text, "driver-pvc")
+	text = uploads.ReplaceAllString(text, "spark-upload-ID")
+	return uniqueIDs.ReplaceAllString(text, "ID")
+}
+
+// withoutToken removes the volume with the token of the account, which the API server adds to each Pod.
+func withoutToken(spec objectdiff.Object) {
+	isToken := func(value any) bool {
+		item, _ := value.(objectdiff.Object)
+		name, _ := item["name"].(string)
+		return strings.HasPrefix(name, "kube-api-access-")
+	}
+	without(spec, "volumes", isToken)
+	for _, key := range []string{"containers", "initContainers"} {
+		containers, _ := spec[key].([]any)
+		for _, container := range containers {
+			if c, ok := container.(objectdiff.Object); ok {
+				without(c, "volumeMounts", isToken)
+			}
+		}
+	}
+}
+
+// without removes items from a list.
+func without(object objectdiff.Object, key string, drop func(any) bool) {
+	list, _ := object[key].([]any)
+	kept := []any{}
+	for _, item := range list {
+		if !drop(item) {
+			kept = append(kept, item)
+		}
+	}
+	object[key] = kept
+}
+
+// dropEmpty removes empty fields. An emptyDir stays.
+func dropEmpty(value any) {
+	switch value := value.(type) {
+	case objectdiff.Object:
+		for key, entry := range value {
+			dropEmpty(entry)
+			if key != "emptyDir" && empty(entry) {
+				delete(value, key)
+			}
+		}
+	case []any:
+		for _, entry := range value {
+			dropEmpty(entry)
+		}
+	}
+}
+
+func empty(value any) bool {
+	switch value := value.(type) {
+	case nil:
+		return true
+	case objectdiff.Object:
+		return len(value) == 0
+	case []any:
+		return len(value) == 0
+	default:
+		return false
+	}
+}
+
+func isIgnored(field string) bool {
+	for _, p := range ignored {
+		if p.MatchString(field) {
+			return true
+		}
+	}
+	return false
+}
+
+func meaning(field string, added bool) string {
+	for _, m := range meanings {
+		if (added || !m.added) && m.field.MatchString(field) {
+			return m.meaning
+		}
+	}
+	return ""
+}
+
+var oneContainer = regexp.MustCompile(`^spec\.(initC|c)ontainers\[[^\]]*\]$`)
+
+var resources = pattern("spec.containers[*].resources*")
+
+var inBrackets = regexp.MustCompile(`\[([^\[\]]*)\](\.value)?$`)
+
+// shown returns a value without secrets: those of the object, and those whose key is that of a secret.
+func shown(field string, value any, r *redact.Redactor) string {
+	if value == nil {
+		return none
+	}
+	if container, ok := value.(objectdiff.Object); ok && oneContainer.MatchString(field) {
+		return "image " + text.Clip(r.Text(fmt.Sprint(container["image"])), maxValue)
+	}
+	value = r.Fields("", value)
+	encoded, ok := value.(string)
+	if !ok {
+		marshalled, err := json.Marshal(value)
+		if err != nil {
+			return none
+		}
+		encoded = string(marshalled)
+	}
+	if key := inBrackets.FindStringSubmatch(field); key != nil {
+		encoded = r.Value(key[1], encoded)
+	}
+	return text.Clip(r.Text(encoded), maxValue)
+}
+
+// Compared adds the differences of a driver. kind and name are those of its application.
+func (r *Report) Compared(kind, name string, differences []DriverDifference) {
+	r.Drivers.Compared++
+	if len(differences) == 0 {
+		r.Drivers.Equal++
+		return
+	}
+	for _, d := range differences {
+		message := fmt.Sprintf("%s: %s, with Firesteel %s", d.Field, d.Theirs, d.Ours)
+		if d.Meaning != "" {
+			message += ": " + d.Meaning
+		}
+		r.Add(strings.Join([]string{d.Field, presence(d)}, "\x00"), Item{Severity: Differs, Area: Drivers, Kind: kind, Field: d.Field, Message: message}, name)
+	}
+}
+
+// presence distinguishes what only one driver has from what differs.
+func presence(d DriverDifference) string {
+	return fmt.Sprint(d.Theirs == none, d.Ours == none)
+}

@@ -1,0 +1,87 @@
+package objectdiff
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// ofUsers are fields whose keys nobody fills in for the user: what the plan lacks there is a difference. Elsewhere, the API server sets
+// defaults.
+var ofUsers = []string{"labels", "annotations", "data", "binaryData", "nodeSelector", "selector", "matchLabels", "limits", "requests"}
+
+// Comparable returns an object in the cluster without what the API server has added to the planned one. Fields that the plan does not have are
+// taken for such defaults, but for those whose keys users choose.
+func Comparable(planned, existing Object) Object {
+	return comparableTo(planned, existing, "").(Object)
+}
+
+// comparableTo returns a value in the cluster without what the API server has added to the planned one. key is the field that holds it.
+func comparableTo(planned, existing any, key string) any {
+	switch existing := existing.(type) {
+	case Object:
+		wanted, ok := planned.(Object)
+		if !ok {
+			return existing
+		}
+		kept := Object{}
+		for field, value := range existing {
+			if child, planned := wanted[field]; planned {
+				kept[field] = comparableTo(child, value, field)
+			} else if slices.Contains(ofUsers, key) {
+				kept[field] = value
+			}
+		}
+		return kept
+	case []any:
+		wanted, ok := planned.([]any)
+		if !ok {
+			return existing
+		}
+		return comparableList(wanted, existing, key)
+	default:
+		return existing
+	}
+}
+
+func comparableList(planned, existing []any, key string) []any {
+	kept := []any{}
+	for i, item := range existing {
+		at := slices.IndexFunc(planned, func(wanted any) bool { return identity(wanted) != "" && identity(wanted) == identity(item) })
+		if at < 0 && identity(item) == "" && i < len(planned) {
+			at = i
+		}
+		switch {
+		case at >= 0:
+			kept = append(kept, comparableTo(planned[at], item, key))
+		case !injected(item):
+			kept = append(kept, item)
+		}
+	}
+	return kept
+}
+
+// identity returns what distinguishes an item of a list from the others; empty if nothing does.
+func identity(item any) string {
+	fields, ok := item.(Object)
+	if !ok {
+		return ""
+	}
+	for _, field := range []string{"mountPath", "name", "uid", "containerPort", "port", "key"} {
+		if value, set := fields[field]; set {
+			return field + "=" + fmt.Sprint(value)
+		}
+	}
+	return ""
+}
+
+// injected reports whether Kubernetes adds an item to each Pod.
+func injected(item any) bool {
+	fields, ok := item.(Object)
+	if !ok {
+		return false
+	}
+	name, _ := fields["name"].(string)
+	key, _ := fields["key"].(string)
+	return strings.HasPrefix(name, "kube-api-access-") || key == "node.kubernetes.io/not-ready" || key == "node.kubernetes.io/unreachable"
+}
