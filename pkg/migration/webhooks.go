@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
+	"github.com/firesteel-dev/firesteel/pkg/applications"
 	"github.com/firesteel-dev/firesteel/pkg/diagnosis"
 )
 
@@ -56,7 +57,13 @@ var drivers = []labels.Set{
 	{"spark-role": "driver", "sparkoperator.k8s.io/launched-by-spark-operator": "true", "spark-version": "4"},
 }
 
-var sparkGroups = []string{"spark.apache.org", "sparkoperator.k8s.io", "spark-operator.k8s.io"}
+// sparkGroups are the API groups of applications.
+var sparkGroups = func() (groups []string) {
+	for _, api := range applications.APIs() {
+		groups = append(groups, api.Group)
+	}
+	return groups
+}()
 
 func webhookOf(rules []admissionregistrationv1.RuleWithOperations, objects, namespaces *metav1.LabelSelector,
 	policy *admissionregistrationv1.FailurePolicyType, client admissionregistrationv1.WebhookClientConfig,

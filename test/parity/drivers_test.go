@@ -15,53 +15,56 @@ import (
 // kubectl spark migrate check compares drivers of the Kubeflow operator with Firesteel's. What real spark-submit made differs in nothing for it,
 // unless it differs for the comparison of this package, too.
 func TestDriversOfSparkSubmitAreTheSameForAMigration(t *testing.T) {
-	for _, version := range Versions {
-		recordings, err := Load(version)
+	version := Versions[len(Versions)-1] // the Pods of the others have the same fields
+	recordings, err := Load(version)
+	if err != nil {
+		t.Fatal(err)
+	}
+	compared := 0
+	for _, c := range Cases(version) {
+		if !c.InKubeflow() || strings.Contains(c.Name, "local-dirs") || strings.HasPrefix(c.Name, "spark.local.dir") {
+			continue // a recording has several local directories in another order
+		}
+		recorded, err := recordings.Of(c)
 		if err != nil {
 			t.Fatal(err)
 		}
-		compared := 0
-		for _, c := range Cases(version) {
-			if !c.InKubeflow() || strings.Contains(c.Name, "local-dirs") || strings.HasPrefix(c.Name, "spark.local.dir") {
-				continue // a recording has several local directories in another order
-			}
-			recorded, err := recordings.Of(c)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if recorded.RefusedBy != "" {
-				continue
-			}
-			manifest, err := c.KubeflowManifest(version, c.Namespace())
-			if err != nil {
-				t.Fatal(err)
-			}
-			app, err := DecodeKubeflow(manifest)
-			if err != nil {
-				t.Fatal(err)
-			}
-			built, refusal := c.BuildKubeflow(app)
-			if refusal != nil {
-				continue
-			}
-			ours := podOf(t, podAmong(built))
-			theirs := recorded.Kubeflow(c, "1").Fields
-			if differsInPod(theirs, Normal(built)) {
-				continue
-			}
-			differences, err := migration.CompareDrivers(podOf(t, unflatten(theirs, "Pod/")), ours, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, d := range differences {
-				t.Errorf("%s/%s: %s: %s, with Firesteel %s", version, c.Name, d.Field, d.Theirs, d.Ours)
-			}
+		if recorded.RefusedBy == "" && compareDrivers(t, c, version, recorded.Kubeflow(c, "1").Fields) {
 			compared++
 		}
-		if compared < 100 {
-			t.Errorf("%s: only %d drivers were compared", version, compared)
-		}
 	}
+	if compared < 100 {
+		t.Errorf("only %d drivers were compared", compared)
+	}
+}
+
+// compareDrivers compares the driver of a recording with Firesteel's. It returns false if there is none to compare.
+func compareDrivers(t *testing.T, c Case, version string, theirs Fields) bool {
+	t.Helper()
+	manifest, err := c.KubeflowManifest(version, c.Namespace())
+	if err != nil {
+		t.Fatal(err)
+	}
+	app, err := DecodeKubeflow(manifest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	built, refusal := c.BuildKubeflow(app)
+	if refusal != nil {
+		return false
+	}
+	ours := podOf(t, podAmong(built))
+	if differsInPod(theirs, Normal(built)) {
+		return false
+	}
+	differences, err := migration.CompareDrivers(podOf(t, unflatten(theirs, "Pod/")), ours, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range differences {
+		t.Errorf("%s: %s: %s, with Firesteel %s", c.Name, d.Field, d.Theirs, d.Ours)
+	}
+	return true
 }
 
 func podAmong(objects []Object) Object {

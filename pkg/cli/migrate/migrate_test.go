@@ -338,7 +338,7 @@ func TestMemoryDoesNotGrowWithTheNumberOfObjects(t *testing.T) {
 	const pages, perPage, measured = 50, 200, 10
 	e := newEnv(t, nil)
 	// What cannot be decoded costs the least time.
-	item := decoded(t, "apiVersion: sparkoperator.k8s.io/v1beta2\nkind: SparkApplication\nmetadata: {namespace: team-a, name: pi}\nspec: "+strings.Repeat("text ", 400))
+	item := decoded(t, "apiVersion: sparkoperator.k8s.io/v1beta2\nkind: SparkApplication\nmetadata: {namespace: team-a, name: pi}\nspec: "+strings.Repeat("text ", 200))
 	var most uint64
 	page := 0
 	e.dynamic.PrependReactor("list", "sparkapplications", func(action clienttesting.Action) (bool, runtime.Object, error) {
