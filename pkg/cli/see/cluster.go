@@ -52,6 +52,18 @@ func connect(o *cli.Options) (*cluster, error) {
 	return c, nil
 }
 
+// connectTo is connect with a namespace that the command line may not name.
+func connectTo(o *cli.Options, namespace string) (*cluster, error) {
+	c, err := connect(o)
+	if err != nil {
+		return nil, err
+	}
+	if c.namespace != namespace {
+		c.namespace, c.suggested = namespace, namespace
+	}
+	return c, nil
+}
+
 // find reads the object that a user names.
 func (c *cluster) find(ctx context.Context, named string, nouns ...overview.Kind) (*target.Found, *overview.Object, error) {
 	return target.Find(ctx, c.dynamic, c.namespace, named, nouns...)
@@ -77,17 +89,22 @@ const maxPods = 5_000
 
 // pods reads the Pods of an object.
 func (c *cluster) pods(ctx context.Context, o *overview.Object) (overview.Pods, error) {
+	return Pods(ctx, c.kube, o)
+}
+
+// Pods reads the Pods of an object.
+func Pods(ctx context.Context, kube kubernetes.Interface, o *overview.Object) (overview.Pods, error) {
 	selector := o.PodSelector()
 	if selector == "" {
 		return overview.Pods{}, nil
 	}
-	list, err := c.kube.CoreV1().Pods(o.Namespace()).List(ctx, metav1.ListOptions{LabelSelector: selector, Limit: maxPods})
+	list, err := kube.CoreV1().Pods(o.Namespace()).List(ctx, metav1.ListOptions{LabelSelector: selector, Limit: maxPods})
 	if err != nil {
 		return overview.Pods{}, err
 	}
 	pods := o.PodsOf(list.Items)
 	if pods.Driver == nil && o.DriverPod != "" { // its labels may have been changed
-		driver, err := c.kube.CoreV1().Pods(o.Namespace()).Get(ctx, o.DriverPod, metav1.GetOptions{})
+		driver, err := kube.CoreV1().Pods(o.Namespace()).Get(ctx, o.DriverPod, metav1.GetOptions{})
 		switch {
 		case err == nil && o.IsDriver(driver):
 			pods.Driver = driver

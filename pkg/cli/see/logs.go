@@ -7,13 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
@@ -33,6 +33,8 @@ type logsOptions struct {
 	tail       int64
 	timestamps bool
 	container  string
+	// patience is how long to wait for a log that is not there yet, without follow.
+	patience time.Duration
 }
 
 func (v *verbs) logsCommand() *cobra.Command {
@@ -65,19 +67,21 @@ is 3 if that failed.
 	return command
 }
 
-// FollowLog prints the log of the driver of an application until the application has ended, as logs -f does.
-func FollowLog(ctx context.Context, o *cli.Options, namespace, named string) error {
-	v := &verbs{Options: o, connect: func() (*cluster, error) {
-		c, err := connect(o)
-		if err != nil {
-			return nil, err
-		}
-		if c.namespace != namespace {
-			c.namespace, c.suggested = namespace, namespace
-		}
-		return c, nil
-	}}
-	return (&logsOptions{verbs: v, follow: true, tail: -1}).run(ctx, named, false)
+// LogRequest is a log that another verb prints.
+type LogRequest struct {
+	Namespace, Name string
+	// Executor is the ID of the executor whose log is meant; empty for the driver.
+	Executor string
+	// Follow goes on as logs -f does.
+	Follow bool
+	// Patience is how long to wait for a log, without Follow.
+	Patience time.Duration
+}
+
+// Log prints the log of an application, as the verb logs does.
+func Log(ctx context.Context, o *cli.Options, request LogRequest) error {
+	v := &verbs{Options: o, connect: func() (*cluster, error) { return connectTo(o, request.Namespace) }}
+	return (&logsOptions{verbs: v, executor: request.Executor, follow: request.Follow, patience: request.Patience, tail: -1}).run(ctx, request.Name, false)
 }
 
 func (l *logsOptions) run(ctx context.Context, name string, ofAttempt bool) error {
@@ -105,7 +109,7 @@ func (l *logsOptions) run(ctx context.Context, name string, ofAttempt bool) erro
 		}
 		o = was
 	}
-	r := &logReader{logsOptions: l, cluster: c, found: found, name: name, ended: map[types.UID]time.Time{}, begun: map[types.UID]bool{}}
+	r := &logReader{logsOptions: l, cluster: c, found: found, name: name, reading: map[types.UID]bool{}, done: map[types.UID]bool{}}
 	if l.follow && o.Attempt == current {
 		return r.followAll(ctx, o)
 	}
@@ -118,11 +122,14 @@ type logReader struct {
 	*cluster
 	found *target.Found
 	name  string
-	// lock is held while a line with a prefix is printed, and for the maps.
+	// lock is held while lines are printed, and for what follows.
 	lock sync.Mutex
-	// begun are the Pods whose log was begun, and ended when the log of a Pod came to its end.
-	begun map[types.UID]bool
-	ended map[types.UID]time.Time
+	// reading are the Pods whose log is being read, and done those whose log was printed to its end.
+	reading, done map[types.UID]bool
+	// failed is why a log cannot be read, however often it is tried.
+	failed error
+	// ended reports whether the application has ended: what cannot be read then is tried a few times only.
+	ended bool
 }
 
 // source is a container whose log is read.
@@ -131,6 +138,21 @@ type source struct {
 	container string
 	// prefix begins each line; empty for none.
 	prefix string
+}
+
+// check returns an error if the Pod has no such container.
+func (s source) check() error {
+	var names []string
+	for _, c := range slices.Concat(s.pod.Spec.InitContainers, s.pod.Spec.Containers) {
+		names = append(names, c.Name)
+	}
+	for _, c := range s.pod.Spec.EphemeralContainers {
+		names = append(names, c.Name)
+	}
+	if slices.Contains(names, s.container) {
+		return nil
+	}
+	return fmt.Errorf("the Pod %s has no container %q: write -c with one of %s", s.pod.Name, s.container, strings.Join(names, ", "))
 }
 
 // sources returns the containers whose logs are asked for.
@@ -174,7 +196,7 @@ func executorContainer(pod *corev1.Pod) string {
 
 // printAll prints the logs that there are.
 func (r *logReader) printAll(ctx context.Context, o *overview.Object) error {
-	pods, err := r.pods(ctx, o)
+	o, pods, err := r.awaited(ctx, o)
 	if err != nil {
 		return err
 	}
@@ -183,14 +205,53 @@ func (r *logReader) printAll(ctx context.Context, o *overview.Object) error {
 		return r.absent(o, pods)
 	}
 	for _, s := range sources {
+		if err := s.check(); err != nil {
+			return err
+		}
 		if !running(s.pod, s.container) && len(sources) > 1 {
 			continue
 		}
-		if err := r.print(ctx, s, false); err != nil {
+		if err := r.print(ctx, s); err != nil {
 			return fmt.Errorf("the log of Pod %s cannot be read: %w", s.pod.Name, err)
 		}
 	}
 	return nil
+}
+
+// awaited returns the application with its Pods once there is a log to print, or when the patience is over.
+func (r *logReader) awaited(ctx context.Context, o *overview.Object) (*overview.Object, overview.Pods, error) {
+	pods, err := r.pods(ctx, o)
+	if r.patience == 0 || err != nil || r.hasLog(o, pods) {
+		return o, pods, err
+	}
+	waiting, stop := context.WithTimeout(ctx, r.patience)
+	defer stop()
+	changed := r.changes(waiting, r.found, o)
+	for {
+		select {
+		case <-waiting.Done():
+			return o, pods, ctx.Err()
+		case <-changed:
+		}
+		now, err := r.again(ctx, r.found)
+		switch {
+		case err != nil:
+			return o, pods, err
+		case now == nil:
+			return o, pods, fmt.Errorf("%s was deleted", r.name)
+		}
+		if o = now; o.Ended() {
+			stop()
+		}
+		if pods, err = r.pods(ctx, o); err != nil || r.hasLog(o, pods) {
+			return o, pods, err
+		}
+	}
+}
+
+// hasLog reports whether one of the logs that are asked for has begun.
+func (r *logReader) hasLog(o *overview.Object, pods overview.Pods) bool {
+	return slices.ContainsFunc(r.sources(o, pods), func(s source) bool { return running(s.pod, s.container) })
 }
 
 // absent says why there is no log.
@@ -222,22 +283,25 @@ func idsOf(pods []*corev1.Pod) string {
 	return text
 }
 
-// print prints one log, to its end or as it comes.
-func (r *logReader) print(ctx context.Context, s source, follow bool) error {
-	options := &corev1.PodLogOptions{Container: s.container, Follow: follow, Timestamps: r.timestamps}
+// options are those of the first request for a log.
+func (r *logReader) options(s source) *corev1.PodLogOptions {
+	options := &corev1.PodLogOptions{Container: s.container, Timestamps: r.timestamps}
 	if r.tail >= 0 {
 		options.TailLines = &r.tail
 	}
 	if r.since > 0 {
 		options.SinceSeconds = ptr.To(max(int64(r.since/time.Second), 1))
 	}
-	r.lock.Lock()
-	if last, ok := r.ended[s.pod.UID]; ok { // the connection ended, and not the container
-		at := metav1.NewTime(last)
-		options.SinceTime, options.SinceSeconds, options.TailLines = &at, nil, nil
-	}
-	r.lock.Unlock()
-	stream, err := r.kube.CoreV1().Pods(s.pod.Namespace).GetLogs(s.pod.Name, options).Stream(ctx)
+	return options
+}
+
+func (r *logReader) open(ctx context.Context, s source, options *corev1.PodLogOptions) (io.ReadCloser, error) {
+	return r.kube.CoreV1().Pods(s.pod.Namespace).GetLogs(s.pod.Name, options).Stream(ctx)
+}
+
+// print prints what there is of one log.
+func (r *logReader) print(ctx context.Context, s source) error {
+	stream, err := r.open(ctx, s, r.options(s))
 	if err != nil {
 		return err
 	}
@@ -246,24 +310,17 @@ func (r *logReader) print(ctx context.Context, s source, follow bool) error {
 		_, err = io.Copy(r.Out, stream)
 		return err
 	}
-	return r.prefixed(stream, s.prefix)
+	return lines(stream, func(line string) error { return r.write(s, line) })
 }
 
-// prefixed prints the lines of a log after a prefix. Lines of several logs are not mixed.
-func (r *logReader) prefixed(stream io.Reader, prefix string) error {
-	prefix = r.Color(r.Out, cli.Dim, "["+prefix+"]") + " "
-	lines := bufio.NewReader(stream)
+// lines calls a function for each line, with its end. The last one may have none.
+func lines(stream io.Reader, each func(line string) error) error {
+	in := bufio.NewReader(stream)
 	for {
-		line, err := lines.ReadString('\n')
+		line, err := in.ReadString('\n')
 		if line != "" {
-			if line[len(line)-1] != '\n' {
-				line += "\n"
-			}
-			r.lock.Lock()
-			_, writeErr := io.WriteString(r.Out, prefix+line)
-			r.lock.Unlock()
-			if writeErr != nil {
-				return writeErr
+			if err := each(line); err != nil {
+				return err
 			}
 		}
 		if errors.Is(err, io.EOF) {
@@ -275,109 +332,16 @@ func (r *logReader) prefixed(stream io.Reader, prefix string) error {
 	}
 }
 
-// followAll prints logs until the application is over.
-func (r *logReader) followAll(ctx context.Context, o *overview.Object) error {
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	changed := r.changes(ctx, r.found, o)
-	ends := make(chan struct{}, 1)
-	var group sync.WaitGroup
-	said := ""
-	for {
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-changed:
-		case <-ends:
+// write prints lines after the prefix of their source. Lines of several logs are not mixed.
+func (r *logReader) write(s source, line string) error {
+	if s.prefix != "" {
+		if !strings.HasSuffix(line, "\n") {
+			line += "\n"
 		}
-		now, err := r.again(ctx, r.found)
-		switch {
-		case ctx.Err() != nil:
-			return ctx.Err()
-		case err != nil:
-			return err
-		case now == nil:
-			group.Wait()
-			return fmt.Errorf("%s was deleted", r.name)
-		}
-		pods, err := r.pods(ctx, now)
-		if err != nil {
-			return err
-		}
-		waiting := r.begin(ctx, now, pods, &group, ends)
-		if waiting && said != now.StateName() {
-			said = now.StateName()
-			fmt.Fprintln(r.ErrOut, r.Color(r.ErrOut, cli.Dim, fmt.Sprintf("Waiting for a log of %s, which is %s.", r.name, said)))
-		}
-		if now.Ended() && r.idle() {
-			group.Wait()
-			return r.outcome(now)
-		}
+		line = r.Color(r.Out, cli.Dim, "["+s.prefix+"]") + " " + line
 	}
-}
-
-// begin begins to print the logs that are asked for and were not begun. It reports whether there is none.
-func (r *logReader) begin(ctx context.Context, o *overview.Object, pods overview.Pods, group *sync.WaitGroup, ends chan struct{}) (waiting bool) {
 	r.lock.Lock()
 	defer r.lock.Unlock()
-	waiting = true
-	for _, s := range r.sources(o, pods) {
-		if !running(s.pod, s.container) {
-			continue
-		}
-		waiting = false
-		_, ended := r.ended[s.pod.UID]
-		if r.begun[s.pod.UID] || ended && overIn(s) {
-			continue
-		}
-		if s.prefix == "" && !ended {
-			fmt.Fprintln(r.ErrOut, r.Color(r.ErrOut, cli.Dim, fmt.Sprintf("Log of Pod %s, attempt %d:", s.pod.Name, o.Attempt)))
-		}
-		r.begun[s.pod.UID] = true
-		group.Go(func() {
-			err := r.print(ctx, s, true)
-			r.lock.Lock()
-			r.begun[s.pod.UID], r.ended[s.pod.UID] = false, r.Now()
-			r.lock.Unlock()
-			if err != nil && ctx.Err() == nil && !apierrors.IsNotFound(err) {
-				r.Warn(fmt.Sprintf("the log of Pod %s cannot be read: %v", s.pod.Name, err))
-			}
-			pause(ctx) // the Pod's status follows the end of its log
-			select {
-			case ends <- struct{}{}:
-			default:
-			}
-		})
-	}
-	return waiting
-}
-
-// overIn reports whether the container of a source has ended.
-func overIn(s source) bool {
-	for _, status := range s.pod.Status.ContainerStatuses {
-		if status.Name == s.container {
-			return status.State.Terminated != nil
-		}
-	}
-	return s.pod.Status.Phase == corev1.PodSucceeded || s.pod.Status.Phase == corev1.PodFailed
-}
-
-// idle reports whether no log is being read.
-func (r *logReader) idle() bool {
-	r.lock.Lock()
-	defer r.lock.Unlock()
-	for _, reading := range r.begun {
-		if reading {
-			return false
-		}
-	}
-	return true
-}
-
-// outcome returns the error of an application that failed.
-func (r *logReader) outcome(o *overview.Object) error {
-	if o.Phase == overview.Failed {
-		return cli.ApplicationFailed("%s failed (%s): %s says why", r.name, o.State, r.suggest("why", r.name))
-	}
-	return nil
+	_, err := io.WriteString(r.Out, line)
+	return err
 }

@@ -36,6 +36,12 @@ func (v *verbs) uiCommand() *cobra.Command {
 	return command
 }
 
+// UI forwards a port to the UI of a driver, as the verb ui does.
+func UI(ctx context.Context, o *cli.Options, namespace, name string, flags tunnel.Flags) error {
+	v := &verbs{Options: o, connect: func() (*cluster, error) { return connectTo(o, namespace) }}
+	return (&uiOptions{verbs: v, Flags: flags}).run(ctx, name)
+}
+
 func (u *uiOptions) run(ctx context.Context, name string) error {
 	if err := u.Check(); err != nil {
 		return err

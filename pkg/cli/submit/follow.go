@@ -28,7 +28,7 @@ func (s *submitter) follow(ctx context.Context, resource schema.GroupVersionReso
 	f := &follower{submitter: s, namespace: object.GetNamespace(), name: object.GetName()}
 	created := &target.Found{Unstructured: object, Resource: resource}
 	if s.logs {
-		return f.interrupted(ctx, see.FollowLog(ctx, s.Options, object.GetNamespace(), created.Reference()))
+		return f.interrupted(ctx, see.Log(ctx, s.Options, see.LogRequest{Namespace: object.GetNamespace(), Name: created.Reference(), Follow: true}))
 	}
 	client, err := s.Dynamic()
 	if err != nil {

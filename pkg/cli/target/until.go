@@ -24,7 +24,7 @@ func Until(ctx context.Context, client dynamic.Interface, found *Found, reached 
 	for {
 		done, err := followed(ctx, resource, found, reached)
 		switch {
-		case done || err != nil && ctx.Err() == nil && !transient(err):
+		case done || err != nil && ctx.Err() == nil && !Transient(err):
 			return err
 		case ctx.Err() != nil:
 			return ctx.Err()
@@ -36,8 +36,24 @@ func Until(ctx context.Context, client dynamic.Interface, found *Found, reached 
 	}
 }
 
-// transient reports whether a request may succeed later: the API server may be restarting.
-func transient(err error) bool {
+// Delete deletes the object that was found, and no other one of its name. What it owns is deleted after it. An object that is gone already is no
+// error.
+func Delete(ctx context.Context, client dynamic.Interface, found *Found, dryRun []string) error {
+	uid, propagation := found.GetUID(), metav1.DeletePropagationBackground
+	err := client.Resource(found.Resource).Namespace(found.GetNamespace()).Delete(ctx, found.GetName(), metav1.DeleteOptions{
+		Preconditions: &metav1.Preconditions{UID: &uid}, PropagationPolicy: &propagation, DryRun: dryRun,
+	})
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	return err
+}
+
+// Gone is for Until: it is reached once the object is gone.
+func Gone(o *overview.Object) (bool, error) { return o == nil, nil }
+
+// Transient reports whether a request may succeed later: the API server may be restarting.
+func Transient(err error) bool {
 	return !apierrors.IsForbidden(err) && !apierrors.IsUnauthorized(err) && !apierrors.IsBadRequest(err) && !apierrors.IsMethodNotSupported(err)
 }
 

@@ -26,6 +26,15 @@ type Flags struct {
 	port, remotePort int
 	address          string
 	browser          bool
+	heading          bool
+}
+
+// loopback is the address of this machine at which it listens by default.
+const loopback = "127.0.0.1"
+
+// Ports returns flags for commands that have other names for them. The line before the address names both ports.
+func Ports(port, remotePort int) Flags {
+	return Flags{port: port, remotePort: remotePort, address: loopback, heading: true}
 }
 
 // AddTo adds the flags to a command. pod is what the Pod is to its users, such as driver.
@@ -33,7 +42,7 @@ func (f *Flags) AddTo(command *cobra.Command, pod string) {
 	flags := command.Flags()
 	flags.IntVar(&f.port, "port", 0, "The port of this machine; 0 for any that is free.")
 	flags.IntVar(&f.remotePort, "remote-port", 0, "The port of the "+pod+"; 0 for that of its UI.")
-	flags.StringVar(&f.address, "address", "127.0.0.1", "The address of this machine at which it listens.")
+	flags.StringVar(&f.address, "address", loopback, "The address of this machine at which it listens.")
 	flags.BoolVar(&f.browser, "browser", false, "Open the address in the browser.")
 }
 
@@ -86,6 +95,9 @@ func (f *Flags) Run(ctx context.Context, o *cli.Options, cluster *rest.Config, t
 	ports, err := forwarder.GetPorts()
 	if err != nil || len(ports) == 0 {
 		return fmt.Errorf("the port of Pod %s cannot be forwarded: %w", to.Pod.Name, orClosed(err))
+	}
+	if f.heading {
+		fmt.Fprintf(o.Out, "forwarding from %d -> %d\n", ports[0].Local, remote)
 	}
 	address := fmt.Sprintf("http://%s:%d", f.address, ports[0].Local)
 	fmt.Fprintln(o.Out, address)
