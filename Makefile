@@ -49,13 +49,14 @@ verify: ## Check that generated files are current and that the code follows the 
 lint: ## Run golangci-lint.
 	hack/lint.sh
 
-# BIN is a folder of PATH, and MAN one of man pages.
+# BIN is a folder of PATH, and MAN one of man pages. NAMES are other names of the program: spark-submit may be one of them, and hides Spark's.
 .PHONY: install-cli
 install-cli: BIN ?= $(HOME)/.local/bin
 install-cli: MAN ?= $(HOME)/.local/share/man/man1
-install-cli: ## Build kubectl spark into BIN (~/.local/bin), with its completion and man pages.
+install-cli: NAMES ?= sparkctl
+install-cli: ## Build kubectl spark into BIN (~/.local/bin), with its other NAMES, completion and man pages.
 	go build -tags=grpcnotrace -ldflags='-s -w' -o '$(BIN)/kubectl-spark' ./cmd/kubectl-spark
-	ln -sf kubectl-spark '$(BIN)/kubectl_complete-spark'
+	for name in kubectl_complete-spark $(NAMES); do ln -sf kubectl-spark '$(BIN)'/"$$name"; done
 	go run ./hack/manual -man '$(MAN)'
 
 # VERSION is git's tag unless set, and KO_DOCKER_REPO the registry that the manifests name. The images are built on

@@ -37,12 +37,18 @@ func main() {
 }
 
 func run(check bool, man string) error {
-	commands := newRoot()
+	commands := newRoot(cli.Plugin)
 	if man != "" {
 		if err := os.MkdirAll(man, 0o755); err != nil {
 			return err
 		}
-		return doc.GenManTree(commands, &doc.GenManHeader{Title: "KUBECTL-SPARK", Section: "1", Source: "Firesteel " + version.String()}, man)
+		for _, each := range []*cobra.Command{commands, newRoot(cli.Sparkctl)} {
+			header := doc.GenManHeader{Title: strings.ToUpper(each.Name()), Section: "1", Source: "Firesteel " + version.String()}
+			if err := doc.GenManTree(each, &header, man); err != nil {
+				return err
+			}
+		}
+		return nil
 	}
 	text, err := render(commands)
 	if err != nil {
@@ -57,9 +63,9 @@ func run(check bool, man string) error {
 	return nil
 }
 
-// newRoot returns the commands without what differs between machines.
-func newRoot() *cobra.Command {
-	commands := root.New(cli.NewOptions(cli.Plugin, genericiooptions.NewTestIOStreamsDiscard()))
+// newRoot returns the commands of a program without what differs between machines.
+func newRoot(program string) *cobra.Command {
+	commands := root.New(cli.NewOptions(program, genericiooptions.NewTestIOStreamsDiscard()))
 	commands.PersistentFlags().Lookup("cache-dir").DefValue = "$HOME/.kube/cache"
 	commands.DisableAutoGenTag = true
 	commands.InitDefaultHelpCmd()
@@ -102,9 +108,10 @@ func render(commands *cobra.Command) ([]byte, error) {
 	}
 	var text bytes.Buffer
 	err = parsed.Execute(&text, struct {
-		Groups []group
-		Common []option
-	}{groups, options(commands.PersistentFlags())})
+		Groups   []group
+		Common   []option
+		Sparkctl []verb
+	}{groups, options(commands.PersistentFlags()), verbs(newRoot(cli.Sparkctl))})
 	return text.Bytes(), err
 }
 

@@ -3,8 +3,11 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/firesteel-dev/firesteel/pkg/cli"
 )
 
 func TestThePageOfTheCommandLineIsCurrent(t *testing.T) {
@@ -19,7 +22,7 @@ func TestEachVerbHasAManPage(t *testing.T) {
 	if err := run(false, folder); err != nil {
 		t.Fatal(err)
 	}
-	for _, command := range newRoot().Commands() {
+	for _, command := range slices.Concat(newRoot(cli.Plugin).Commands(), newRoot(cli.Sparkctl).Commands()) {
 		text, err := os.ReadFile(filepath.Join(folder, strings.ReplaceAll(command.CommandPath(), " ", "-")+".1"))
 		if command.IsAvailableCommand() && (err != nil || !strings.Contains(string(text), command.Short)) {
 			t.Errorf("%s: %v", command.CommandPath(), err)

@@ -6,7 +6,8 @@
 //	                          -> see       list, get, why, events, logs, ui, top
 //	                          -> migrate   check: what a move from another operator meets
 //	                          -> act       suspend, resume, rerun, delete, wait, schedule, cluster, namespace
+//	                          -> sparkctl  the verbs of an earlier tool, under its name
 //
-// Each of them has a function Commands, which gets the Options of the process. A command returns an error and prints none: Run prints it in one
+// Each of the first four has a function Commands, which gets the Options of the process. A command returns an error and prints none: Run prints it in one
 // line and makes an exit code of it.
 package cli

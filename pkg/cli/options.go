@@ -24,6 +24,8 @@ const (
 	Completion = "kubectl_complete-spark"
 	// SparkSubmit takes the place of Spark's script of this name.
 	SparkSubmit = "spark-submit"
+	// Sparkctl takes the place of the Kubeflow operator's earlier command line.
+	Sparkctl = "sparkctl"
 )
 
 // Options are what all commands share.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -138,8 +139,9 @@ func (m *Manifest) items() []*Manifest {
 	for i, item := range list.Items {
 		node := resolved(items.Content[i])
 		one := &Manifest{JSON: item, Line: m.before + node.Line, node: node, before: m.before}
-		if i == 0 {
-			one.Duplicates = m.Duplicates
+		one.Duplicates = one.duplicates()
+		if i == 0 { // those of the list itself
+			one.Duplicates = append(slices.DeleteFunc(m.Duplicates, func(d Located) bool { return strings.HasPrefix(d.Field, "items[") }), one.Duplicates...)
 		}
 		if err := json.Unmarshal(item, &one.Header); err != nil {
 			one.Header = metav1.PartialObjectMetadata{}

@@ -7,12 +7,9 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/firesteel-dev/firesteel/pkg/cli"
 	"github.com/firesteel-dev/firesteel/pkg/cli/target"
-	"github.com/firesteel-dev/firesteel/pkg/overview"
 )
 
 type deleteOptions struct {
@@ -51,11 +48,7 @@ func (d *deleteOptions) run(ctx context.Context, name string) error {
 		return err
 	}
 	if d.dryRun != cli.DryRunClient {
-		uid, propagation := found.GetUID(), metav1.DeletePropagationBackground
-		err := c.resource(found).Delete(ctx, found.GetName(), metav1.DeleteOptions{
-			Preconditions: &metav1.Preconditions{UID: &uid}, PropagationPolicy: &propagation, DryRun: d.dryRun.Options(),
-		})
-		if err != nil && !apierrors.IsNotFound(err) {
+		if err := target.Delete(ctx, c.dynamic, found, d.dryRun.Options()); err != nil {
 			return err
 		}
 	}
@@ -63,7 +56,7 @@ func (d *deleteOptions) run(ctx context.Context, name string) error {
 	if !d.wait || d.dryRun != cli.DryRunNone {
 		return nil
 	}
-	err = c.until(ctx, found, d.timeout, func(o *overview.Object) (bool, error) { return o == nil, nil })
+	err = c.until(ctx, found, d.timeout, target.Gone)
 	var late *timeoutError
 	if errors.As(err, &late) {
 		return fmt.Errorf("%s is being deleted, and is not gone after %s: %s says what it waits for", found.Reference(), d.timeout, c.suggest("why", name))

@@ -13,6 +13,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/duration"
+	"k8s.io/client-go/dynamic"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/cli"
@@ -111,16 +112,13 @@ func (r *scheduleRunOptions) run(ctx context.Context, name string) error {
 		return fmt.Errorf("%s allows one run at a time (concurrencyPolicy: %s), and %s has not ended: wait for it, or write --concurrent",
 			found.Reference(), s.GetSchedule().ConcurrencyPolicy, strings.Join(active, ", "))
 	}
-	kind := variant.KindOf(s)
-	run, err := kind.NewRun(s, instantOf(kind.PolicyOf(s, r.Now()), r.Now()))
+	runs, err := newRun(found, s, r.Now())
 	if err != nil {
-		return fmt.Errorf("%s has a template that cannot be used: %w", found.Reference(), err)
+		return err
 	}
-	run.SetFinalizers(nil) // it keeps a run until its schedule has recorded the instant: this one stands for none
-	runs := &target.Found{Unstructured: run, Resource: kind.RunsResource()}
-	created := run
+	created := runs.Unstructured
 	if r.dryRun != cli.DryRunClient {
-		created, err = c.resource(runs).Create(ctx, run, metav1.CreateOptions{DryRun: r.dryRun.Options()})
+		created, err = c.resource(runs).Create(ctx, created, metav1.CreateOptions{DryRun: r.dryRun.Options()})
 		if apierrors.IsAlreadyExists(err) {
 			return fmt.Errorf("%s was started this second: it is the run", runs.Reference())
 		}
@@ -133,6 +131,26 @@ func (r *scheduleRunOptions) run(ctx context.Context, name string) error {
 	}
 	r.did(runs, "created", r.dryRun)
 	return nil
+}
+
+// NewRun returns a run of the schedule that a user names, as schedule run starts it. The caller creates it.
+func NewRun(ctx context.Context, client dynamic.Interface, namespace, name string, now time.Time) (*target.Found, error) {
+	found, s, err := (&cluster{dynamic: client, namespace: namespace, suggested: namespace}).findSchedule(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	return newRun(found, s, now)
+}
+
+// newRun returns the run of a schedule that is started by hand.
+func newRun(found *target.Found, s variant.Schedule, now time.Time) (*target.Found, error) {
+	kind := variant.KindOf(s)
+	run, err := kind.NewRun(s, instantOf(kind.PolicyOf(s, now), now))
+	if err != nil {
+		return nil, fmt.Errorf("%s has a template that cannot be used: %w", found.Reference(), err)
+	}
+	run.SetFinalizers(nil) // it keeps a run until its schedule has recorded the instant: this one stands for none
+	return &target.Found{Unstructured: run, Resource: kind.RunsResource()}, nil
 }
 
 // activeRuns returns the runs that must end before another starts, as far as the schedule knows them.

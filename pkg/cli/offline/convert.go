@@ -94,10 +94,13 @@ func (c *conversion) run() error {
 // converted returns what the inputs become. It prints what is lost, and why inputs are refused: then refused is an error.
 func converted[T any](c *conversion, inputs []*input, do func(*input) (T, finding.List, error)) (all []T, refused error) {
 	for _, one := range inputs {
+		twice := one.printDuplicates(c.Options)
 		made, lost, err := do(one)
 		if err != nil {
-			refused = &cli.FoundError{}
 			one.printErrors(c.Options, finding.Of(err))
+		}
+		if twice || err != nil {
+			refused = &cli.FoundError{}
 			continue
 		}
 		for _, f := range one.Locate(lost) {

@@ -78,8 +78,21 @@ func (i *input) place(f manifest.Located) string {
 // printErrors prints why the object is refused.
 func (i *input) printErrors(o *cli.Options, found finding.List) {
 	for _, f := range i.Locate(found) {
-		fmt.Fprintf(o.ErrOut, "%s: %s %s\n", i.place(f), o.Color(o.ErrOut, cli.Bad, "error:"), f.Error())
+		i.printError(o, f)
 	}
+}
+
+// printDuplicates prints which keys the object has twice, and reports whether there are any. Which of the two is meant is not known, and kubectl
+// refuses the manifest.
+func (i *input) printDuplicates(o *cli.Options) bool {
+	for _, duplicate := range i.Duplicates {
+		i.printError(o, duplicate)
+	}
+	return len(i.Duplicates) > 0
+}
+
+func (i *input) printError(o *cli.Options, f manifest.Located) {
+	fmt.Fprintf(o.ErrOut, "%s: %s %s\n", i.place(f), o.Color(o.ErrOut, cli.Bad, "error:"), f.Error())
 }
 
 var errNoManifest = errors.New("no file has a manifest of Spark: name one after -f")

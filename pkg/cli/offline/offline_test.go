@@ -118,6 +118,21 @@ func TestMistakesOfCommandLinesHaveARemedy(t *testing.T) {
 	}
 }
 
+func TestAKeyThatIsGivenTwiceIsRefused(t *testing.T) {
+	const app = "apiVersion: spark.apache.org/v1\nkind: SparkApplication\nmetadata: {name: pi}\nspec:\n  mainClass: Pi\n  jars: local:///pi.jar\n  runtimeVersions: {sparkVersion: 4.1.0}\n  mainClass: Other\n"
+	list := "apiVersion: v1\nkind: List\nitems:\n- " + strings.ReplaceAll(strings.ReplaceAll(app, "  mainClass: Other\n", ""), "\n", "\n  ") + "\n- " + strings.ReplaceAll(app, "\n", "\n  ")
+	for _, verb := range [][]string{{"plan", "-f", "-"}, {"convert", "--to", "kubeflow", "-f", "-"}, {"convert", "--to", "spark-submit", "-f", "-"}} {
+		code, out, errOut := run(t, app, verb...)
+		if code != 1 || errOut != "<stdin>:8:3: error: spec.mainClass is set on line 5 already: remove one of them\n" || strings.Contains(out, "Other") {
+			t.Errorf("%v: it exits with %d and prints %q and %q", verb, code, out, errOut)
+		}
+		code, out, errOut = run(t, list, verb...)
+		if code != 1 || !strings.Contains(errOut, ": error: spec.mainClass is set on line") || strings.Contains(out, "Other") || !strings.Contains(out, "Pi") {
+			t.Errorf("%v of a list: it exits with %d and prints %q and %q", verb, code, out, errOut)
+		}
+	}
+}
+
 func TestManifestsAreReadFromTheStandardInput(t *testing.T) {
 	text, err := os.ReadFile("testdata/broken.yaml")
 	if err != nil {

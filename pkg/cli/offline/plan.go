@@ -135,12 +135,14 @@ type draft struct {
 // drafts returns what would be created. It prints why objects are refused.
 func (p *plan) drafts(inputs []*input, with *settings.Settings) (drafts []*draft, refused bool) {
 	for _, one := range inputs {
+		twice := one.printDuplicates(p.Options)
+		refused = refused || twice
 		made, found := p.draft(one, with)
 		if errors := found.Of(finding.Error); len(errors) > 0 {
 			refused = true
 			one.printErrors(p.Options, errors)
 		}
-		if made != nil {
+		if made != nil && !twice {
 			drafts = append(drafts, made)
 		}
 	}

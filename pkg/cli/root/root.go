@@ -12,6 +12,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/cli/migrate"
 	"github.com/firesteel-dev/firesteel/pkg/cli/offline"
 	"github.com/firesteel-dev/firesteel/pkg/cli/see"
+	"github.com/firesteel-dev/firesteel/pkg/cli/sparkctl"
 	"github.com/firesteel-dev/firesteel/pkg/cli/submit"
 )
 
@@ -36,8 +37,11 @@ plan, lint and convert need no cluster.
 Exit codes: 0; 1 if the command failed; 2 if its command line is wrong; 3 if the
 application failed.`
 
-// New returns the root command.
+// New returns the root command, by the name under which the process was started.
 func New(o *cli.Options) *cobra.Command {
+	if o.Program == cli.Sparkctl {
+		return sparkctl.New(o)
+	}
 	root := &cobra.Command{
 		Use: cli.Plugin, Short: "Spark applications on Kubernetes", Long: long,
 		Annotations: map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl spark"},

@@ -17,31 +17,45 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/manifest"
 )
 
+// ReadManifests reads the objects of files, for none of which an error was found. namespace is that of objects that name none; explicit reports
+// whether the command line names it, so that objects must not name another one.
+func ReadManifests(o *cli.Options, names []string, namespace string, explicit bool) ([]*unstructured.Unstructured, error) {
+	s := &submitter{Options: o}
+	files, err := manifest.Files(names)
+	if err != nil {
+		return nil, err
+	}
+	var objects []*unstructured.Unstructured
+	for _, file := range files {
+		text, err := manifest.Read(file, s.In)
+		if err != nil {
+			return nil, err
+		}
+		for _, read := range manifest.Parse(text) {
+			if len(read.Duplicates) > 0 {
+				first := &read.Duplicates[0]
+				return nil, fmt.Errorf("%s:%d: %w", file, first.Line, &first.Finding)
+			}
+			object, err := s.objectOf(read, namespace, explicit)
+			if err != nil {
+				return nil, fmt.Errorf("%s:%d: %w", file, read.Line, err)
+			}
+			objects = append(objects, object)
+		}
+	}
+	return objects, nil
+}
+
 // submitManifests creates the objects of files. All are checked before the first is created.
 func (s *submitter) submitManifests(ctx context.Context) error {
 	namespace, explicit, err := s.Namespace()
 	if err != nil {
 		return err
 	}
-	files, err := manifest.Files(s.files)
-	if err != nil {
-		return err
-	}
-	var objects []*unstructured.Unstructured
-	for _, file := range files {
-		text, err := manifest.Read(file, s.In)
-		if err != nil {
-			return err
-		}
-		for _, read := range manifest.Parse(text) {
-			object, err := s.objectOf(read, namespace, explicit)
-			if err != nil {
-				return fmt.Errorf("%s:%d: %w", file, read.Line, err)
-			}
-			objects = append(objects, object)
-		}
-	}
+	objects, err := ReadManifests(s.Options, s.files, namespace, explicit)
 	switch {
+	case err != nil:
+		return err
 	case len(objects) == 0:
 		return errors.New("no file has a manifest of Spark: name one after -f")
 	case len(objects) > 1 && (s.wait || s.watch || s.logs):
@@ -79,24 +93,50 @@ func (s *submitter) objectOf(read *manifest.Manifest, namespace string, explicit
 }
 
 func (s *submitter) submitObject(ctx context.Context, object *unstructured.Unstructured) error {
-	resource, err := resourceOf(object)
+	created, err := s.createObject(ctx, object)
 	if err != nil {
 		return err
+	}
+	return s.created(ctx, created.Resource, created.Unstructured, false)
+}
+
+// Create creates an object of a manifest.
+func Create(ctx context.Context, o *cli.Options, object *unstructured.Unstructured, dryRun cli.DryRun) (*target.Found, error) {
+	return (&submitter{Options: o, dryRun: dryRun}).createObject(ctx, object)
+}
+
+// existsError reports that a name is taken, with the remedy. apierrors.IsAlreadyExists is true of it.
+type existsError struct {
+	error
+	message string
+}
+
+func (e *existsError) Error() string { return e.message }
+
+func (e *existsError) Unwrap() error { return e.error }
+
+func (s *submitter) createObject(ctx context.Context, object *unstructured.Unstructured) (*target.Found, error) {
+	resource, err := ResourceOf(object)
+	if err != nil {
+		return nil, err
 	}
 	created, err := s.create(ctx, resource, object)
 	switch {
 	case apierrors.IsAlreadyExists(err):
-		return fmt.Errorf("%s/%s exists already in the namespace %s: write another name, or generateName", resource.GroupResource(), object.GetName(), object.GetNamespace())
+		return nil, &existsError{
+			error: err, message: fmt.Sprintf("%s/%s exists already in the namespace %s: write another name, or generateName",
+				resource.GroupResource(), object.GetName(), object.GetNamespace()),
+		}
 	case target.NotServed(err):
-		return fmt.Errorf("this cluster does not serve %s of %s: apply its CustomResourceDefinition, or choose another --context", object.GetKind(), object.GetAPIVersion())
+		return nil, fmt.Errorf("this cluster does not serve %s of %s: apply its CustomResourceDefinition, or choose another --context", object.GetKind(), object.GetAPIVersion())
 	case err != nil:
-		return err
+		return nil, err
 	}
-	return s.created(ctx, resource, created, false)
+	return &target.Found{Unstructured: created, Resource: resource}, nil
 }
 
-// resourceOf returns the resource of an object of a kind that check.Decode knows.
-func resourceOf(object *unstructured.Unstructured) (schema.GroupVersionResource, error) {
+// ResourceOf returns the resource of an object of a kind that check.Decode knows.
+func ResourceOf(object *unstructured.Unstructured) (schema.GroupVersionResource, error) {
 	kind := object.GroupVersionKind()
 	for _, known := range target.Kinds {
 		if known.Group == kind.Group && known.Resource == strings.ToLower(kind.Kind)+"s" {

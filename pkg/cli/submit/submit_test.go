@@ -107,6 +107,10 @@ func TestErrorsSayWhatIsWrongAndWhatToDo(t *testing.T) {
 	if err := os.WriteFile(bad, []byte("hello\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	twice := filepath.Join(t.TempDir(), "twice.yaml")
+	if err := os.WriteFile(twice, []byte(manifest+"  mainClass: Other\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	const jar = "local:///pi.jar"
 	for _, test := range []struct {
 		args []string
@@ -129,6 +133,7 @@ func TestErrorsSayWhatIsWrongAndWhatToDo(t *testing.T) {
 		{dry("--api", "early", "--proxy-user", "u", "--class", "B", "--conf", image, jar), 1, `error: --proxy-user "u" has no field in spark-operator.k8s.io: choose another API, such as --api sparkoperator.k8s.io` + "\n"},
 		{[]string{"submit", "-f", "none.yaml"}, 1, "error: none.yaml cannot be read (no such file or directory): name a file"},
 		{[]string{"submit", "-f", bad}, 1, "error: " + bad + ":1: the manifest is no object with apiVersion and kind"},
+		{[]string{"submit", "-f", twice}, 1, "error: " + twice + ":8: spec.mainClass is set on line 5 already: remove one of them\n"},
 		{[]string{"submit", "-f", bad, jar}, 2, "error: -f names a manifest, which cannot go with options of spark-submit or an application file: leave one of them out (kubectl"},
 		{[]string{"submit", "--conf", "spark.kubernetes.authenticate.submission.oauthTokenFile=none", "--conf", image, "--class", "B", jar}, 1, "error: --conf spark.kubernetes.authenticate.submission.oauthTokenFile cannot be read ("},
 		{[]string{"submit", "--logs", "-w", jar}, 2, "error: --logs and --watch print to the same place: leave one of them out (kubectl"},
