@@ -13,7 +13,10 @@ const sparkSubmit = "spark-submit"
 
 // commandLine returns the command line of an application, and what is lost.
 func commandLine(one *input) (string, finding.List, error) {
-	if one.object == nil {
+	switch {
+	case one.submission != nil:
+		return shellLine(one.submission, one.warnings)
+	case one.object == nil:
 		return "", nil, one.refused.Err()
 	}
 	app, isApplication := one.object.(*sparkv1.SparkApplication)
@@ -23,8 +26,12 @@ func commandLine(one *input) (string, finding.List, error) {
 			Remedy: "convert an application --to apache first",
 		}
 	}
-	submission, lost := sparksubmit.FromApache(app)
-	files := sparksubmit.Files{DriverTemplate: app.Name + "-driver.yaml", ExecutorTemplate: app.Name + "-executor.yaml"}
+	return shellLine(sparksubmit.FromApache(app))
+}
+
+// shellLine returns the command line of a submission. Pod templates are files beside it.
+func shellLine(submission *sparksubmit.Submission, lost finding.List) (string, finding.List, error) {
+	files := sparksubmit.Files{DriverTemplate: submission.Name + "-driver.yaml", ExecutorTemplate: submission.Name + "-executor.yaml"}
 	for _, role := range []struct {
 		field, file string
 		template    *corev1.PodTemplateSpec

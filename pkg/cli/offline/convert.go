@@ -22,24 +22,34 @@ type conversion struct {
 	files  filenames
 	output cli.Output
 	to     string
+	// version is the version of Spark of command lines that do not tell it.
+	version string
 }
 
 func convertCommand(o *cli.Options) *cobra.Command {
 	c := &conversion{Options: o}
 	apis := strings.Join(apiNames(), ", ")
 	command := &cobra.Command{
-		Use: "convert -f FILE --to API [flags]", Short: "Rewrite manifests for another API",
+		Use: "convert -f FILE --to API [flags]", Short: "Rewrite manifests for another API, and command lines of spark-submit as manifests",
 		Long: `Rewrite applications and schedules for another API, so that they run with the same
 driver: apache is spark.apache.org, kubeflow is sparkoperator.k8s.io, and early is
 spark-operator.k8s.io. What does not carry over is named as a warning. Other objects
 stay as they are. With spark-submit it prints the command line with which Spark itself
-submits an application of spark.apache.org. Values of secrets are printed, as in the given manifest.`,
+submits an application of spark.apache.org. Values of secrets are printed, as in the given manifest.
+
+A file may also be a shell script: each command line of spark-submit in it is rewritten as
+an application. Nothing of it is run. Variables that it sets are known; others stand as they
+are written, and each is named.`,
 		Example: `  # From the Kubeflow operator's API to the Apache operator's
-  kubectl spark convert -f pi.yaml --to apache > pi-apache.yaml`,
+  kubectl spark convert -f pi.yaml --to apache > pi-apache.yaml
+
+  # From a script that calls spark-submit
+  kubectl spark convert -f submit.sh --to kubeflow`,
 		Args: cli.None,
 		RunE: func(*cobra.Command, []string) error { return c.run() },
 	}
-	c.files.addTo(command, "manifests")
+	c.files.addTo(command, "manifests or command lines of spark-submit")
+	command.Flags().StringVar(&c.version, "spark-version", "", "The version of Spark in the image of a command line. By default that of the image's tag.")
 	c.output.AddFlag(command)
 	command.Flags().StringVar(&c.to, "to", "", "The API: "+apis+", or "+sparkSubmit+" for its command line.")
 	_ = command.RegisterFlagCompletionFunc("to", cobra.FixedCompletions(append(apiNames(), sparkSubmit), cobra.ShellCompDirectiveNoFileComp)) // the flag exists
@@ -66,7 +76,7 @@ func (c *conversion) run() error {
 	if err := errors.Join(c.files.check(), c.output.Check()); err != nil {
 		return err
 	}
-	inputs, err := readInputs(c.Options, c.files, "")
+	inputs, err := readFiles(c.Options, c.files, parse)
 	if err != nil {
 		return err
 	}
@@ -120,6 +130,8 @@ func (c *conversion) convert(one *input) (*convert.Converted, finding.List, erro
 			return nil, nil, err
 		}
 		return &convert.Converted{Object: object}, nil, nil
+	case one.submission != nil:
+		return c.application(one)
 	case one.object == nil:
 		return nil, nil, one.refused.Err()
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/cli"
 	"github.com/firesteel-dev/firesteel/pkg/finding"
 	"github.com/firesteel-dev/firesteel/pkg/manifest"
+	"github.com/firesteel-dev/firesteel/pkg/sparksubmit"
 )
 
 // filenames is the flag -f.
@@ -42,13 +43,16 @@ type input struct {
 	file string
 	// object is the object, in the namespace of the command line if it names none. It is nil if refused is set.
 	object check.Object
-	// refused is why it is no object.
+	// submission is what a command line of spark-submit submits, which stands in the place of an object. warnings are about it.
+	submission *sparksubmit.Submission
+	warnings   finding.List
+	// refused is why it is neither.
 	refused finding.List
 }
 
 // foreign reports whether an object is of a group that is not Firesteel's, such as a ConfigMap in the same file.
 func (i *input) foreign() bool {
-	if i.Problem != nil {
+	if i.Problem != nil || i.submission != nil {
 		return false
 	}
 	given := i.Header.GroupVersionKind()
@@ -98,7 +102,12 @@ func (i *input) printError(o *cli.Options, f manifest.Located) {
 var errNoManifest = errors.New("no file has a manifest of Spark: name one after -f")
 
 // readInputs reads all files in their order. namespace is that of objects that name none.
-func readInputs(o *cli.Options, names filenames, namespace string) (inputs []*input, err error) {
+func readInputs(o *cli.Options, names filenames, namespace string) ([]*input, error) {
+	return readFiles(o, names, func(file string, text []byte) []*input { return manifests(file, text, namespace) })
+}
+
+// readFiles reads all files in their order, as a function parses them.
+func readFiles(o *cli.Options, names filenames, parse func(file string, text []byte) []*input) (inputs []*input, err error) {
 	files, err := manifest.Files(names)
 	if err != nil {
 		return nil, err
@@ -109,18 +118,25 @@ func readInputs(o *cli.Options, names filenames, namespace string) (inputs []*in
 		if err != nil {
 			return err
 		}
-		for _, object := range manifest.Parse(text) {
-			read[i] = append(read[i], newInput(files[i], object, namespace))
+		name := files[i]
+		if name == manifest.Stdin {
+			name = "<stdin>"
 		}
+		read[i] = parse(name, text)
 		return nil
 	})
 	return slices.Concat(read...), err
 }
 
-func newInput(file string, read *manifest.Manifest, namespace string) *input {
-	if file == manifest.Stdin {
-		file = "<stdin>"
+// manifests returns the objects of a file.
+func manifests(file string, text []byte, namespace string) (inputs []*input) {
+	for _, object := range manifest.Parse(text) {
+		inputs = append(inputs, newInput(file, object, namespace))
 	}
+	return inputs
+}
+
+func newInput(file string, read *manifest.Manifest, namespace string) *input {
 	one := &input{Manifest: read, file: file}
 	if read.Problem != nil {
 		one.refused = finding.List{*read.Problem}

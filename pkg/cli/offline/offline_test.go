@@ -52,6 +52,10 @@ func TestGoldenOutput(t *testing.T) {
 		"convert-early-apache":     {[]string{"convert", "-f", "testdata/fine/early.yaml", "--to", "apache"}, 0},
 		"convert-apache-line":      {[]string{"convert", "-f", "testdata/fine/apache.yaml", "--to", "spark-submit"}, 0},
 		"convert-kubeflow-line":    {[]string{"convert", "-f", "testdata/fine/kubeflow.yaml", "--to", "spark-submit"}, 1},
+		"convert-script-apache":    {[]string{"convert", "-f", "testdata/submit.sh", "--to", "apache"}, 1},
+		"convert-script-kubeflow":  {[]string{"convert", "-f", "testdata/submit.sh", "--to", "kubeflow"}, 1},
+		"convert-script-early":     {[]string{"convert", "-f", "testdata/submit.sh", "--to", "early", "--spark-version", "4.0.1"}, 1},
+		"convert-script-lines":     {[]string{"convert", "-f", "testdata/submit.sh", "--to", "spark-submit"}, 1},
 		"convert-schedules":        {[]string{"convert", "-f", "testdata/fine/schedule.yaml", "--to", "kubeflow"}, 0},
 		"convert-refused":          {[]string{"convert", "-f", "testdata/broken.yaml", "--to", "early"}, 1},
 		"convert-secrets-in-clear": {[]string{"convert", "-f", "testdata/secrets.yaml", "--to", "kubeflow"}, 0},
@@ -114,6 +118,30 @@ func TestMistakesOfCommandLinesHaveARemedy(t *testing.T) {
 		code, _, errOut := run(t, "", test.args...)
 		if code != test.code || !strings.Contains(errOut, test.want) || strings.Count(errOut, "\n") != 1 {
 			t.Errorf("%s: it exits with %d and %q, want %d and %q", name, code, errOut, test.code, test.want)
+		}
+	}
+}
+
+func TestACommandLineIsReadFromTheStandardInput(t *testing.T) {
+	const line = "spark-submit --class A --conf spark.kubernetes.container.image=spark:4.1.0 --name a local:///a.jar 1 2"
+	code, out, errOut := run(t, line, "convert", "-f", "-", "--to", "apache")
+	if code != 0 || errOut != "" || !strings.Contains(out, "  driverArgs:\n  - \"1\"\n  - \"2\"\n") {
+		t.Errorf("it exits with %d and prints %q and %q", code, out, errOut)
+	}
+	code, again, errOut := run(t, out, "convert", "-f", "-", "--to", "spark-submit")
+	if code != 0 {
+		t.Errorf("it exits with %d: %s", code, errOut)
+	}
+	if code, twice, _ := run(t, again, "convert", "-f", "-", "--to", "apache"); code != 0 || twice != out {
+		t.Errorf("there and back it is\n%s\nand was\n%s", twice, out)
+	}
+	for script, want := range map[string]string{
+		"spark-submit --class A local:///a.jar": "<stdin>:1:1: error: the version of Spark in the image is not known: write --spark-version, such as --spark-version 4.1.0\n",
+		"\nspark-submit 'a":                     "<stdin>:2:1: error: a single quote is not closed: close it\n",
+		"echo spark-submit":                     "<stdin>:1:1: error: the manifest is no object with apiVersion and kind",
+	} {
+		if code, _, errOut := run(t, script, "convert", "-f", "-", "--to", "apache"); code != 1 || !strings.HasPrefix(errOut, want) {
+			t.Errorf("%q: it exits with %d and prints %q", script, code, errOut)
 		}
 	}
 }

@@ -35,6 +35,12 @@ var apis = []api{
 	{convert.Early, "spark-operator.k8s.io", (*sparksubmit.Submission).Early},
 }
 
+// Manifest returns a submission as an application of an API, with the name of the object, and what the API cannot express.
+func Manifest(submission *sparksubmit.Submission, of convert.API, name, namespace string) (sparksubmit.Object, finding.List) {
+	at := slices.IndexFunc(apis, func(known api) bool { return known.name == of })
+	return apis[at].manifest(submission, name, namespace)
+}
+
 func apiNames() (names []string) {
 	for _, known := range apis {
 		names = append(names, string(known.name))

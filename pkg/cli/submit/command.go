@@ -121,7 +121,7 @@ func (s *submitter) run(command *cobra.Command, args []string) error {
 		}
 		return s.submitManifests(command.Context())
 	}
-	submission, found := line.Resolve(s.sources())
+	submission, found := line.Resolve(Sources(os.Getenv))
 	if err := s.report(found); err != nil {
 		return err
 	}
@@ -206,9 +206,9 @@ func complete(_ *cobra.Command, _ []string, begun string) ([]cobra.Completion, c
 	return all, cobra.ShellCompDirectiveNoFileComp
 }
 
-// sources are the files and the environment of this process.
-func (s *submitter) sources() sparksubmit.Sources {
-	return sparksubmit.Sources{Environment: os.Getenv, ReadFile: readFile, ReadFolder: readFolder}
+// Sources are the files of this machine, and an environment.
+func Sources(environment func(name string) string) sparksubmit.Sources {
+	return sparksubmit.Sources{Environment: environment, ReadFile: readFile, ReadFolder: readFolder}
 }
 
 // readFolder returns the names of the files in a folder. Kubernetes mounts them as links.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -28,6 +29,9 @@ const (
 	suffixLength = 5
 )
 
+// ErrNoVersion reports that a command line does not tell the version of Spark.
+var ErrNoVersion = errors.New("the version of Spark in the image is not known: write --spark-version, such as --spark-version 4.1.0")
+
 // submit creates the application of a command line.
 func (s *submitter) submit(ctx context.Context, submission *sparksubmit.Submission) error {
 	namespace, _, err := s.Namespace()
@@ -38,7 +42,7 @@ func (s *submitter) submit(ctx context.Context, submission *sparksubmit.Submissi
 		submission.SparkVersion = s.sparkVersion
 	}
 	if submission.SparkVersion == "" {
-		return errors.New("the version of Spark in the image is not known: write --spark-version, such as --spark-version 4.1.0")
+		return ErrNoVersion
 	}
 	api, resource, err := s.chooseAPI()
 	if err != nil {
@@ -91,7 +95,7 @@ func (s *submitter) manifest(
 	if err != nil {
 		return nil, nil, err
 	}
-	return object, append(found, submission.Located(s.examine(decoded))...), nil
+	return object, append(found, submission.Located(Examine(decoded, s.Now()))...), nil
 }
 
 // settings are those by which a submission is judged: the defaults of a release. Which account drivers get if the application names none is
@@ -104,9 +108,9 @@ func settings() *config.Config {
 
 const anyAccount = "default"
 
-// examine returns what is found about an object. What depends on the settings of the cluster is found by its operator.
-func (s *submitter) examine(object check.Object) finding.List {
-	found, _ := check.Examine(object, settings(), s.Now(), check.AsBuilt)
+// Examine returns what is found about an object. What depends on the settings of the cluster is found by its operator.
+func Examine(object check.Object, now time.Time) finding.List {
+	found, _ := check.Examine(object, settings(), now, check.AsBuilt)
 	return found
 }
 

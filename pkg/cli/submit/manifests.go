@@ -89,7 +89,7 @@ func (s *submitter) objectOf(read *manifest.Manifest, namespace string, explicit
 		return nil, err
 	}
 	object.SetNamespace(decoded.GetNamespace())
-	return object, s.report(s.examine(decoded))
+	return object, s.report(Examine(decoded, s.Now()))
 }
 
 func (s *submitter) submitObject(ctx context.Context, object *unstructured.Unstructured) error {

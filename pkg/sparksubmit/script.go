@@ -1,0 +1,305 @@
+package sparksubmit
+
+import (
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Command is a command line of spark-submit in a shell script.
+type Command struct {
+	// Line is the line on which it begins, from 1.
+	Line      int
+	Arguments []string
+	// Unknown are the expansions whose value only the run of the script has. The arguments hold them as they are written.
+	Unknown []string
+	// Defaults are the expansions of variables that the script does not set. The arguments hold the defaults that they name.
+	Defaults []string
+	// Environment are the variables that the script sets for it.
+	Environment map[string]string
+}
+
+// Commands returns the command lines of spark-submit in a script for a POSIX shell or bash. Nothing is executed: variables are known if the
+// script sets them to texts, and not within a condition or a loop.
+func Commands(script string) ([]Command, error) {
+	s := &shell{text: strings.ReplaceAll(script, "\r\n", "\n"), line: 1, names: &names{values: map[string]word{}, exported: map[string]bool{}}}
+	if err := s.run(); err != nil {
+		return nil, err
+	}
+	return s.found, nil
+}
+
+const (
+	program = "spark-submit"
+	// maxNested bounds how deep scripts are within words of scripts.
+	maxNested = 8
+	// maxExpanded bounds what all words of a script are expanded to: a variable can hold itself many times.
+	maxExpanded = 16 << 20
+)
+
+// names are the variables of a script. Scripts within it share them.
+type names struct {
+	values   map[string]word
+	exported map[string]bool
+	expanded int
+}
+
+// shell reads a script.
+type shell struct {
+	*names
+	text     string
+	at, line int
+	// compound is how many conditions and loops are open.
+	compound, nested int
+	// words are those of the statement, and documents the ends of documents that follow its line.
+	words     []word
+	documents []string
+	found     []Command
+}
+
+func (s *shell) run() error {
+	for s.at < len(s.text) {
+		if err := s.step(); err != nil {
+			return err
+		}
+	}
+	return s.end()
+}
+
+// step reads a word, a separator of statements, or what is between them.
+func (s *shell) step() error {
+	switch c := s.text[s.at]; {
+	case c == '\n':
+		s.skip(1)
+		s.skipDocuments()
+		return s.end()
+	case c == ' ' || c == '\t' || c == '\r':
+		s.skip(1)
+	case strings.HasPrefix(s.text[s.at:], "\\\n"):
+		s.skip(2)
+	case c == '#':
+		s.skip(len(s.until("\n")))
+	case c == '<' || c == '>' || strings.HasPrefix(s.text[s.at:], "&>"):
+		return s.redirect()
+	case strings.ContainsRune(";&|()", rune(c)):
+		s.skip(1)
+		return s.end()
+	default:
+		w, err := s.word()
+		if err != nil {
+			return err
+		}
+		s.words = append(s.words, w)
+	}
+	return nil
+}
+
+// skip goes on by some bytes.
+func (s *shell) skip(count int) {
+	count = min(count, len(s.text)-s.at)
+	s.line += strings.Count(s.text[s.at:s.at+count], "\n")
+	s.at += count
+}
+
+// until returns the text before the next mark, or all that is left.
+func (s *shell) until(mark string) string {
+	text, _, _ := strings.Cut(s.text[s.at:], mark)
+	return text
+}
+
+// redirect skips a redirection with its file. The number before it is no word of the statement.
+func (s *shell) redirect() error {
+	if last := len(s.words) - 1; last >= 0 && s.words[last].end == s.at && isNumber.MatchString(s.words[last].raw) {
+		s.words = s.words[:last]
+	}
+	operator := redirection.FindString(s.text[s.at:])
+	s.skip(len(operator))
+	if strings.HasSuffix(operator, "&-") { // closes a file
+		return nil
+	}
+	if strings.HasPrefix(s.text[s.at:], "(") { // a process in the place of a file
+		inner, err := s.balanced('(', ')')
+		if err != nil {
+			return err
+		}
+		return s.nest(inner)
+	}
+	for s.at < len(s.text) && (s.text[s.at] == ' ' || s.text[s.at] == '\t') {
+		s.skip(1)
+	}
+	file, err := s.word()
+	if err == nil && (operator == "<<" || operator == "<<-") {
+		s.documents = append(s.documents, file.text)
+	}
+	return err
+}
+
+var (
+	isNumber    = regexp.MustCompile(`^[0-9]+$`)
+	redirection = regexp.MustCompile(`^(&>>?|<<<|<<-?|<>|>\||[<>]&-?|>>?|<)`)
+)
+
+// skipDocuments skips the documents that follow a line.
+func (s *shell) skipDocuments() {
+	for _, end := range s.documents {
+		for s.at < len(s.text) {
+			line := s.until("\n")
+			s.skip(len(line) + 1)
+			if strings.TrimLeft(line, "\t") == end {
+				break
+			}
+		}
+	}
+	s.documents = nil
+}
+
+// end ends a statement.
+func (s *shell) end() error {
+	words := s.words
+	s.words = nil
+	for len(words) > 0 {
+		change, keyword := keywords[words[0].raw]
+		if !keyword {
+			break
+		}
+		s.compound += change
+		words = words[1:]
+	}
+	assigned := 0
+	for assigned < len(words) && words[assigned].assigns() {
+		assigned++
+	}
+	switch {
+	case len(words) == 0:
+		return nil
+	case assigned == len(words):
+		s.assign(words, false)
+		return nil
+	case declarations[words[assigned].raw]:
+		s.assign(words[assigned+1:], words[assigned].raw == "export" || slices.ContainsFunc(words, func(w word) bool { return w.raw == "-x" }))
+		return nil
+	default:
+		return s.command(words[:assigned], words[assigned:])
+	}
+}
+
+// keywords begin a statement, and stand before its command. Their values are by how much they nest conditions and loops.
+var keywords = map[string]int{
+	"if": 1, "while": 1, "until": 1, "for": 1, "select": 1, "case": 1, "fi": -1, "done": -1, "esac": -1,
+	"then": 0, "else": 0, "elif": 0, "do": 0, "!": 0, "{": 0, "}": 0, "time": 0,
+}
+
+// declarations are commands that set variables.
+var declarations = map[string]bool{"export": true, "readonly": true, "local": true, "declare": true, "typeset": true}
+
+// assign sets variables. What is set within a condition or a loop is not known after it.
+func (s *shell) assign(words []word, exported bool) {
+	for _, w := range words {
+		name, value := w.assignment()
+		if name == "" {
+			name = w.raw
+		} else {
+			if s.compound > 0 {
+				value = unknownWord("$" + name)
+			}
+			if strings.HasSuffix(name, "+") {
+				name = strings.TrimSuffix(name, "+")
+				value = s.values[name].joined(value)
+			}
+			s.values[name] = value
+		}
+		if exported {
+			s.exported[name] = true
+		}
+	}
+}
+
+// command looks for spark-submit in a statement. It may stand after programs that run it.
+func (s *shell) command(assigned, words []word) error {
+	if notRun[path.Base(words[0].text)] {
+		return nil
+	}
+	at := slices.IndexFunc(words, func(w word) bool { return len(w.fields) == 1 && path.Base(w.text) == program })
+	if at < 0 {
+		for _, w := range words {
+			if strings.Contains(w.text, program) && strings.ContainsAny(w.text, " \t\n") {
+				if err := s.nest(w.text); err != nil { // sh -c, ssh
+					return err
+				}
+			}
+		}
+		return nil
+	}
+	found := Command{Line: words[at].line, Environment: s.environment(assigned)}
+	for _, w := range words[at+1:] {
+		found.Arguments = append(found.Arguments, w.fields...)
+		found.Unknown = append(found.Unknown, w.unknown...)
+		found.Defaults = append(found.Defaults, w.defaults...)
+	}
+	found.Unknown, found.Defaults = once(found.Unknown), once(found.Defaults)
+	s.found = append(s.found, found)
+	return nil
+}
+
+// notRun are commands that do not run what their arguments name.
+var notRun = map[string]bool{
+	"echo": true, "printf": true, "which": true, "type": true, "hash": true, "alias": true, "unset": true, "test": true, "[": true, "[[": true, "cat": true,
+	"cp": true, "ln": true, "ls": true, "rm": true, "chmod": true, "grep": true, "source": true, ".": true, "set": true, "command": true,
+}
+
+// environment returns the variables that a command gets of the script, as far as they are known.
+func (s *shell) environment(assigned []word) map[string]string {
+	all := map[string]string{}
+	for name := range s.exported {
+		if value, set := s.values[name]; set && len(value.unknown) == 0 {
+			all[name] = value.text
+		}
+	}
+	for _, w := range assigned {
+		if name, value := w.assignment(); len(value.unknown) == 0 {
+			all[name] = value.text
+		}
+	}
+	return all
+}
+
+// nest reads a script within a word.
+func (s *shell) nest(text string) error {
+	if s.nested == maxNested || !strings.Contains(text, program) {
+		return nil
+	}
+	inner := &shell{names: s.names, text: text, line: s.line - strings.Count(text, "\n"), nested: s.nested + 1, compound: s.compound}
+	if err := inner.run(); err != nil {
+		return err
+	}
+	s.found = append(s.found, inner.found...)
+	return nil
+}
+
+// once leaves the first of equal texts.
+func once(texts []string) []string {
+	seen := map[string]bool{}
+	return slices.DeleteFunc(texts, func(text string) bool {
+		before := seen[text]
+		seen[text] = true
+		return before
+	})
+}
+
+// errorAt returns an error with its line.
+func (s *shell) errorAt(line int, message string) error {
+	return &ScriptError{Line: line, message: message}
+}
+
+// ScriptError reports that a script cannot be read.
+type ScriptError struct {
+	Line    int
+	message string
+}
+
+func (e *ScriptError) Error() string { return fmt.Sprintf("line %d: %s", e.Line, e.message) }
+
+// Message is the error without its line.
+func (e *ScriptError) Message() string { return e.message }

@@ -1,0 +1,402 @@
+package sparksubmit
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// word is a word of a script.
+type word struct {
+	// raw is how it is written.
+	raw       string
+	line, end int
+	// text is what it is expanded to, and fields are the arguments that it becomes: none, one or several.
+	text   string
+	fields []string
+	// list reports whether it is the value of an array.
+	list              bool
+	unknown, defaults []string
+}
+
+// builder makes a word of its parts.
+type builder struct {
+	word
+	whole []byte
+	parts [][]byte
+	// open reports whether the last field goes on.
+	open bool
+}
+
+// unknownWord is an expansion that is not known.
+func unknownWord(raw string) word {
+	return word{text: raw, fields: []string{raw}, unknown: []string{raw}}
+}
+
+// literal adds a text as it is. What no command line can hold is left out.
+func (b *builder) literal(text string) {
+	b.append(text)
+	b.toField(text)
+}
+
+func (b *builder) append(text string) {
+	b.whole = append(b.whole, text[:min(len(text), maxExpanded+1-len(b.whole))]...)
+}
+
+// toField adds a text to the last field, or to a new one.
+func (b *builder) toField(text string) {
+	if !b.open {
+		b.parts, b.open = append(b.parts, nil), true
+	}
+	if last := len(b.parts) - 1; len(b.whole) <= maxExpanded {
+		b.parts[last] = append(b.parts[last], text...)
+	}
+}
+
+// add adds the value of an expansion. Between quotes it is one text, or else blanks divide it.
+func (b *builder) add(value word, quoted bool) {
+	b.unknown, b.defaults = append(b.unknown, value.unknown...), append(b.defaults, value.defaults...)
+	switch {
+	case value.list:
+		b.append(value.text)
+		for i, field := range value.fields {
+			b.open = b.open && i == 0
+			b.toField(field)
+		}
+	case quoted || len(value.unknown) > 0:
+		b.literal(value.text)
+	default:
+		b.append(value.text)
+		for i, field := range strings.FieldsFunc(value.text, isBlank) {
+			b.open = b.open && i == 0 && !isBlank(rune(value.text[0]))
+			b.toField(field)
+		}
+		b.open = b.open && value.text != "" && !isBlank(rune(value.text[len(value.text)-1]))
+	}
+}
+
+// built returns the word.
+func (b *builder) built() word {
+	w := b.word
+	w.text = string(b.whole)
+	for _, part := range b.parts {
+		w.fields = append(w.fields, string(part))
+	}
+	return w
+}
+
+func isBlank(r rune) bool { return r == ' ' || r == '\t' || r == '\n' }
+
+var assignment = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]*\+?)=`)
+
+// assigns reports whether the word sets a variable.
+func (w word) assigns() bool { return assignment.MatchString(w.raw) }
+
+// assignment returns the name, with a plus if the value is added to it, and the value; an empty name if the word sets no variable.
+func (w word) assignment() (name string, value word) {
+	parts := assignment.FindStringSubmatch(w.raw)
+	if parts == nil {
+		return "", word{}
+	}
+	value = word{text: strings.TrimPrefix(w.text, parts[0]), unknown: w.unknown, defaults: w.defaults, list: w.list}
+	if value.fields = []string{value.text}; w.list {
+		value.fields = w.fields
+	}
+	return parts[1], value
+}
+
+// joined returns a value with another one added to it.
+func (w word) joined(more word) word {
+	sum := word{text: w.text + more.text, list: w.list || more.list, unknown: slices.Concat(w.unknown, more.unknown), defaults: slices.Concat(w.defaults, more.defaults)}
+	if sum.fields = []string{sum.text}; sum.list {
+		sum.fields = slices.Concat(w.fields, more.fields)
+	}
+	return sum
+}
+
+// blanks and operators end a word.
+const ends = " \t\n;&|()<>"
+
+// word reads a word.
+func (s *shell) word() (word, error) {
+	b := &builder{word: word{line: s.line}}
+	begin := s.at
+	for s.at < len(s.text) && !strings.ContainsRune(ends, rune(s.text[s.at])) {
+		if err := s.part(b); err != nil {
+			return b.word, err
+		}
+	}
+	b.raw = s.text[begin:s.at]
+	w := b.built()
+	if strings.HasPrefix(s.text[s.at:], "(") && strings.HasSuffix(w.raw, "=") && w.assigns() {
+		if err := s.list(&w); err != nil {
+			return w, err
+		}
+	}
+	w.end = s.at
+	if s.expanded += len(w.text); s.expanded > maxExpanded {
+		return w, s.errorAt(w.line, "its variables hold more than any command line: write what it submits as a line of its own")
+	}
+	return w, nil
+}
+
+// list reads the value of an array: (a "b c").
+func (s *shell) list(w *word) error {
+	line := s.line
+	inner, err := s.balanced('(', ')')
+	if err != nil {
+		return err
+	}
+	elements := &shell{names: s.names, text: inner, line: line, nested: s.nested}
+	w.list, w.fields = true, nil
+	for elements.at < len(inner) {
+		switch c := inner[elements.at]; {
+		case c == '#':
+			elements.skip(len(elements.until("\n")))
+		case isBlank(rune(c)):
+			elements.skip(1)
+		case strings.HasPrefix(inner[elements.at:], "\\\n"):
+			elements.skip(2)
+		case strings.ContainsRune(ends, rune(c)):
+			return s.errorAt(elements.line, "the value of an array cannot be read: write it as words")
+		default:
+			element, err := elements.word()
+			if err != nil {
+				return err
+			}
+			w.fields = append(w.fields, element.fields...)
+			w.unknown, w.defaults = append(w.unknown, element.unknown...), append(w.defaults, element.defaults...)
+		}
+	}
+	w.text += strings.Join(w.fields, " ")
+	return nil
+}
+
+// part reads a part of a word: a text, a quoted one, or an expansion.
+func (s *shell) part(w *builder) error {
+	rest := s.text[s.at:]
+	switch c := rest[0]; {
+	case strings.HasPrefix(rest, "\\\n"):
+		s.skip(2)
+	case c == '\\':
+		w.literal(rest[1:min(2, len(rest))])
+		s.skip(2)
+	case c == '\'':
+		text, err := s.quoted()
+		if err != nil {
+			return err
+		}
+		w.literal(text)
+	case c == '"':
+		return s.doubleQuoted(w)
+	case strings.HasPrefix(rest, "$'"):
+		s.skip(1)
+		text, err := s.quoted()
+		if err != nil {
+			return err
+		}
+		w.literal(escapes.Replace(text))
+	case strings.HasPrefix(rest, `$"`):
+		s.skip(1)
+		return s.doubleQuoted(w)
+	case c == '$' || c == '`':
+		return s.expansion(w, false)
+	default:
+		text := before(rest, "\\'\"$`"+ends)
+		w.literal(text)
+		s.skip(len(text))
+	}
+	return nil
+}
+
+// before returns what is before the first of some characters, of which the text does not begin with any.
+func before(text, marks string) string {
+	if end := strings.IndexAny(text, marks); end > 0 {
+		return text[:end]
+	}
+	return text
+}
+
+// escapes are those of $'...' that command lines have.
+var escapes = strings.NewReplacer(`\\`, `\`, `\n`, "\n", `\t`, "\t", `\"`, `"`)
+
+// quoted reads a text between single quotes.
+func (s *shell) quoted() (string, error) {
+	text, _, closed := strings.Cut(s.text[s.at+1:], "'")
+	if !closed {
+		return "", s.errorAt(s.line, "a single quote is not closed: close it")
+	}
+	s.skip(len(text) + 2)
+	return text, nil
+}
+
+// doubleQuoted reads a text between double quotes.
+func (s *shell) doubleQuoted(w *builder) error {
+	line := s.line
+	s.skip(1)
+	w.literal("")
+	for s.at < len(s.text) {
+		rest := s.text[s.at:]
+		switch c := rest[0]; {
+		case c == '"':
+			s.skip(1)
+			return nil
+		case strings.HasPrefix(rest, "\\\n"):
+			s.skip(2)
+		case c == '\\' && len(rest) > 1 && strings.ContainsRune("$`\"\\", rune(rest[1])):
+			w.literal(rest[1:2])
+			s.skip(2)
+		case c == '$' || c == '`':
+			if err := s.expansion(w, true); err != nil {
+				return err
+			}
+		case c == '\\':
+			w.literal(rest[:1])
+			s.skip(1)
+		default:
+			text := before(rest, "\"\\$`")
+			w.literal(text)
+			s.skip(len(text))
+		}
+	}
+	return s.errorAt(line, "a double quote is not closed: close it")
+}
+
+var (
+	variable  = regexp.MustCompile(`^\$([A-Za-z_][A-Za-z0-9_]*)`)
+	parameter = regexp.MustCompile(`^\$[0-9@*#?$!-]`)
+	// braced matches a name, the elements of an array, and a default.
+	braced = regexp.MustCompile(`(?s)^([A-Za-z_][A-Za-z0-9_]*)(\[[@*]\])?(?::?[-=](.*))?$`)
+)
+
+// expansion reads what begins with a dollar or a backquote.
+func (s *shell) expansion(w *builder, quoted bool) error {
+	rest := s.text[s.at:]
+	begin, line := s.at, s.line
+	switch {
+	case strings.HasPrefix(rest, "$("), rest[0] == '`':
+		inner, err := s.substitution()
+		if err != nil {
+			return err
+		}
+		w.add(unknownWord(s.text[begin:s.at]), quoted)
+		return s.nest(inner)
+	case strings.HasPrefix(rest, "${"):
+		s.skip(1)
+		inner, err := s.balanced('{', '}')
+		if err != nil {
+			return err
+		}
+		value, err := s.braced(inner, line)
+		w.add(value, quoted)
+		return err
+	}
+	if found := variable.FindStringSubmatch(rest); found != nil {
+		s.skip(len(found[0]))
+		value, set := s.values[found[1]]
+		if !set {
+			value = unknownWord(found[0])
+		}
+		w.add(value.first(), quoted)
+		return nil
+	}
+	if found := parameter.FindString(rest); found != "" {
+		s.skip(len(found))
+		w.add(unknownWord(found), quoted)
+		return nil
+	}
+	w.literal("$")
+	s.skip(1)
+	return nil
+}
+
+// braced returns the value of ${inner}.
+func (s *shell) braced(inner string, line int) (word, error) {
+	raw := "${" + inner + "}"
+	parts := braced.FindStringSubmatch(inner)
+	if parts == nil {
+		return unknownWord(raw), nil
+	}
+	if value, set := s.values[parts[1]]; set {
+		if parts[2] == "" {
+			value = value.first()
+		}
+		return value, nil
+	}
+	if len(inner) == len(parts[1])+len(parts[2]) || s.nested == maxNested {
+		return unknownWord(raw), nil
+	}
+	return s.defaulted(raw, parts[3], line)
+}
+
+// defaulted returns the default of ${NAME:-default}.
+func (s *shell) defaulted(raw, text string, line int) (word, error) {
+	inner, b := &shell{names: s.names, text: text, line: line, nested: s.nested + 1}, &builder{}
+	for inner.at < len(text) {
+		if strings.ContainsRune(ends, rune(text[inner.at])) {
+			b.literal(text[inner.at : inner.at+1])
+			inner.skip(1)
+		} else if err := inner.part(b); err != nil {
+			return word{}, err
+		}
+	}
+	value := b.built()
+	value.fields = []string{value.text}
+	value.defaults = append(value.defaults, raw)
+	return value, nil
+}
+
+// first returns the first element of an array, or else the value itself.
+func (w word) first() word {
+	if w.list {
+		w.list, w.text = false, ""
+		if len(w.fields) > 0 {
+			w.text = w.fields[0]
+		}
+	}
+	return w
+}
+
+// substitution reads a command whose output is a part of a word, and returns it.
+func (s *shell) substitution() (string, error) {
+	if s.text[s.at] == '$' {
+		s.skip(1)
+		return s.balanced('(', ')')
+	}
+	line := s.line
+	for at := s.at + 1; at < len(s.text); at++ {
+		switch s.text[at] {
+		case '\\':
+			at++
+		case '`':
+			inner := s.text[s.at+1 : at]
+			s.skip(at + 1 - s.at)
+			return inner, nil
+		}
+	}
+	return "", s.errorAt(line, "a backquote is not closed: close it")
+}
+
+// balanced reads what is between a bracket and its end, with the brackets and quotes within.
+func (s *shell) balanced(begin, end byte) (string, error) {
+	depth, line := 0, s.line
+	for at := s.at; at < len(s.text); at++ {
+		switch s.text[at] {
+		case '\\':
+			at++
+		case '\'':
+			if closing := strings.IndexByte(s.text[at+1:], '\''); closing >= 0 && end == ')' {
+				at += closing + 1
+			}
+		case begin:
+			depth++
+		case end:
+			if depth--; depth == 0 {
+				inner := s.text[s.at+1 : at]
+				s.skip(at + 1 - s.at)
+				return inner, nil
+			}
+		}
+	}
+	return "", s.errorAt(line, "a bracket is not closed: close it")
+}
