@@ -60,7 +60,7 @@ func server(t *testing.T) *dynamicfake.FakeDynamicClient {
 		}
 		objects = append(objects, u)
 	}
-	const recorded = 11
+	const recorded = 12
 	if len(objects) != recorded {
 		t.Fatalf("there are %d objects", len(objects))
 	}
@@ -113,7 +113,7 @@ func writes(client *dynamicfake.FakeDynamicClient) string {
 // lines are the command lines of the golden file. Each runs on a server of its own.
 var lines = []string{
 	"suspend running", "suspend finished", "suspend legacy", "suspend legacy --dry-run", "suspend held", "suspend standalone", "suspend nightly", "suspend first",
-	"stop running --reason=late", "stop running --dry-run", "stop held", "stop held --dry-run=server", "stop finished", "stop legacy", "stop mine", "stop stopped", "stop nightly", "stop absent", "stop",
+	"stop running --reason=late", "stop running --dry-run", "stop held", "stop held --dry-run=server", "stop finished", "stop legacy", "stop mine", "stop stopped", "stop garbled", "stop nightly", "stop absent", "stop",
 	"resume held", "resume running", "resume legacy", "suspend absent", "suspend", "suspend running legacy", "suspend running --dry-run=maybe",
 	"rerun running --dry-run -o yaml --set driver.memory=4g --set driver.memoryOverhead=2g --set image=spark:4 --set mainClass=Main",
 	"rerun legacy --dry-run -o yaml --set driver.memory=4g --set executor.instances=3 --set image=spark:4 --set sparkConf.spark.sql.shuffle.partitions=8",

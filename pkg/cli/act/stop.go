@@ -61,6 +61,8 @@ func (s *stopOptions) run(ctx context.Context, name string) error {
 		return nil
 	case dialect.FollowsUserDriver(app):
 		return fmt.Errorf("the user started the driver of %s, and Firesteel does not stop it: kubectl delete pod %s -n %s ends it", found.Reference(), o.DriverPod, o.Namespace())
+	case app.GetUndecodable() != "":
+		return fmt.Errorf("the spec of %s cannot be decoded, and Firesteel leaves what it runs: correct the spec first, or %s ends it", found.Reference(), c.suggest("delete", name))
 	case o.Inherited:
 		return fmt.Errorf("another operator runs %s, and knows no stop: %s ends it", found.Reference(), c.suggest("delete", name))
 	case dialect.IsStopped(app):

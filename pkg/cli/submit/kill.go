@@ -3,7 +3,6 @@ package submit
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
@@ -97,9 +96,11 @@ func (s *submitter) applicationOf(ctx context.Context, pod *corev1.Pod) (*target
 		if err != nil {
 			return nil, err
 		}
-		if o, err := overview.Read(found.Unstructured); err != nil {
+		o, err := overview.Read(found.Unstructured)
+		if err != nil {
 			return nil, err
-		} else if runs(o, pod) {
+		}
+		if runs(o, pod) {
 			return found, nil
 		}
 	}
@@ -113,18 +114,14 @@ func nameOfApplication(group string, pod *corev1.Pod) string {
 			return owner.Name
 		}
 	}
-	at := slices.IndexFunc(applications.APIs(), func(api *dialect.API) bool { return api.Group == group })
-	if at < 0 {
-		return ""
-	}
-	return pod.Labels[applications.APIs()[at].LabelApplication]
+	return pod.Labels[applications.All(nil)[group].LabelApplication]
 }
 
 // runs reports whether Firesteel runs a driver Pod for an application.
 func runs(o *overview.Object, pod *corev1.Pod) bool {
 	app := o.Typed.(dialect.Application)
 	switch {
-	case o.Inherited, o.Over(), dialect.FollowsUserDriver(app):
+	case o.Inherited, o.Over(), dialect.FollowsUserDriver(app), app.GetUndecodable() != "":
 		return false
 	case o.Record != nil && o.Record.Launch != nil && o.Record.Launch.DriverUID != "":
 		return o.Record.Launch.DriverUID == pod.UID
