@@ -2,6 +2,7 @@ package integration
 
 import (
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -18,6 +19,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/diagnosis/why"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/outbox"
+	"github.com/firesteel-dev/firesteel/test/harness/sink"
 )
 
 // setStop sets the annotation, or removes it with the value null.
@@ -95,6 +97,22 @@ func TestStopOfEachStateOfAnApacheApplication(t *testing.T) {
 	stopped("running", 0, 1)
 }
 
+// An application that ends before its launch was not fenced, which gives others their finalizer.
+func TestStopBeforeTheLaunchIsDeliveredBeforeADeletion(t *testing.T) {
+	t.Parallel()
+	s := newEnv(t).sharesController()
+	s.sink.SetAnswer(s.ns, always(http.StatusServiceUnavailable))
+	app := s.create(App("pi").Annotation(dialect.AnnotationStop, "late"))
+	s.untilState("pi", "ResourceReleased")
+	s.delete("pi")
+	if s.get("pi").DeletionTimestamp == nil {
+		t.Error("it is not deleted")
+	}
+	s.sink.SetAnswer(s.ns, sink.Accept)
+	s.untilPublished(app, words("Submitted Failed ResourceReleased")...)
+	untilGone(s, s.apps(), "pi")
+}
+
 // Anybody who may edit an application may write anything into the annotation.
 func TestStopWithAHostileReasonEndsTheApplicationWithAShortOne(t *testing.T) {
 	t.Parallel()
@@ -153,10 +171,10 @@ func TestStopOfEachStateOfAKubeflowApplication(t *testing.T) {
 
 // stopEarly stops an application of the early API.
 func stopEarly(s *env) {
-	s.applyEarly(earlyPi("stopped"))
-	d := s.runEarly("stopped")
-	s.sparkSays("stop stopped --reason=late", "sparkapplications.spark-operator.k8s.io/stopped stopped")
-	s.wantStopped("stopped", s.untilEarly("stopped", earlyv1alpha1.FailedState).Status.Firesteel, 0, 1)
+	s.applyEarly(earlyPi("ends"))
+	d := s.runEarly("ends")
+	s.sparkSays("stop ends --reason=late", "sparkapplications.spark-operator.k8s.io/ends stopped")
+	s.wantStopped("ends", s.untilEarly("ends", earlyv1alpha1.FailedState).Status.Firesteel, 0, 1)
 	untilGone(s, s.Kube.CoreV1().Pods(s.ns), d.Name)
 }
 
@@ -185,6 +203,7 @@ var stoppedLife = lifeCase{
 		s.run(name, 0)
 		s.setStop(apacheApplications, name, `"late"`)
 		s.wantStopped(name, s.untilState(name, "ResourceReleased").Status.Firesteel, 0, 1)
+		until(s, s.apps(), name, "hold no finalizer", func(app *sparkv1.SparkApplication) bool { return len(app.Finalizers) == 0 })
 		s.delete(name)
 		untilGone(s, s.apps(), name)
 		return app

@@ -48,10 +48,10 @@ func (r *Reconciler) ownsDriver(app dialect.Application, record *v1alpha1.Record
 }
 
 // addFinalizer adds the finalizer to an application that has none, before a record is written that makes the application
-// unfinished. There are three cases: the first launch of a new application has to wait, an edit runs a finished application
-// again, or another writer removed the finalizer.
+// unfinished, or has events to deliver. There are four cases: the first launch of a new application has to wait, it ends before its
+// launch, an edit runs a finished application again, or another writer removed the finalizer.
 func (r *Reconciler) addFinalizer(ctx context.Context, v *view.Application, record *v1alpha1.Record) error {
-	if r.api.HasFinalizer(v.App) || v.Deleted() || r.finished(v, record) {
+	if r.api.HasFinalizer(v.App) || v.Deleted() || r.finished(v, record) && record.Acknowledged == record.Sequence {
 		return nil
 	}
 	stored, err := r.api.AddFinalizer(ctx, v.App, nil)

@@ -16,7 +16,7 @@ import (
 
 type state = v1beta2.ApplicationStateType
 
-// next are the states that may follow each, but for INVALIDATING, which may follow any.
+// next are the states that may follow each, but for INVALIDATING and for what a stop leads to, which may follow any.
 var next = map[state][]state{
 	v1beta2.NewState:              submitted,
 	v1beta2.SubmittedState:        {v1beta2.RunningState, v1beta2.UnknownState, v1beta2.SucceedingState, v1beta2.FailingState, v1beta2.SuspendingState},
@@ -50,7 +50,11 @@ func Wrong(before, after *v1beta2.SparkApplication) []string {
 		steps++ // what waits for its submission is PENDING_RERUN only from when that begins
 	}
 	var wrong []string
-	if !reachable(was.AppState.State, is.AppState.State, steps) {
+	always := []state{v1beta2.InvalidatingState}
+	if stopped(begun) { // the other operator knows no stop, which may come in each state
+		always = append(always, v1beta2.FailingState, v1beta2.FailedSubmissionState)
+	}
+	if !reachable(was.AppState.State, is.AppState.State, steps, always) {
 		wrong = append(wrong, fmt.Sprintf("%q follows %q within %d transitions", is.AppState.State, was.AppState.State, steps))
 	}
 	wrong = append(wrong, miscounted(was, is, begun)...)
@@ -58,13 +62,17 @@ func Wrong(before, after *v1beta2.SparkApplication) []string {
 	return append(wrong, contradicted(is)...)
 }
 
-// reachable reports whether a state may be seen after another, with so many steps between.
-func reachable(from, to state, steps int) bool {
+// stopped reports whether a user stopped the application.
+func stopped(begun []v1alpha1.Transition) bool {
+	return slices.ContainsFunc(begun, func(t v1alpha1.Transition) bool { return t.End != nil && t.End.Class == lifecycle.ClassStopped })
+}
+
+// reachable reports whether a state may be seen after another, with so many steps between. always are states that may follow any.
+func reachable(from, to state, steps int, always []state) bool {
 	reached := map[state]bool{from: true}
 	for range steps {
 		for _, known := range slices.Collect(maps.Keys(reached)) {
-			reached[v1beta2.InvalidatingState] = true
-			for _, further := range next[known] {
+			for _, further := range slices.Concat(next[known], always) {
 				reached[further] = true
 			}
 		}

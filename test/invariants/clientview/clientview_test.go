@@ -45,6 +45,20 @@ func TestAllowedViewsAreNoViolations(t *testing.T) {
 	}
 }
 
+func TestAStopMayLeadFromAnyStateToTheStatesOfAFailure(t *testing.T) {
+	for class, wrong := range map[string]bool{"stopped": false, "application": true} {
+		waiting := completed(t)
+		waiting.Status.AppState.State = v1beta2.SuspendedState
+		failed := waiting.DeepCopy()
+		enter(failed, "Failed")
+		failed.Status.Firesteel.Transitions[len(failed.Status.Firesteel.Transitions)-1].End = &v1alpha1.AttemptEnd{Outcome: "Failed", Class: class}
+		failed.Status.AppState = v1beta2.ApplicationState{State: v1beta2.FailingState, ErrorMessage: "x"}
+		if got := clientview.Wrong(waiting, failed); (len(got) > 0) != wrong {
+			t.Errorf("with the class %s: %v", class, got)
+		}
+	}
+}
+
 // An earlier version of Firesteel names no generation in its record, and observes an edit with the write that acts on it.
 func TestEditThatAnEarlierVersionActsOnIsNoViolation(t *testing.T) {
 	app := completed(t)

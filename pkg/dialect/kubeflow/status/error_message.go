@@ -39,6 +39,8 @@ func failure(record *v1alpha1.Record, end *v1alpha1.Transition) string {
 	neverSubmitted := record.Launch == nil && end.Attempt == record.Attempt.ID
 	terminated := terminatedDriver(end.DriverStatus)
 	switch {
+	case end.End.Class == lifecycle.ClassStopped:
+		return end.End.Message
 	case end.State == string(lifecycle.SchedulingFailure), neverSubmitted:
 		return fmt.Sprintf(submitFailed, end.End.Message)
 	case end.End.Reason == lifecycle.ReasonDriverLost:

@@ -41,13 +41,19 @@ func State(record *v1alpha1.Record) v1beta2.ApplicationStateType {
 	switch state := lifecycle.CurrentState(record); {
 	case state == lifecycle.ScheduledToRestart && waitsAfter(record) != "":
 		return waitsAfter(record)
-	case state == lifecycle.Failed && record.Launch == nil:
+	case state == lifecycle.Failed && (record.Launch == nil || stoppedUnsubmitted(record)):
 		return v1beta2.FailedSubmissionState
 	case state.Terminated():
 		return over(record)
 	default:
 		return visibleStates[state]
 	}
+}
+
+// stoppedUnsubmitted reports whether a user stopped an attempt whose launch had begun, and whose driver was not recorded.
+func stoppedUnsubmitted(record *v1alpha1.Record) bool {
+	end := outbox.LastEnd(record)
+	return end != nil && end.End.Class == lifecycle.ClassStopped && lifecycle.State(before(record).State).Initializing()
 }
 
 // waitsAfter returns the state of the end that a restart follows, as long as the status shows that state; otherwise it is

@@ -108,6 +108,28 @@ func TestStateBeforeARestartLastsUntilItBegins(t *testing.T) {
 	}
 }
 
+// A stop before the driver is known is shown as a failed submission: there is nothing that fails.
+func TestStopIsAFailedSubmissionUntilTheDriverIsRequested(t *testing.T) {
+	end := v1alpha1.AttemptEnd{Outcome: v1alpha1.OutcomeFailed, Class: lifecycle.ClassStopped, Message: "The application was stopped."}
+	for name, row := range map[string]struct {
+		record *recordBuilder
+		want   v1beta2.ApplicationStateType
+	}{
+		"before the launch":   {submitted(), v1beta2.FailedSubmissionState},
+		"during the launch":   {submitted().Launched("first"), v1beta2.FailedSubmissionState},
+		"in a back-off":       {submitted().Requested().Ended(lifecycle.Failed, v1alpha1.AttemptEnd{}).Restarting(), v1beta2.FailedSubmissionState},
+		"as it is requested":  {submitted().Requested(), v1beta2.FailingState},
+		"as it runs":          {submitted().Requested().In(lifecycle.RunningHealthy, ""), v1beta2.FailingState},
+		"of one that is lost": {submitted().Requested().In(lifecycle.Unknown, ""), v1beta2.FailingState},
+	} {
+		var shown v1beta2.SparkApplicationStatus
+		status.Project(&shown, row.record.Ended(lifecycle.Failed, end).Obj(), status.Executors{})
+		if shown.AppState.State != row.want || shown.AppState.ErrorMessage != end.Message {
+			t.Errorf("%s it is shown as %+v, want %q", name, shown.AppState, row.want)
+		}
+	}
+}
+
 func TestEditIsPendingBeforeAndAfterTheFence(t *testing.T) {
 	s := submitted().Requested().In(lifecycle.RunningHealthy, "").In(lifecycle.Invalidating, "").Restarting()
 	for _, record := range []*v1alpha1.Record{s.Obj(), s.Launched("second").Obj()} {
