@@ -185,7 +185,7 @@ func TestTextsAboutATemplateNameTheFieldsOfTheSchedule(t *testing.T) {
 	template := indented(4, apache+"  driverSpec: {podTemplateSpec: {spec: {volume: []}}}\n")
 	found := findings(manifest(t, "firesteel.dev/v1alpha1", "ScheduledSparkApplication",
 		"  schedule: '@daily'\n  template:\n    spec:\n"+template), settings(), now)
-	if want := `unknown field "spec.template.spec.driverSpec.podTemplateSpec.spec.volume" is dropped: correct its spelling`; found.String() != want {
+	if want := `unknown field "spec.template.spec.driverSpec.podTemplateSpec.spec.volume" is dropped: correct its spelling to volumes`; found.String() != want {
 		t.Errorf("it is %q, want %q", found, want)
 	}
 }
@@ -232,8 +232,13 @@ func TestUnknownKindsAndVersionsAreRefusedWithThoseThatAreServed(t *testing.T) {
 		`{"apiVersion":"spark.apache.org/v9","kind":"SparkApplication"}`: `apiVersion "spark.apache.org/v9" is no version in which Firesteel serves the kind ` +
 			`SparkApplication: write one of spark.apache.org/v1, spark.apache.org/v1beta1, spark.apache.org/v1alpha1`,
 		`{"apiVersion":"v1","kind":"Pod"}`: `kind "Pod" is no kind of v1 that Firesteel serves: write one of `,
-		`{}`:                               `kind "" is no kind of`,
-		`[]`:                               `the manifest is no object with apiVersion and kind`,
+		`{}`:                               `kind is missing: write one of SparkApplication of spark.apache.org/v1, SparkCluster of spark.apache.org/v1, `,
+		`{"kind":"SparkApplication"}`:      `apiVersion is missing: write one of spark.apache.org/v1, sparkoperator.k8s.io/v1beta2, spark-operator.k8s.io/v1alpha1`,
+		`{"apiVersion":"sparkoperator.k8s.io/v1beta2"}`: `kind is missing: write one of SparkApplication, ScheduledSparkApplication`,
+		`{"apiVersion":"sparkoperator.k8s.io/v1beta2","kind":"SparkAplication"}`: `kind "SparkAplication" is no kind of sparkoperator.k8s.io/v1beta2 that Firesteel ` +
+			`serves: write one of SparkApplication, ScheduledSparkApplication`,
+		`{"apiVersion":"apache.spark.org/v1","kind":"SparkCluster"}`: `apiVersion "apache.spark.org/v1" has no kind SparkCluster that Firesteel serves: write spark.apache.org/v1`,
+		`[]`: `the manifest is no object with apiVersion and kind: begin it with apiVersion: and kind:`,
 		`{"apiVersion":"spark.apache.org/v1","kind":"SparkApplication","metadata":7}`: `metadata cannot be decoded`,
 	} {
 		found := findings([]byte(text), settings(), now)

@@ -69,12 +69,12 @@ func Served() []schema.GroupVersionKind {
 func Decode(manifest []byte) (Object, error) {
 	var header metav1.TypeMeta
 	if err := json.Unmarshal(manifest, &header); err != nil {
-		return nil, &finding.Finding{Text: fmt.Sprintf("the manifest is no object with apiVersion and kind (%v)", err)}
+		return nil, &finding.Finding{Text: "the manifest is no object with apiVersion and kind", Remedy: "begin it with apiVersion: and kind:"}
 	}
 	wanted := header.GroupVersionKind()
 	at := slices.IndexFunc(kinds, func(k kind) bool { return k.GroupKind == wanted.GroupKind() })
 	if at < 0 {
-		return nil, unknown("kind", header.Kind, fmt.Sprintf("is no kind of %s that Firesteel serves", header.APIVersion), allKinds())
+		return nil, unknownKind(header)
 	}
 	if !slices.Contains(kinds[at].versions, wanted.Version) {
 		return nil, unknown("apiVersion", header.APIVersion, fmt.Sprintf("is no version in which Firesteel serves the kind %s", header.Kind), kinds[at].printed())
@@ -94,14 +94,43 @@ func (e *UnknownError) Error() string { return e.Finding.Error() }
 func (e *UnknownError) Unwrap() error { return &e.Finding }
 
 func unknown(field, value, message string, served []string) error {
-	return &UnknownError{finding.Finding{Field: field, Value: value, Message: message, Remedy: "write one of " + strings.Join(served, ", ")}}
+	f := finding.Finding{Field: field, Value: value, Message: message, Remedy: "write one of " + strings.Join(served, ", ")}
+	if value == "" {
+		f.Value, f.Message = nil, finding.Missing
+	}
+	if len(served) == 1 {
+		f.Remedy = "write " + served[0]
+	}
+	return &UnknownError{f}
 }
 
-func allKinds() (all []string) {
+// unknownKind is about a manifest whose group or kind is not served. If only one of both is wrong, the remedy has the values of the other.
+func unknownKind(header metav1.TypeMeta) error {
+	group := header.GroupVersionKind().Group
+	var inGroup, groups, all []string
 	for _, kind := range kinds {
-		all = append(all, kind.versions[0]+"."+kind.Group+" "+kind.Kind)
+		if kind.Group == group {
+			inGroup = append(inGroup, kind.Kind)
+		}
+		if kind.Kind == header.Kind {
+			groups = append(groups, kind.Group+"/"+kind.versions[0])
+		}
+		all = append(all, fmt.Sprintf("%s of %s/%s", kind.Kind, kind.Group, kind.versions[0]))
 	}
-	return all
+	switch {
+	case inGroup != nil:
+		return unknown("kind", header.Kind, fmt.Sprintf("is no kind of %s that Firesteel serves", header.APIVersion), inGroup)
+	case groups != nil:
+		return unknown("apiVersion", header.APIVersion, fmt.Sprintf("has no kind %s that Firesteel serves", header.Kind), groups)
+	default:
+		return unknown("kind", header.Kind, fmt.Sprintf("is no kind of %s that Firesteel serves", header.APIVersion), all)
+	}
+}
+
+// IsNamedAlike reports whether an object is of no group that Firesteel serves, but of a kind with the name of one that it does.
+func IsNamedAlike(given schema.GroupVersionKind) bool {
+	served := func(same func(k kind) bool) bool { return slices.ContainsFunc(kinds, same) }
+	return served(func(k kind) bool { return k.Kind == given.Kind }) && !served(func(k kind) bool { return k.Group == given.Group })
 }
 
 func (k kind) printed() (all []string) {

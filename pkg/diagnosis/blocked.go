@@ -41,11 +41,14 @@ func leftAlone(what string) Explanation {
 // maxCause bounds the text of a decoder, so that the remedy after it is not cut off.
 const maxCause = 2048
 
+// ReasonUndecodable is the reason of an object that cannot be decoded.
+const ReasonUndecodable = "Undecodable"
+
 // Undecodable explains why nothing is done for an object that cannot be decoded. noun is what people call it, such as application;
 // cause is the decoder's text, redacted: it is cut here.
 func Undecodable(noun, cause string) Explanation {
 	return Explanation{
-		Status: metav1.ConditionUnknown, Reason: "Undecodable",
+		Status: metav1.ConditionUnknown, Reason: ReasonUndecodable,
 		Summary: fmt.Sprintf("The %s cannot be decoded, and nothing is done for it: %s.", noun, strings.TrimRight(text.Clip(cause, maxCause), ".")),
 		Remedy:  fmt.Sprintf("Correct the field and apply the %s again.", noun),
 	}

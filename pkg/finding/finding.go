@@ -33,6 +33,8 @@ type Finding struct {
 	Property string
 	// Source names what sets the value, if no field of the manifest does: a setting of the operator. Field is empty then.
 	Source string
+	// Meant is the path of the field that is probably meant, if Field is one that the kind does not have.
+	Meant string
 	// Value is what the field holds; nil if it holds nothing, or if the value does not help.
 	Value any
 	// Message completes "<field> <value> ...". It is empty if the remedy says what is wrong.

@@ -127,7 +127,7 @@ func TestFindingsBesideOthersAreAboutOtherFields(t *testing.T) {
 func TestAListTakesABoundedNumberOfEachSeverity(t *testing.T) {
 	var list finding.List
 	for range 2 * finding.Max {
-		list.WarnOfUnknown([]string{`unknown field "spec.drivers"`})
+		list.WarnOfUnknown([]string{`unknown field "spec.drivers"`}, nil)
 	}
 	for range 2 * finding.Max {
 		list.Refuse("spec.a", nil, "is missing", "set it")
@@ -135,7 +135,7 @@ func TestAListTakesABoundedNumberOfEachSeverity(t *testing.T) {
 	if len(list) != 2*finding.Max {
 		t.Errorf("it has %d", len(list))
 	}
-	if got, want := list.Sentences()[0], `unknown field "spec.drivers" is dropped: correct its spelling.`; got != want || list[0].Field != "spec.drivers" {
+	if got, want := list.Sentences()[0], `unknown field "spec.drivers" is dropped: correct its spelling or its place.`; got != want || list[0].Field != "spec.drivers" {
 		t.Errorf("it is %q about %s, want %q", got, list[0].Field, want)
 	}
 }

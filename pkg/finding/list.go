@@ -51,21 +51,6 @@ func (l *List) Warn(field string, value any, message, remedy string) {
 	l.Add(Finding{Severity: Warning, Field: field, Value: value, Message: message, Remedy: remedy})
 }
 
-// WarnOfUnknown adds findings about fields that the decoder does not know, as it reports them.
-func (l *List) WarnOfUnknown(reports []string) {
-	for _, report := range reports {
-		l.Add(Finding{Severity: Warning, Field: unknownField(report), Text: report + " is dropped", Remedy: "correct its spelling"})
-	}
-}
-
-// unknownField is the field of a decoder's report such as: unknown field "spec.drivers".
-func unknownField(report string) string {
-	if _, quoted, found := strings.Cut(report, `"`); found {
-		return strings.TrimSuffix(quoted, `"`)
-	}
-	return report
-}
-
 // Err returns the findings as joined errors; nil if there are none.
 func (l List) Err() error {
 	var errs []error

@@ -65,7 +65,7 @@ func decode(manifest []byte, into any) (dropped finding.List, err error) {
 		return nil, notATemplate(err)
 	}
 	for _, field := range unknown[:min(len(unknown), maxDropped)] {
-		dropped.WarnOfUnknown([]string{fmt.Sprintf("%.*v", maxField, field)})
+		dropped.WarnOfUnknown([]string{fmt.Sprintf("%.*v", maxField, field)}, into)
 	}
 	if more := len(unknown) - maxDropped; more > 0 {
 		dropped.Add(finding.Finding{Severity: finding.Warning, Text: fmt.Sprintf("%d fields more are dropped", more)})

@@ -29,7 +29,7 @@ type lint struct {
 }
 
 func lintCommand(o *cli.Options) *cobra.Command {
-	l := &lint{Options: o}
+	l := &lint{Options: o, schemas: schema.Schemas{Strict: true}}
 	command := &cobra.Command{
 		Use: "lint -f FILE [flags]", Short: "Find what would be refused or ignored about manifests",
 		Long: `Find what the API server, the webhook or the launch would refuse or warn of, without
@@ -118,7 +118,7 @@ func (l *lint) check(ctx context.Context) (*result, error) {
 	}
 	files := map[string]bool{}
 	for _, one := range inputs {
-		if one.foreign() {
+		if one.foreign() && !one.alike() {
 			r.skipped++
 			continue
 		}
@@ -134,11 +134,14 @@ func (l *lint) check(ctx context.Context) (*result, error) {
 
 // checkOne returns everything that is found about an object, in the order of its lines.
 func (l *lint) checkOne(one *input, with *settings.Settings) ([]found, error) {
-	if one.foreign() {
-		return nil, nil
-	}
 	list := one.refused
-	if one.object != nil {
+	switch {
+	case one.alike():
+		_, err := check.Decode(one.JSON)
+		list = unchecked(err)
+	case one.foreign():
+		return nil, nil
+	case one.object != nil:
 		var err error
 		if list, err = l.examine(one, with); err != nil {
 			return nil, fmt.Errorf("%s:%d: %w", one.file, one.Line, err)
@@ -155,6 +158,18 @@ func (l *lint) checkOne(one *input, with *settings.Settings) ([]found, error) {
 		}
 	}
 	return all, nil
+}
+
+// alike reports whether an object is of another group, but its kind has the name of one that is checked: perhaps the group is misspelled.
+func (i *input) alike() bool { return i.foreign() && check.IsNamedAlike(i.Header.GroupVersionKind()) }
+
+// unchecked warns of an object that is alike. err is why it is not decoded.
+func unchecked(err error) finding.List {
+	list := finding.Of(err)
+	for i := range list {
+		list[i].Severity, list[i].Remedy = finding.Warning, list[i].Remedy+" if that is meant: the object is not checked"
+	}
+	return list
 }
 
 // examine returns what the checks of Firesteel and the schema find.

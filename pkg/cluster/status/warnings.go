@@ -44,7 +44,7 @@ func Warnings(c *sparkv1.SparkCluster) finding.List {
 		w.Warn("metadata.name", c.Name, fmt.Sprintf("has %d characters, and Kubernetes may not be able to create Pods of names with more than %d",
 			len(c.Name), longestName), "give the cluster a shorter name")
 	}
-	w.WarnOfUnknown(c.UnknownFields)
+	w.WarnOfUnknown(c.UnknownFields, c)
 	if c.Spec.Suspend && c.Status.Workers != nil {
 		w.Warn("spec.suspend", nil, "does nothing to a cluster that exists", "it only holds the creation")
 	}

@@ -57,7 +57,7 @@ func TestWarningsNameFieldsThatAreNotDoneAsWritten(t *testing.T) {
 		},
 		"a misspelt field": {
 			change: func(c *sparkv1.SparkCluster) { c.UnknownFields = []string{`unknown field "spec.masterSpec.a"`} },
-			want:   []string{`unknown field "spec.masterSpec.a" is dropped: correct its spelling.`},
+			want:   []string{`unknown field "spec.masterSpec.a" is dropped: correct its spelling or its place.`},
 		},
 		"a suspension before the creation": {spec: `suspend: true`},
 		"a suspension of an existing cluster": {

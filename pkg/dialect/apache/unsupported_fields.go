@@ -35,7 +35,7 @@ func UnsupportedFields(app *sparkv1.SparkApplication) finding.List {
 	}
 	found.Add(unsupportedFinalizers(app)...)
 	found.Add(unsupportedInRoutes(app)...)
-	found.WarnOfUnknown(app.UnknownFields)
+	found.WarnOfUnknown(app.UnknownFields, app)
 	return found
 }
 

@@ -82,7 +82,7 @@ func TestUnsupportedFields(t *testing.T) {
 			pi().With(func(app *sparkv1.SparkApplication) {
 				app.UnknownFields = []string{`unknown field "spec.driverSpec.podTemplateSpec.spec.volume"`}
 			}),
-			[]string{`unknown field "spec.driverSpec.podTemplateSpec.spec.volume" is dropped: correct its spelling.`},
+			[]string{`unknown field "spec.driverSpec.podTemplateSpec.spec.volume" is dropped: correct its spelling to volumes.`},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

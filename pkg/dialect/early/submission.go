@@ -64,7 +64,7 @@ func Warnings(app *v1alpha1.SparkApplication, s Settings) finding.List {
 	} else {
 		found = append(found, t.spellings.of(fields.UnsupportedBesidesImages(t.app, t.settings))...)
 	}
-	found.WarnOfUnknown(app.UnknownFields)
+	found.WarnOfUnknown(app.UnknownFields, app)
 	return found
 }
 

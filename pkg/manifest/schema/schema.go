@@ -43,6 +43,9 @@ type loaded struct {
 
 // Schemas are the schemas of the kinds that were asked for. The zero value has none yet. It may be used by several goroutines.
 type Schemas struct {
+	// Strict reports fields that a kind does not have as errors: kubectl asks the API server to refuse them.
+	Strict bool
+
 	mutex sync.Mutex
 	kinds map[kubeschema.GroupKind]*loaded
 }
@@ -116,16 +119,18 @@ func (s *Schemas) Check(kind kubeschema.GroupKind, manifest []byte) (finding.Lis
 		return nil, err
 	}
 	delete(object, "status") // a create ignores it
-	pruned := &pruner{}
+	pruned := &pruner{severity: finding.Warning, effect: "is dropped"}
+	if s.Strict {
+		pruned = &pruner{severity: finding.Error, effect: "is refused by kubectl, and dropped without it"}
+	}
 	pruned.object(object, known.schema, "", true)
-	slices.Sort(pruned.unknown)
 	found := checkMetadata(object)
 	for _, err := range known.validator.Validate(object).Errors {
 		f := findingOf(err)
 		f.Field = pathOf(known.schema, f.Field)
 		found.Add(f)
 	}
-	found.WarnOfUnknown(pruned.unknown)
+	found.Add(pruned.unknown...)
 	return found, nil
 }
 
@@ -142,25 +147,20 @@ func (s *Schemas) Complete(list finding.List, kind kubeschema.GroupKind, manifes
 			metadata.Add(f)
 		}
 	}
-	list = slices.Concat(metadata, list.Beside(metadata))
-	for _, f := range bySchema.Beside(list) {
-		named := func(other finding.Finding) bool {
-			return other.Field == "" && f.Field != "" && strings.Contains(other.Text, f.Field)
-		}
-		if !slices.ContainsFunc(list, named) {
-			list = append(list, f)
-		}
+	var object map[string]any
+	if err := utiljson.Unmarshal(manifest, &object); err != nil {
+		return nil, err
 	}
-	return list, nil
+	return causes(merged(slices.Concat(metadata, list.Beside(metadata)), bySchema), object), nil
 }
 
 // findingOf returns an error of the validation as a finding.
 func findingOf(err error) finding.Finding {
 	refused, ok := err.(*openapierrors.Validation) //nolint:errorlint // the validator wraps none
 	if !ok {
-		return finding.Finding{Reason: "Schema", Text: err.Error(), Remedy: "correct it"}
+		return finding.Finding{Reason: ReasonValue, Text: err.Error(), Remedy: "correct it"}
 	}
-	f := finding.Finding{Reason: "Schema", Field: strings.TrimPrefix(refused.Name, "."), Value: shown(refused.Value)}
+	f := finding.Finding{Reason: ReasonValue, Field: strings.TrimPrefix(refused.Name, "."), Value: shown(refused.Value)}
 	switch refused.Code() {
 	case openapierrors.RequiredFailCode:
 		f.Value, f.Message, f.Remedy = nil, finding.Missing, "set it"
@@ -171,16 +171,31 @@ func findingOf(err error) finding.Finding {
 		}
 		f.Message, f.Remedy = "is no value of the field", "write one of "+strings.Join(values, ", ")
 	case openapierrors.InvalidTypeCode:
-		f.Value, f.Message, f.Remedy = nil, "has the wrong type", "write a value of the type "+typeIn(refused.Error())
-		if typeIn(refused.Error()) == "string" && isScalar(refused.Value) {
-			f.Message, f.Remedy = "is no text", "write it in quotes"
-		}
+		return wrongType(f.Field, typeIn(refused.Error()), refused.Value)
 	default:
 		_, problem, found := strings.Cut(refused.Error(), " in body ")
 		if !found {
 			problem = refused.Error()
 		}
 		f.Message, f.Remedy = "is refused, it "+problem, "correct it"
+	}
+	return f
+}
+
+// wrongType returns a finding about a field that has a value of another type than the schema asks for.
+func wrongType(path, wanted string, value any) finding.Finding {
+	f := finding.Finding{Reason: ReasonType, Field: path, Message: "has the wrong type", Remedy: "write a value of the type " + wanted}
+	switch {
+	case wanted == "string" && isScalar(value):
+		f.Message, f.Remedy = "is no text", "write it in quotes"
+	case wanted == "integer":
+		f.Message, f.Remedy = "is no whole number", "write one, without quotes"
+	case wanted == "boolean":
+		f.Message, f.Remedy = "is neither true nor false", "write one of them, without quotes"
+	case wanted == "array":
+		f.Message, f.Remedy = "is no list", "write each entry in a line of its own that begins with a hyphen, or all in brackets"
+	case wanted == "object":
+		f.Message, f.Remedy = "has no fields", "write them below it, each with its value"
 	}
 	return f
 }
@@ -247,7 +262,12 @@ func typeIn(message string) string {
 }
 
 // pruner drops what the API server drops from a manifest before it validates it.
-type pruner struct{ unknown []string }
+type pruner struct {
+	// severity and effect are those of unknown fields.
+	severity finding.Severity
+	effect   string
+	unknown  finding.List
+}
 
 // object prunes a value. The metadata of an object is checked elsewhere.
 func (p *pruner) object(value any, schema *spec.Schema, path string, resource bool) {
@@ -278,7 +298,7 @@ func (p *pruner) fields(object map[string]any, schema *spec.Schema, path string,
 		}
 		switch {
 		case !known && !has(schema, preserveUnknown):
-			p.unknown = append(p.unknown, fmt.Sprintf("unknown field %q", below))
+			p.unknown.Add(finding.Unknown(p.severity, below, p.effect, path, similar(schema, name)))
 			delete(object, name)
 		case !known:
 		case object[name] == nil && !child.Nullable && child.Default == nil && !has(schema, preserveUnknown):
@@ -289,8 +309,25 @@ func (p *pruner) fields(object map[string]any, schema *spec.Schema, path string,
 	}
 }
 
-// ReasonMetadata is the reason of findings about the metadata of an object.
-const ReasonMetadata = "Metadata"
+// similar returns the field of a schema that a name probably means; empty if none is like it.
+func similar(schema *spec.Schema, name string) string {
+	fields := map[string][]string{}
+	for field, below := range schema.Properties {
+		fields[field] = slices.Collect(maps.Keys(below.Properties))
+	}
+	return finding.Similar(fields, name)
+}
+
+// Reasons of findings.
+const (
+	// ReasonValue is of values that the schema refuses.
+	ReasonValue = "Schema"
+	// ReasonType is of values of another type than the schema asks for.
+	ReasonType = "WrongType"
+
+	// ReasonMetadata is of the metadata of an object.
+	ReasonMetadata = "Metadata"
+)
 
 // checkMetadata checks the metadata as the API server does for each kind.
 func checkMetadata(object map[string]any) finding.List {

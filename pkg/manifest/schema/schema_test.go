@@ -43,7 +43,11 @@ func TestWhatTheAPIServerRefusesIsFoundByItsField(t *testing.T) {
 		"another value":             {apache, fine + "  deploymentMode: Cluster\n", []string{`spec.deploymentMode "Cluster" is no value of the field: write one of ClusterMode, ClientMode.`}},
 		"a number that is no text":  {apache, fine + "  sparkConf: {spark.executor.instances: 2}\n", []string{"spec.sparkConf[spark.executor.instances] is no text: write it in quotes."}},
 		"a list that is no text":    {apache, fine + "  mainClass: [A]\n", []string{"spec.mainClass has the wrong type: write a value of the type string."}},
-		"a field that there is not": {apache, fine + "  mainClas: A\n", []string{`unknown field "spec.mainClas" is dropped: correct its spelling.`}},
+		"a text that is no number":  {kubeflow, "metadata: {name: a}\nspec: {driver: {}, executor: {instances: '2'}}\n", []string{"spec.executor.instances is no whole number: write one, without quotes."}},
+		"a text that is no switch":  {apache, fine + "  suspend: 'yes'\n", []string{"spec.suspend is neither true nor false: write one of them, without quotes."}},
+		"a text that is no list":    {apache, fine + "  driverArgs: '100'\n", []string{"spec.driverArgs is no list: write each entry in a line of its own that begins with a hyphen, or all in brackets."}},
+		"a text that has no fields": {apache, "metadata: {name: a}\nspec: {runtimeVersions: '4.1.0'}\n", []string{"spec.runtimeVersions has no fields: write them below it, each with its value."}},
+		"a field that there is not": {apache, fine + "  mainClas: A\n", []string{`unknown field "spec.mainClas" is dropped: correct its spelling to mainClass.`}},
 		"a number too large": {
 			kubeflow, "metadata: {name: a}\nspec: {driver: {}, executor: {instances: 3000000000}}\n",
 			[]string{"spec.executor.instances 3000000000 is refused, it should be less than or equal to 2147483647: correct it."},

@@ -42,6 +42,7 @@ func (k *Kind) FoundInTemplate(found finding.Finding) finding.Finding {
 	default:
 		found.Field = inSpec(found.Field)
 	}
+	found.Meant = inSpec(found.Meant)
 	found.Text, found.Message, found.Remedy = inSpec(found.Text), inSpec(found.Message), inSpec(found.Remedy)
 	return found
 }

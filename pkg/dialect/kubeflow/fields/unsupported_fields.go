@@ -43,7 +43,7 @@ func unsupportedFields(app *v1beta2.SparkApplication, defaults settings.Defaults
 	}
 	found = append(found, unsupportedInApplication(app, defaults)...)
 	found = append(found, dialect.AnnotationWarnings(app)...)
-	found.WarnOfUnknown(app.UnknownFields)
+	found.WarnOfUnknown(app.UnknownFields, app)
 	return found
 }
 

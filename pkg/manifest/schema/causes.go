@@ -1,0 +1,136 @@
+package schema
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/firesteel-dev/firesteel/pkg/diagnosis"
+	"github.com/firesteel-dev/firesteel/pkg/finding"
+)
+
+// merged returns what the checks of Firesteel and the schema find about an object, each mistake once. The words of the checks are better, but for
+// values that they cannot decode, and for unknown fields, which kubectl refuses.
+func merged(list, bySchema finding.List) finding.List {
+	refusesValue := func(f finding.Finding) bool {
+		return f.Reason == ReasonType || f.Reason == ReasonValue && f.Message != finding.Missing
+	}
+	if slices.ContainsFunc(bySchema, refusesValue) {
+		list = slices.DeleteFunc(list, isUndecodable)
+	}
+	var added finding.List
+	for _, f := range bySchema {
+		same := slices.IndexFunc(list, func(other finding.Finding) bool { return other.Field == f.Field && f.Field != "" })
+		named := func(other finding.Finding) bool {
+			return other.Field == "" && f.Field != "" && !isUndecodable(other) && strings.Contains(other.Text, f.Field)
+		}
+		switch {
+		case same >= 0 && f.Message == finding.Missing && list[same].Message != finding.Missing:
+			list[same] = f
+		case same >= 0 && isUnknown(f):
+			if f.Meant == "" {
+				f.Meant, f.Remedy = list[same].Meant, list[same].Remedy
+			}
+			list[same] = f
+		case same < 0 && !slices.ContainsFunc(list, named):
+			added = append(added, f)
+		}
+	}
+	return append(list, added...)
+}
+
+func isUndecodable(f finding.Finding) bool { return f.Reason == diagnosis.ReasonUndecodable }
+
+func isUnknown(f finding.Finding) bool { return strings.HasPrefix(f.Text, "unknown field") }
+
+// causes returns findings about an object without those that follow from others. An unknown field is an error if an error follows from it.
+func causes(list finding.List, object map[string]any) finding.List {
+	has := func(path string) bool { return hasField(object, path) }
+	kept := slices.Clone(list)
+	for i := range list {
+		cause := list[i]
+		kept = slices.DeleteFunc(kept, func(f finding.Finding) bool {
+			if !follows(f, cause, has) {
+				return false
+			}
+			if f.Severity == finding.Error && isUnknown(cause) {
+				at := slices.IndexFunc(kept, func(other finding.Finding) bool { return other.Field == cause.Field && isUnknown(other) })
+				kept[max(at, 0)].Severity = finding.Error
+			}
+			return true
+		})
+	}
+	return kept
+}
+
+// follows reports whether a finding would not be there without the cause of another.
+func follows(f, cause finding.Finding, has func(path string) bool) bool {
+	switch {
+	case cause.Reason == ReasonType:
+		return f.Field != cause.Field && f.Field != "" && about(f, cause.Field)
+	case isUnknown(f):
+		return false
+	case isUnknown(cause) && cause.Meant != "" && !has(cause.Meant):
+		return about(f, cause.Meant)
+	case isUnknown(cause):
+		name := f.Field[strings.LastIndex(f.Field, ".")+1:]
+		return (f.Message == finding.Missing || f.Value == "") && !has(f.Field) && has(cause.Field+"."+name)
+	case cause.Message == finding.Missing && cause.Field != "":
+		return f.Field != cause.Field && about(f, cause.Field)
+	case cause.Field == "metadata.name" && cause.Severity == finding.Error:
+		return strings.HasPrefix(f.Field, "metadata[") // what is made of the name
+	default:
+		return cause.Field != "" && f.Field != cause.Field && f.Text != "" && strings.HasSuffix(f.Error(), cause.Error())
+	}
+}
+
+// about reports whether a finding is about a field, or one below it.
+func about(f finding.Finding, field string) bool {
+	if f.Field == "" {
+		return strings.Contains(f.Text, field)
+	}
+	rest, found := strings.CutPrefix(f.Field, field)
+	return found && (rest == "" || rest[0] == '.' || rest[0] == '[')
+}
+
+// hasField reports whether a value has the field of a path such as spec.roles[0].name.
+func hasField(value any, path string) bool {
+	for path != "" {
+		end := strings.IndexAny(path, ".[")
+		name, rest := path[:max(end, 0)], path[max(end, 0):]
+		switch {
+		case end < 0:
+			name, rest = path, ""
+		case end > 0:
+			rest = strings.TrimPrefix(rest, ".")
+		case path[0] == '[':
+			name, rest, _ = strings.Cut(path[1:], "]")
+			rest = strings.TrimPrefix(rest, ".")
+		default:
+			return false
+		}
+		var found bool
+		if value, found = entry(value, name); !found {
+			return false
+		}
+		path = rest
+	}
+	return true
+}
+
+// entry returns an entry of an object or of a list.
+func entry(value any, name string) (any, bool) {
+	switch value := value.(type) {
+	case map[string]any:
+		child, found := value[name]
+		return child, found
+	case []any:
+		index, err := strconv.Atoi(name)
+		if err != nil || index < 0 || index >= len(value) {
+			return nil, false
+		}
+		return value[index], true
+	default:
+		return nil, false
+	}
+}
