@@ -56,6 +56,7 @@ install-cli: MAN ?= $(HOME)/.local/share/man/man1
 install-cli: NAMES ?= sparkctl
 install-cli: ## Build kubectl spark into BIN (~/.local/bin), with its other NAMES, completion and man pages.
 	go build -tags=grpcnotrace -ldflags='-s -w' -o '$(BIN)/kubectl-spark' ./cmd/kubectl-spark
+	go build -C cmd/kubectl-spark-upload -ldflags='-s -w' -o '$(abspath $(BIN))/kubectl-spark-upload' .
 	for name in kubectl_complete-spark $(NAMES); do ln -sf kubectl-spark '$(BIN)'/"$$name"; done
 	go run ./hack/manual -man '$(MAN)'
 
@@ -92,6 +93,7 @@ test-unit: ## Run the tests that need only Go.
 	cd hack/localcluster && go test ./cmd/localcluster/... ./internal/...
 	cd test/install && go test -count=1 .
 	cd hack/release && go test -count=1 ./build ./push
+	go test -count=1 ./test/upload
 
 .PHONY: test-alerts
 test-alerts: ## Test alerts and panels with promtool, which is installed from Debian's package prometheus.

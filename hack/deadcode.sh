@@ -31,6 +31,7 @@ onlyTested() {
 dead=$(
 	main=$(uncalled ./...)
 	grep -v "^$recorded/" <<<"$main" || true
+	(cd cmd/kubectl-spark-upload && uncalled ./...)
 	(cd test/install && uncalled -filter="firesteel/(test/install|$recorded)" ./...)
 	(cd hack/release && uncalled ./...)
 	(cd hack/localcluster && uncalled ./cmd/localcluster/... ./cmd/pause/... ./internal/...)

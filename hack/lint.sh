@@ -9,6 +9,7 @@ lint() { go tool -modfile="$root/tools/go.mod" golangci-lint run --allow-paralle
 
 status=0
 lint || status=1
+(cd cmd/kubectl-spark-upload && lint) || status=1
 (cd test/install && lint) || status=1
 (cd hack/release && lint) || status=1
 (cd hack/localcluster && lint ./cmd/localcluster/... ./cmd/pause/... ./internal/...) || status=1

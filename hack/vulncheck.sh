@@ -10,7 +10,7 @@ status=0
 scan() { # module, packages
 	go tool -modfile=tools/go.mod govulncheck -C "$1" ${GOVULNDB:+-db "$GOVULNDB"} "$2"
 }
-{ scan . ./... && scan hack/release ./push; } >"$log" 2>&1 || status=$?
+{ scan . ./... && scan cmd/kubectl-spark-upload ./... && scan hack/release ./push; } >"$log" 2>&1 || status=$?
 case $status in
 0) echo "no known vulnerability is reachable" ;;
 3) cat "$log" && exit 1 ;; # govulncheck's status if it found some

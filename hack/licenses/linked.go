@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -44,30 +45,36 @@ type goPackage struct {
 	}
 }
 
-// linked returns the works in the binaries of cmd, and in the program that copies a release to a registry.
+// own is the module that all others of the tree import.
+const own = "github.com/firesteel-dev/firesteel"
+
+// linked returns the works in the binaries of cmd, of which one has a module of its own, and in the program that copies a release to a registry.
 func linked() ([]work, error) {
 	packages, err := list(".", "./cmd/...")
 	if err != nil {
 		return nil, err
 	}
-	push, err := list("hack/release", "./push")
-	if err != nil {
-		return nil, err
+	for _, other := range []struct{ module, pattern string }{{"cmd/kubectl-spark-upload", "."}, {"hack/release", "./push"}} {
+		more, err := list(other.module, other.pattern)
+		if err != nil {
+			return nil, err
+		}
+		packages = append(packages, more...)
 	}
-	packages = append(packages, push...)
 	standard, err := standardLibrary()
 	if err != nil {
 		return nil, err
 	}
 	found := map[string]*work{standard.name: &standard}
 	for _, pkg := range packages {
-		if pkg.Standard || pkg.Module == nil || pkg.Module.Main {
+		if pkg.Standard || pkg.Module == nil || pkg.Module.Main || pkg.Module.Path == own {
 			continue
 		}
-		module := found[pkg.Module.Path]
+		key := pkg.Module.Path + "@" + pkg.Module.Version // modules of ours may link different versions of one
+		module := found[key]
 		if module == nil {
 			module = &work{name: pkg.Module.Path, version: pkg.Module.Version}
-			found[pkg.Module.Path] = module
+			found[key] = module
 		}
 		if err := module.collect(pkg.Module.Dir, pkg.Dir); err != nil {
 			return nil, err
@@ -77,7 +84,9 @@ func linked() ([]work, error) {
 	for _, work := range found {
 		works = append(works, *work)
 	}
-	slices.SortFunc(works, func(a, b work) int { return strings.Compare(a.name, b.name) })
+	slices.SortFunc(works, func(a, b work) int {
+		return cmp.Or(strings.Compare(a.name, b.name), strings.Compare(a.version, b.version))
+	})
 	return works, nil
 }
 

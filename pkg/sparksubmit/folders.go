@@ -7,12 +7,15 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"k8s.io/apimachinery/pkg/util/validation"
+
 	"github.com/firesteel-dev/firesteel/internal/text"
 	"github.com/firesteel-dev/firesteel/pkg/finding"
 )
 
 const (
 	hadoopConfVariable = "HADOOP_CONF_DIR"
+	sparkConfVariable  = "SPARK_CONF_DIR"
 	hadoopConfKey      = "spark.kubernetes.hadoop.configMapName"
 	// maxFiles bounds the files of a folder.
 	maxFiles = 1000
@@ -31,7 +34,7 @@ func (r *resolver) takeHadoopConf() {
 		})
 		return
 	}
-	files, err := r.readFolder(folder)
+	files, err := r.readFolder(hadoopConfVariable, folder)
 	if err != nil {
 		r.refuse("$"+hadoopConfVariable, folder, fmt.Sprintf("cannot be read (%v)", err), "name a folder with Hadoop's configuration, or unset it")
 		return
@@ -39,7 +42,8 @@ func (r *resolver) takeHadoopConf() {
 	r.s.HadoopConf = files
 }
 
-func (r *resolver) readFolder(folder string) (map[string]string, error) {
+// readFolder returns the files of the folder of a variable.
+func (r *resolver) readFolder(variable, folder string) (map[string]string, error) {
 	names, err := r.ReadFolder(folder)
 	if err != nil {
 		return nil, err
@@ -49,6 +53,9 @@ func (r *resolver) readFolder(folder string) (map[string]string, error) {
 	}
 	files := map[string]string{}
 	for _, name := range names {
+		if variable == sparkConfVariable && ofSubmission(name) {
+			continue
+		}
 		file, err := r.ReadFile(inFolder(folder, name))
 		switch {
 		case err != nil:
@@ -56,7 +63,9 @@ func (r *resolver) readFolder(folder string) (map[string]string, error) {
 		case len(file) > MaxBytes:
 			return nil, fmt.Errorf("%s has more than %d bytes", name, MaxBytes)
 		case !utf8.Valid(file):
-			r.warn("$"+hadoopConfVariable, name, "is no text, so it is left out", "put it into the image")
+			r.warn("$"+variable, name, "is no text, so it is left out", "put it into the image")
+		case len(validation.IsConfigMapKey(name)) > 0:
+			r.warn("$"+variable, name, "is no name that a ConfigMap can hold, so it is left out", "rename it")
 		default:
 			files[name] = string(file)
 		}
@@ -64,19 +73,27 @@ func (r *resolver) readFolder(folder string) (map[string]string, error) {
 	return files, nil
 }
 
-// checkSparkConf warns of files in the folder of Spark's configuration that spark-submit gives to the driver.
-func (r *resolver) checkSparkConf() {
+// ofSubmission reports whether a file of Spark's configuration is for spark-submit alone, as in Spark.
+func ofSubmission(name string) bool {
+	return name == "spark-defaults.conf" || name == "spark-env.sh" || name == "spark.properties" || strings.HasSuffix(name, ".template")
+}
+
+// takeSparkConf reads the folder of Spark's configuration, whose files spark-submit gives to the driver.
+func (r *resolver) takeSparkConf() {
 	folder := r.sparkConf()
 	if folder == "" {
 		return
 	}
-	names, err := r.ReadFolder(folder)
+	files, err := r.readFolder(sparkConfVariable, folder)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		r.warn("$SPARK_CONF_DIR", folder, fmt.Sprintf("cannot be read (%v)", err), "make it readable, or unset it")
+		r.warn("$"+sparkConfVariable, folder, fmt.Sprintf("cannot be read (%v)", err), "make it readable, or unset it")
+		return
 	}
-	for _, name := range names {
-		if name != "spark-defaults.conf" && name != "spark-env.sh" && !strings.HasSuffix(name, ".template") {
-			r.warn("the file", inFolder(folder, name), "does not reach the driver", "put it into the image's /opt/spark/conf")
+	for _, key := range []string{driverTemplateKey, executorTemplateKey} {
+		if url, set := r.s.Properties[key]; set && len(files) > 0 {
+			r.warn(r.s.origins[key], url, "cannot be changed here, so that the files of $"+sparkConfVariable+" do not reach the Pods", "write the template into a file of this machine, or put the files into the image's /opt/spark/conf")
+			return
 		}
 	}
+	r.s.SparkConf = files
 }

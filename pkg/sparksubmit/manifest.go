@@ -19,12 +19,14 @@ type Object = map[string]any
 
 // Apache returns the submission as an application of the Apache operator's API, with the name of the object.
 func (s *Submission) Apache(name, namespace string) Object {
-	conf := s.conf(name)
-	spec := Object{"runtimeVersions": Object{"sparkVersion": s.SparkVersion}, "sparkConf": conf}
-	if len(s.HadoopConf) > 0 {
-		configMap := name + "-hadoop-config"
-		conf[hadoopConfKey] = configMap
-		spec["configMapSpecs"] = []any{Object{"name": configMap, "data": values(s.HadoopConf)}}
+	s = s.withFolders(name)
+	spec := Object{"runtimeVersions": Object{"sparkVersion": s.SparkVersion}, "sparkConf": s.conf(name)}
+	var configMaps []any
+	for _, folder := range s.configMaps(name) {
+		configMaps = append(configMaps, Object{"name": folder.name, "data": values(folder.files)})
+	}
+	if configMaps != nil {
+		spec["configMapSpecs"] = configMaps
 	}
 	set(spec, "mainClass", s.MainClass)
 	set(spec, "proxyUser", s.ProxyUser)
@@ -40,9 +42,10 @@ func (s *Submission) Apache(name, namespace string) Object {
 // resourceFields are the fields of the main resource.
 var resourceFields = map[submission.ResourceKind]string{submission.Java: "jars", submission.Python: "pyFiles", submission.R: "sparkRFiles"}
 
-// Kubeflow returns the submission as an application of the Kubeflow operator's API, with the name of the object. It returns what that API
-// cannot express, too.
-func (s *Submission) Kubeflow(name, namespace string) (Object, finding.List) {
+// Kubeflow returns the submission as an application of the Kubeflow operator's API, with the name of the object. Its ConfigMaps must be there
+// before.
+func (s *Submission) Kubeflow(name, namespace string) Object {
+	s = s.withFolders(name)
 	driver, executor := Object{}, Object{}
 	setTemplate(driver, "template", "", s.DriverTemplate)
 	setTemplate(executor, "template", "", s.ExecutorTemplate)
@@ -50,16 +53,7 @@ func (s *Submission) Kubeflow(name, namespace string) (Object, finding.List) {
 	spec["mode"], spec["sparkVersion"] = "cluster", s.SparkVersion
 	s.moveImage(spec)
 	set(spec, "proxyUser", s.ProxyUser)
-	return object("sparkoperator.k8s.io/v1beta2", name, namespace, spec), s.withoutHadoopConf()
-}
-
-// withoutHadoopConf warns of a configuration of Hadoop for which an API has no field.
-func (s *Submission) withoutHadoopConf() (found finding.List) {
-	if len(s.HadoopConf) > 0 {
-		found.Warn("$"+hadoopConfVariable, nil, "does not reach the driver: only spark.apache.org has a field for it",
-			"create a ConfigMap of it, and name that by --conf "+hadoopConfKey)
-	}
-	return found
+	return object("sparkoperator.k8s.io/v1beta2", name, namespace, spec)
 }
 
 // moveImage moves the image to its field, which the Kubeflow operator asks for. The field would win over the images of one role, and it can
@@ -74,10 +68,10 @@ func (s *Submission) moveImage(spec Object) {
 	delete(spec["sparkConf"].(map[string]string), imageKey)
 }
 
-// Early returns the submission as an application of the early operator's API, with the name of the object. It returns what that API cannot
-// express, too.
+// Early returns the submission as an application of the early operator's API, with the name of the object. Its ConfigMaps must be there
+// before. It returns what that API cannot express, too.
 func (s *Submission) Early(name, namespace string) (Object, finding.List) {
-	found := s.withoutHadoopConf()
+	var found finding.List
 	const message, remedy = "has no field in spark-operator.k8s.io", "choose another API, such as --api sparkoperator.k8s.io"
 	if s.ProxyUser != "" {
 		found.Refuse(optionProxyUser, s.ProxyUser, message, remedy)
@@ -90,7 +84,12 @@ func (s *Submission) Early(name, namespace string) (Object, finding.List) {
 			found.Refuse(cmp.Or(s.origins[role.key], role.key), nil, message, remedy)
 		}
 	}
-	app := object("spark-operator.k8s.io/v1alpha1", name, namespace, s.spec(name, Object{}, Object{}))
+	driver, executor := Object{}, Object{}
+	if len(s.SparkConf) > 0 {
+		mount := []any{Object{"name": name + sparkConfSuffix, "path": sparkConfMount}}
+		driver["configMaps"], executor["configMaps"] = mount, mount
+	}
+	app := object("spark-operator.k8s.io/v1alpha1", name, namespace, s.withProperties(name).spec(name, driver, executor))
 	app["metadata"].(Object)["annotations"] = Object{early.AnnotationSparkVersion: s.SparkVersion}
 	return app, found
 }

@@ -71,6 +71,9 @@ const (
 
 	driverTemplateKey   = "spark.kubernetes.driver.podTemplateFile"
 	executorTemplateKey = "spark.kubernetes.executor.podTemplateFile"
+	// Which container of a template is Spark's.
+	driverContainerKey   = "spark.kubernetes.driver.podTemplateContainerName"
+	executorContainerKey = "spark.kubernetes.executor.podTemplateContainerName"
 )
 
 // Options are all options of spark-submit, in the order of its help.

@@ -48,8 +48,8 @@ type Submission struct {
 	Properties map[string]string
 	// DriverTemplate and ExecutorTemplate are Pod templates of local files.
 	DriverTemplate, ExecutorTemplate *corev1.PodTemplateSpec
-	// HadoopConf are the files of Hadoop's configuration.
-	HadoopConf map[string]string
+	// HadoopConf and SparkConf are the files of Hadoop's and of Spark's configuration.
+	HadoopConf, SparkConf map[string]string
 	// Client are properties that only the command itself needs: MasterKey, ContextKey, and those that begin with LoginPrefix.
 	Client map[string]string
 
@@ -76,7 +76,7 @@ func (c *CommandLine) Resolve(sources Sources) (*Submission, finding.List) {
 	r.takeClass()
 	r.takeTemplates()
 	r.takeHadoopConf()
-	r.checkSparkConf()
+	r.takeSparkConf()
 	r.takeVersion()
 	r.checkSize()
 	return r.s, r.found
@@ -376,12 +376,14 @@ func (r *resolver) checkSize() {
 	for _, argument := range r.s.Arguments {
 		size += len(argument)
 	}
-	for name, content := range r.s.HadoopConf {
-		size += len(name) + len(content)
+	for _, folder := range []map[string]string{r.s.HadoopConf, r.s.SparkConf} {
+		for name, content := range folder {
+			size += len(name) + len(content)
+		}
 	}
 	if size > MaxBytes {
 		r.found.Add(finding.Finding{
-			Text:   fmt.Sprintf("properties, arguments and $HADOOP_CONF_DIR have %d bytes, and an application can hold %d.", size, MaxBytes),
+			Text:   fmt.Sprintf("properties, arguments, $HADOOP_CONF_DIR and $SPARK_CONF_DIR have %d bytes, and an application can hold %d.", size, MaxBytes),
 			Remedy: "Put what is large into a file that the application reads",
 		})
 	}
@@ -402,6 +404,9 @@ func (s *Submission) Located(found finding.List) finding.List {
 		if origin, set := s.origins[f.Property]; set {
 			f.Field, f.Property = origin, ""
 		}
+		if f.Remedy == submission.ClientLocalRemedy {
+			f.Remedy = uploadRemedy
+		}
 	}
 	return located
 }
@@ -414,6 +419,9 @@ var optionsOfFields = map[string]string{
 }
 
 const theFile = "the application file"
+
+// uploadRemedy is that of submission.ClientLocalRemedy for who submits: the command can upload files.
+const uploadRemedy = "write --upload-to s3://BUCKET/FOLDER to upload it, or local:///path for a file in the image"
 
 // written returns what the user wrote for a field of the manifest; the field itself if it was nothing.
 func (s *Submission) written(field string) string {

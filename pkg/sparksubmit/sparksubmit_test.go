@@ -174,7 +174,7 @@ func TestWhatIsWrongIsNamedAsItIsWritten(t *testing.T) {
 		{[]string{"--class", "B", "--conf", "fs.s3a.endpoint=x", file}, "--conf fs.s3a.endpoint is no Spark property, so it is ignored: begin it with spark., or with spark.hadoop. for a property of Hadoop"},
 		{[]string{"--class", "B", "--conf", "spark.a=" + strings.Repeat("a", MaxBytes), file}, "the command line has 1048"},
 		{[]string{"--class", "B", "--properties-file", "large", file}, `--properties-file "large" cannot be read (it has 1048592 bytes, and an application can hold 1048576)`},
-		{[]string{"--class", "B", "--properties-file", "almost", file, strings.Repeat("a", MaxBytes/2)}, "properties, arguments and $HADOOP_CONF_DIR have"},
+		{[]string{"--class", "B", "--properties-file", "almost", file, strings.Repeat("a", MaxBytes/2)}, "properties, arguments, $HADOOP_CONF_DIR and $SPARK_CONF_DIR have"},
 	} {
 		line, err := Parse(test.arguments, nil)
 		var found finding.List
@@ -308,10 +308,7 @@ func TestFoldersOfConfigurationAreCarriedOrNamed(t *testing.T) {
 	}
 	from := sources(files, map[string]string{"HADOOP_CONF_DIR": "/h", "SPARK_CONF_DIR": "/c"})
 	s, found := submitted(t, from, "--class", "B", "--name", "pi", "local:///a.jar")
-	want := []string{
-		`$HADOOP_CONF_DIR "key" is no text, so it is left out: put it into the image.`,
-		`the file "/c/log4j2.properties" does not reach the driver: put it into the image's /opt/spark/conf.`,
-	}
+	want := []string{`$HADOOP_CONF_DIR "key" is no text, so it is left out: put it into the image.`}
 	if diff := cmp.Diff(want, found.Sentences()); diff != "" {
 		t.Errorf("findings (-want +got):\n%s", diff)
 	}
@@ -321,11 +318,13 @@ func TestFoldersOfConfigurationAreCarriedOrNamed(t *testing.T) {
 		err = yaml.UnmarshalStrict(encoded, app)
 	}
 	specs := app.Spec.ConfigMapSpecs
-	if err != nil || len(specs) != 1 || specs[0].Name != app.Spec.SparkConf[hadoopConfKey] || specs[0].Data["core-site.xml"] == "" {
+	if err != nil || len(specs) != 2 || specs[0].Name != app.Spec.SparkConf[hadoopConfKey] || specs[0].Data["core-site.xml"] == "" ||
+		!maps.Equal(specs[1].Data, map[string]string{"log4j2.properties": "x"}) {
 		t.Errorf("%v: it is %s", err, encoded)
 	}
-	if _, found := s.Kubeflow("pi", ""); len(found) != 1 {
-		t.Errorf("in an API without config maps it is %s", found)
+	configMaps := s.ConfigMaps("pi-1", "team-a")
+	if len(configMaps) != 2 || !strings.Contains(fmt.Sprint(configMaps[1]), "log4j2.properties:x") || !strings.Contains(fmt.Sprint(configMaps[1]), "name:pi-1-spark-config namespace:team-a") {
+		t.Errorf("the ConfigMaps are %v", configMaps)
 	}
 	line, err := Parse([]string{"--class", "B", "--conf", hadoopConfKey + "=mine", "local:///a.jar"}, nil)
 	if err != nil {
@@ -337,6 +336,46 @@ func TestFoldersOfConfigurationAreCarriedOrNamed(t *testing.T) {
 	line, _ = Parse([]string{"--class", "B", "local:///a.jar"}, nil)
 	if _, found := line.Resolve(sources(nil, map[string]string{"HADOOP_CONF_DIR": "/none"})); !strings.Contains(found.String(), `$HADOOP_CONF_DIR "/none" cannot be read (`) {
 		t.Errorf("with a folder that does not exist it is %s", found)
+	}
+}
+
+func TestFilesOfSparksConfigurationAreOnTheClassPath(t *testing.T) {
+	files := map[string]string{"/c/log4j2.properties": "x", "driver.yaml": "spec: {containers: [{name: side}, {name: main}]}"}
+	from := sources(files, map[string]string{"SPARK_CONF_DIR": "/c"})
+	s, _ := submitted(t, from, "--class", "B", "--driver-class-path", "/a:/b", "--conf", driverTemplateKey+"=driver.yaml", "--conf", driverContainerKey+"=main", "local:///a.jar")
+	early, found := s.Early("pi", "")
+	if len(found.Of(finding.Error)) != 1 { // the template of the user
+		t.Errorf("in the early API it is %s", found)
+	}
+	app := &sparkv1.SparkApplication{}
+	for name, object := range map[string]Object{"apache": s.Apache("pi", ""), "kubeflow": s.Kubeflow("pi", ""), "early": early} {
+		encoded := fmt.Sprint(object)
+		for _, want := range []string{"spark.driver.extraClassPath:" + sparkConfMount + ":/a:/b", "spark.executor.extraClassPath:" + sparkConfMount + " ", "pi-spark-config", sparkConfMount} {
+			if !strings.Contains(encoded, want) {
+				t.Errorf("%s has no %s: %s", name, want, encoded)
+			}
+		}
+	}
+	encoded, err := yaml.Marshal(s.Apache("pi", ""))
+	if err == nil {
+		err = yaml.UnmarshalStrict(encoded, app)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	driver, executor := app.Spec.DriverSpec.PodTemplateSpec.Spec, app.Spec.ExecutorSpec.PodTemplateSpec.Spec
+	if len(driver.Containers[0].VolumeMounts) != 0 || driver.Containers[1].VolumeMounts[0].MountPath != sparkConfMount || driver.Volumes[0].ConfigMap.Name != "pi-spark-config" {
+		t.Errorf("the driver's template is %+v", driver)
+	}
+	if executor.Containers[0].Name != "spark-kubernetes-executor" || executor.Containers[0].VolumeMounts[0].MountPath != sparkConfMount {
+		t.Errorf("the executors' template is %+v", executor)
+	}
+	if len(s.DriverTemplate.Spec.Volumes) > 0 || s.Properties["spark.executor.extraClassPath"] != "" {
+		t.Error("the submission itself is changed")
+	}
+	s, found = submitted(t, from, "--class", "B", "--conf", executorTemplateKey+"=https://h/executor.yaml", "local:///a.jar")
+	if len(s.SparkConf) > 0 || !strings.Contains(found.String(), "cannot be changed here, so that the files of $SPARK_CONF_DIR do not reach the Pods: write the template into a file of this machine") {
+		t.Errorf("with a template behind a URL it is %s", found)
 	}
 }
 

@@ -7,7 +7,8 @@ import (
 
 const (
 	clientLocalProblem = "is a file of the submitting host, which an operator cannot read"
-	clientLocalRemedy  = "write local:///path for a file in the image, or put it where the driver can fetch it, such as s3a://"
+	// ClientLocalRemedy is the remedy if the driver is to read a file of the submitting host.
+	ClientLocalRemedy = "write local:///path for a file in the image, or put it where the driver can fetch it, such as s3a://"
 )
 
 var (
@@ -22,7 +23,7 @@ const uriText = `(?:[\w\-!.~'()*;/?:@&=+$,]|[^\x00-\x{9f}\p{Z}]|%[0-9A-Fa-f]{2})
 func (c *conf) checkRemote(field, uri string) {
 	switch {
 	case IsClientLocal(uri):
-		c.refuse(field, uri, clientLocalProblem, clientLocalRemedy)
+		c.refuse(field, uri, clientLocalProblem, ClientLocalRemedy)
 	case !javaURI.MatchString(uri):
 		c.refuse(field, uri, "is no URI", "escape the characters that a URI cannot hold, such as a blank as %20")
 	}

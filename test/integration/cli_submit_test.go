@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
@@ -149,6 +150,63 @@ func TestManifestsAreSubmitted(t *testing.T) {
 	if got := s.cli(t.Context(), cli.Plugin, "submit", "-f", file); got.code != 1 || !strings.Contains(got.errOut, "one exists already in the namespace") {
 		t.Errorf("the second time: %+v", got)
 	}
+}
+
+// TestFoldersOfConfigurationReachTheDriverOfEachAPI sets variables of the process, so that it runs alone.
+func TestFoldersOfConfigurationReachTheDriverOfEachAPI(t *testing.T) {
+	s := newEnv(t).sharesController()
+	for variable, file := range map[string]string{"HADOOP_CONF_DIR": "core-site.xml", "SPARK_CONF_DIR": "log4j2.properties"} {
+		folder := t.TempDir()
+		s.must(os.WriteFile(filepath.Join(folder, file), []byte(variable), 0o600))
+		t.Setenv(variable, folder)
+	}
+	submit := func(api, name string) commandLine {
+		args := append([]string{"submit", "--api", api}, piLine...)
+		args[8] = name
+		return s.cli(t.Context(), cli.Plugin, args...)
+	}
+	configMap := func(name string) *corev1.ConfigMap {
+		found, err := s.Kube.CoreV1().ConfigMaps(s.ns).Get(t.Context(), name, metav1.GetOptions{})
+		s.must(err)
+		return found
+	}
+	for api, driverOf := range map[string]func(string) *driver{"apache": func(name string) *driver { return s.driver(name, 0) }, "kubeflow": s.kubeflowDriver} {
+		name := "pi-" + api
+		if got := submit(api, name); got.code != 0 {
+			t.Fatalf("%s: %+v", api, got)
+		}
+		pod := driverOf(name).Pod
+		for _, folder := range []struct{ configMap, path, file, content string }{
+			{name + "-hadoop-config", "/opt/hadoop/conf", "core-site.xml", "HADOOP_CONF_DIR"},
+			{name + "-spark-config", "/etc/firesteel/spark-conf", "log4j2.properties", "SPARK_CONF_DIR"},
+		} {
+			if owned := configMap(folder.configMap); len(owned.OwnerReferences) != 1 || owned.OwnerReferences[0].Name != name || owned.Data[folder.file] != folder.content {
+				t.Errorf("%s: %s has %v and the owners %v", api, owned.Name, owned.Data, owned.OwnerReferences)
+			}
+			if mounted := mountedConfigMap(pod, folder.path); mounted != folder.configMap {
+				t.Errorf("%s: at %s the driver mounts %q", api, folder.path, mounted)
+			}
+		}
+	}
+	s.must(s.Kube.CoreV1().ConfigMaps(s.ns).DeleteCollection(t.Context(), metav1.DeleteOptions{}, metav1.ListOptions{FieldSelector: "metadata.name!=kube-root-ca.crt"}))
+	got := submit("kubeflow", "pi-kubeflow")
+	list, err := s.Kube.CoreV1().ConfigMaps(s.ns).List(t.Context(), metav1.ListOptions{FieldSelector: "metadata.name=pi-kubeflow-hadoop-config"})
+	s.must(err)
+	if got.code != 0 || !strings.Contains(got.errOut, "pi-kubeflow exists already, so this run is pi-kubeflow-") || len(list.Items) > 0 {
+		t.Errorf("with a name that is taken there are %d ConfigMaps of that name: %+v", len(list.Items), got)
+	}
+}
+
+// mountedConfigMap returns the ConfigMap that Spark's container of a Pod mounts at a path.
+func mountedConfigMap(pod *corev1.Pod, path string) string {
+	for _, mount := range pod.Spec.Containers[0].VolumeMounts {
+		for _, volume := range pod.Spec.Volumes {
+			if mount.MountPath == path && volume.Name == mount.Name && volume.ConfigMap != nil {
+				return volume.ConfigMap.Name
+			}
+		}
+	}
+	return ""
 }
 
 func TestASubmissionOfEachAPIIsAcceptedByTheAPIServer(t *testing.T) {

@@ -24,15 +24,27 @@ type api struct {
 	name     convert.API
 	group    string
 	manifest func(s *sparksubmit.Submission, name, namespace string) (sparksubmit.Object, finding.List)
+	// holdsConfigMaps reports that an application itself holds the ConfigMaps that it needs.
+	holdsConfigMaps bool
 }
 
 // apis are all, in the order in which they are chosen: the spec of the first is Spark's properties.
 var apis = []api{
 	{convert.Apache, "spark.apache.org", func(s *sparksubmit.Submission, name, namespace string) (sparksubmit.Object, finding.List) {
 		return s.Apache(name, namespace), nil
-	}},
-	{convert.Kubeflow, "sparkoperator.k8s.io", (*sparksubmit.Submission).Kubeflow},
-	{convert.Early, "spark-operator.k8s.io", (*sparksubmit.Submission).Early},
+	}, true},
+	{convert.Kubeflow, "sparkoperator.k8s.io", func(s *sparksubmit.Submission, name, namespace string) (sparksubmit.Object, finding.List) {
+		return s.Kubeflow(name, namespace), nil
+	}, false},
+	{convert.Early, "spark-operator.k8s.io", (*sparksubmit.Submission).Early, false},
+}
+
+// configMaps returns the ConfigMaps that must be there before the application of a submission.
+func (a api) configMaps(s *sparksubmit.Submission, name, namespace string) []sparksubmit.Object {
+	if a.holdsConfigMaps {
+		return nil
+	}
+	return s.ConfigMaps(name, namespace)
 }
 
 // Manifest returns a submission as an application of an API, with the name of the object, and what the API cannot express.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/internal/version"
 	"github.com/firesteel-dev/firesteel/pkg/cli"
+	"github.com/firesteel-dev/firesteel/pkg/cli/upload"
 	"github.com/firesteel-dev/firesteel/pkg/sparksubmit"
 )
 
@@ -28,6 +29,7 @@ type submitter struct {
 	files        []string
 	api          string
 	sparkVersion string
+	upload       upload.Flags
 	watch, wait  bool
 	logs         bool
 }
@@ -36,8 +38,12 @@ const long = `Submit an application with the command line of spark-submit. It be
 cluster, and an operator runs it: this command needs no Spark and no JVM.
 
 The application file is the first argument that is no option, and all after it are the
-application's. Files of this machine are refused: write local:///path for a file in the
-image, or put it where the driver can fetch it.
+application's. A file of the image is written local:///path. Files of this machine are
+uploaded by --upload-to: the application file, --jars, --py-files, --files and --archives.
+They are named by their content, so that none is sent twice. Parameters of the URL are those
+of gocloud.dev/blob, such as endpoint, region and use_path_style of s3://. The credentials
+are those that the tools of the cloud use. Without the option,
+spark.kubernetes.file.upload.path says where, as for spark-submit.
 
 --name is the name of the object if it can be one and is free. Otherwise it begins the name.
 Installed under the name spark-submit, each run gets a name of its own, and the command
@@ -54,6 +60,9 @@ const example = `  # Spark's own example
 
   # In the namespace team-a, and with the driver's log until the end
   kubectl spark submit -n team-a --logs --name etl --conf spark.kubernetes.container.image=etl:4.1.0 local:///app/etl.py
+
+  # With files of this machine
+  kubectl spark submit --upload-to s3://team-a/apps --name etl --py-files lib.zip --conf spark.kubernetes.container.image=etl:4.1.0 etl.py
 
   # What would be created
   kubectl spark submit --dry-run=client -o yaml --conf spark.kubernetes.container.image=etl:4.1.0 local:///app/etl.py
@@ -77,6 +86,7 @@ func submitCommand(s *submitter) *cobra.Command {
 	flags.BoolVarP(&s.watch, "watch", "w", false, "Print each state until the application has ended.")
 	flags.BoolVar(&s.wait, "wait", false, "Wait until the application has ended.")
 	flags.BoolVar(&s.logs, "logs", false, "Print the driver's log until the application has ended.")
+	s.upload.AddTo(command)
 	s.dryRun.AddFlag(command)
 	s.output.AddFlag(command)
 	return command
@@ -103,8 +113,8 @@ func (s *submitter) run(command *cobra.Command, args []string) error {
 	if err := s.output.Check(); err != nil {
 		return err
 	}
-	if s.logs && s.watch {
-		return cli.Usage("--logs and --watch print to the same place: leave one of them out")
+	if err := s.checkFlags(); err != nil {
+		return err
 	}
 	switch line.Action {
 	case sparksubmit.PrintHelp:
@@ -135,6 +145,18 @@ func (s *submitter) run(command *cobra.Command, args []string) error {
 		return s.status(command.Context(), line.SubmissionID)
 	default:
 		return s.submit(command.Context(), submission)
+	}
+}
+
+// checkFlags returns a usage error if flags of this command contradict each other.
+func (s *submitter) checkFlags() error {
+	switch {
+	case s.logs && s.watch:
+		return cli.Usage("--logs and --watch print to the same place: leave one of them out")
+	case s.upload.Given() && len(s.files) > 0:
+		return cli.Usage("--upload-to is for command lines of spark-submit, and -f names a manifest: upload its files first, and write their URLs into it")
+	default:
+		return s.upload.Check()
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/check"
 	"github.com/firesteel-dev/firesteel/pkg/cli"
+	"github.com/firesteel-dev/firesteel/pkg/cli/upload"
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/finding"
 	"github.com/firesteel-dev/firesteel/pkg/sparksubmit"
@@ -48,6 +49,10 @@ func (s *submitter) submit(ctx context.Context, submission *sparksubmit.Submissi
 	if err != nil {
 		return err
 	}
+	files, err := s.planUpload(ctx, submission)
+	if err != nil {
+		return err
+	}
 	base, same := sparksubmit.ObjectName(submission.Name)
 	unique := s.Program == cli.SparkSubmit || !submission.Named || !same
 	for try := range maxNames {
@@ -65,7 +70,7 @@ func (s *submitter) submit(ctx context.Context, submission *sparksubmit.Submissi
 		if err := s.report(found); err != nil {
 			return err
 		}
-		created, err := s.create(ctx, resource, object)
+		created, err := s.createWithFiles(ctx, resource, object, api.configMaps(submission, name, namespace), files)
 		switch {
 		case apierrors.IsAlreadyExists(err):
 			continue
@@ -78,6 +83,47 @@ func (s *submitter) submit(ctx context.Context, submission *sparksubmit.Submissi
 		return s.created(ctx, resource, created, s.Program == cli.SparkSubmit && submission.Waits())
 	}
 	return fmt.Errorf("names that begin with %s are taken in the namespace %s: write another --name", base, namespace)
+}
+
+// planUpload returns what is to be uploaded for a submission, which names it by its new URLs from then on.
+func (s *submitter) planUpload(ctx context.Context, submission *sparksubmit.Submission) (*upload.Plan, error) {
+	files := submission.LocalFiles()
+	if len(files) == 0 {
+		return nil, nil
+	}
+	flags := s.upload
+	if !flags.Given() {
+		flags = upload.OfSpark(submission.Properties)
+	}
+	if !flags.Given() {
+		return nil, nil
+	}
+	plan, err := flags.Plan(ctx, files)
+	if err != nil {
+		return nil, err
+	}
+	submission.MoveFiles(plan.URLs)
+	delete(submission.Properties, upload.PathKey) // it has done its work
+	return plan, nil
+}
+
+// createWithFiles uploads files and creates an object, with the ConfigMaps that it refers to. The API server checks the object before anything is sent.
+func (s *submitter) createWithFiles(
+	ctx context.Context, resource schema.GroupVersionResource, object *unstructured.Unstructured, configMaps []sparksubmit.Object, files *upload.Plan,
+) (*unstructured.Unstructured, error) {
+	switch {
+	case files.Empty():
+	case s.dryRun != cli.DryRunNone:
+		files.Announce(s.Options)
+	default:
+		if _, err := s.request(ctx, resource, object, cli.DryRunServer); err != nil {
+			return nil, err
+		}
+		if err := files.Send(ctx, s.Options); err != nil {
+			return nil, err
+		}
+	}
+	return s.createWithConfigMaps(ctx, resource, object, configMaps)
 }
 
 // manifest returns the object of a submission in an API, and what is found about it.
@@ -130,12 +176,18 @@ func (s *submitter) create(ctx context.Context, resource schema.GroupVersionReso
 	if s.dryRun == cli.DryRunClient {
 		return object, nil
 	}
+	return s.request(ctx, resource, object, s.dryRun)
+}
+
+func (s *submitter) request(
+	ctx context.Context, resource schema.GroupVersionResource, object *unstructured.Unstructured, dryRun cli.DryRun,
+) (*unstructured.Unstructured, error) {
 	client, err := s.Dynamic()
 	if err != nil {
 		return nil, err
 	}
 	return client.Resource(resource).Namespace(object.GetNamespace()).Create(ctx, object,
-		metav1.CreateOptions{DryRun: s.dryRun.Options(), FieldManager: fieldManager})
+		metav1.CreateOptions{DryRun: dryRun.Options(), FieldManager: fieldManager})
 }
 
 // created prints what was created, and waits if that is asked for.

@@ -125,8 +125,8 @@ func TestErrorsSayWhatIsWrongAndWhatToDo(t *testing.T) {
 		{[]string{"submit", "--usage-error"}, 2, "error: this is no command line of spark-submit (kubectl spark submit --help shows the usage)\n"},
 		{dry("--api", "other", "--conf", image, "--class", "B", jar), 2, `error: --api "other" is no API: write one of apache, kubeflow, early (kubectl`},
 		{dry("--class", "B", jar), 1, "error: the version of Spark in the image is not known: write --spark-version, such as --spark-version 4.1.0\n"},
-		{dry("--class", "B", "--conf", image, "/home/me/pi.jar"), 1, `error: the application file "/home/me/pi.jar" is a file of the submitting host, which an operator cannot read: write local:///path for a file in the image`},
-		{dry("--class", "B", "--conf", image, "--jars", "a.jar", jar), 1, `error: --jars "a.jar" is a file of the submitting host, which an operator cannot read: write local:///path`},
+		{dry("--class", "B", "--conf", image, "/home/me/pi.jar"), 1, `error: the application file "/home/me/pi.jar" is a file of the submitting host, which an operator cannot read: write --upload-to s3://BUCKET/FOLDER to upload it, or local:///path for a file in the image` + "\n"},
+		{dry("--class", "B", "--conf", image, "--jars", "a.jar", jar), 1, `error: --jars "a.jar" is a file of the submitting host, which an operator cannot read: write --upload-to s3://BUCKET/FOLDER to upload it, or local:///path`},
 		{dry("--class", "B", "--conf", image, "--driver-memory", "1.5g", jar), 1, `error: --driver-memory "1.5g" is not a`},
 		{dry("--class", "B", "--conf", image, "--conf", "spark.executor.cores=many", jar), 1, `error: --conf spark.executor.cores "many" is`},
 		{dry("--class", "B", "--conf", image, "-n", "a", "--conf", "spark.kubernetes.namespace=b", jar), 2, `error: --namespace "a" contradicts spark.kubernetes.namespace "b": leave one of them out (kubectl`},
@@ -137,6 +137,10 @@ func TestErrorsSayWhatIsWrongAndWhatToDo(t *testing.T) {
 		{[]string{"submit", "-f", bad, jar}, 2, "error: -f names a manifest, which cannot go with options of spark-submit or an application file: leave one of them out (kubectl"},
 		{[]string{"submit", "--conf", "spark.kubernetes.authenticate.submission.oauthTokenFile=none", "--conf", image, "--class", "B", jar}, 1, "error: --conf spark.kubernetes.authenticate.submission.oauthTokenFile cannot be read ("},
 		{[]string{"submit", "--logs", "-w", jar}, 2, "error: --logs and --watch print to the same place: leave one of them out (kubectl"},
+		{dry("--upload-to", "s3://b", "--class", "B", "--conf", image, "none.jar"), 1, `error: the application file "none.jar" cannot be uploaded (no such file or directory): name a file of this machine, or write local:///path for a file in the image` + "\n"},
+		{dry("--upload-to", "s3a://b", "--class", "B", "--conf", image, jar), 2, `error: --upload-to "s3a://b" is no place that is known: write s3://BUCKET/FOLDER`},
+		{dry("--upload-as", "s3a://b", "--class", "B", "--conf", image, jar), 2, "error: --upload-as is the URL of what --upload-to uploads, which is missing: write --upload-to, too (kubectl"},
+		{[]string{"submit", "--upload-to", "s3://b", "-f", bad}, 2, "error: --upload-to is for command lines of spark-submit, and -f names a manifest: upload its files first, and write their URLs into it (kubectl"},
 		{[]string{"submit", "--kill", "ns:"}, 2, `error: submission ID "ns:" names no driver: write NAMESPACE:NAME (kubectl`},
 		{[]string{"submit", "--kill", "a", "--conf", "spark.kubernetes.appKillPodDeletionGracePeriod=soon"}, 2, `error: --conf spark.kubernetes.appKillPodDeletionGracePeriod "soon" is no number of seconds (kubectl`},
 	} {
@@ -176,6 +180,22 @@ func TestWarningsArePrintedOnceIfANameIsTaken(t *testing.T) {
 	if code != 0 || !strings.HasPrefix(out, "sparkapplications.spark.apache.org/pi-") || strings.Count(errOut, `"9.9" is not known`) != 1 ||
 		!strings.Contains(errOut, "pi exists already, so this run is pi-") {
 		t.Errorf("%d %s%s", code, out, errOut)
+	}
+}
+
+func TestADryRunUploadsNothing(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, name := range []string{"etl.py", "lib.zip"} {
+		if err := os.WriteFile(name, []byte("one"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	args := dry("--upload-to", "s3://apps/a", "-o", "jsonpath={.spec.pyFiles} {.spec.sparkConf.spark\\.submit\\.pyFiles}", "--conf", image, "--py-files", "lib.zip,local:///b.py", "etl.py")
+	code, out, errOut := run(t, cli.Plugin, args...)
+	const folder = "s3a://apps/a/sha256/7692c3ad3540bb803c020b3aee66cd8887123234ea0c6e7143c0add73ff431ed/"
+	want := "etl.py is not uploaded (dry run), 3 bytes: " + folder + "etl.py\nlib.zip is not uploaded (dry run), 3 bytes: " + folder + "lib.zip\n"
+	if code != 0 || out != folder+"etl.py "+folder+"lib.zip,local:///b.py" || errOut != want {
+		t.Errorf("%d %s\n%s", code, out, errOut)
 	}
 }
 

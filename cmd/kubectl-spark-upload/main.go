@@ -1,0 +1,77 @@
+// Command kubectl-spark-upload uploads files of this machine for kubectl spark. Package pkg/upload documents its arguments, what it prints and
+// its exit codes. It logs in as the tools of each cloud do.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+
+	"github.com/firesteel-dev/firesteel/cmd/kubectl-spark-upload/bucket"
+	"github.com/firesteel-dev/firesteel/internal/version"
+	"github.com/firesteel-dev/firesteel/pkg/upload"
+)
+
+const usage = `kubectl-spark-upload URL SHA256=PATH...
+
+kubectl spark submit --upload-to URL runs it. It uploads files by the hash of their content, unless they
+are there, and prints a line of JSON for each step.
+
+`
+
+const (
+	exitFailed = 1
+	exitUsage  = 2
+)
+
+func main() { os.Exit(run()) }
+
+func run() int {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
+	defer stop()
+	flags := flag.NewFlagSet(upload.Program, flag.ContinueOnError)
+	version.AddFlag(flags)
+	flags.Usage = func() {
+		fmt.Fprint(flags.Output(), usage)
+		flags.PrintDefaults()
+	}
+	switch err := flags.Parse(os.Args[1:]); {
+	case errors.Is(err, flag.ErrHelp):
+		return 0
+	case err != nil:
+		return exitUsage
+	case flags.NArg() == 0:
+		flags.Usage()
+		return exitUsage
+	}
+	var files []upload.File
+	for _, argument := range flags.Args()[1:] {
+		file, err := upload.ParseFile(argument)
+		if err != nil {
+			fmt.Fprintf(os.Stderr, "error: %v\n", err)
+			return exitUsage
+		}
+		files = append(files, file)
+	}
+	if err := bucket.Upload(ctx, flags.Arg(0), files, print()); err != nil {
+		return exitFailed
+	}
+	return 0
+}
+
+// print returns a function that prints events.
+func print() func(upload.Event) {
+	var one sync.Mutex
+	lines := json.NewEncoder(os.Stdout)
+	return func(event upload.Event) {
+		one.Lock()
+		defer one.Unlock()
+		_ = lines.Encode(event) // who reads no more needs none
+	}
+}

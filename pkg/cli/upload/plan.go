@@ -1,0 +1,136 @@
+package upload
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/firesteel-dev/firesteel/pkg/finding"
+	"github.com/firesteel-dev/firesteel/pkg/sparksubmit"
+	"github.com/firesteel-dev/firesteel/pkg/upload"
+)
+
+// Plan is which files are sent, and the URLs by which Spark reads them.
+type Plan struct {
+	place place
+	files []upload.File
+	size  map[string]int64
+	// URLs are by the paths that the user wrote, which may be patterns.
+	URLs map[string][]string
+	sent bool
+}
+
+// Empty reports whether there is nothing to send.
+func (p *Plan) Empty() bool { return p == nil || len(p.files) == 0 }
+
+// Plan reads files, to know them by their content. It sends nothing.
+func (f *Flags) Plan(ctx context.Context, files []sparksubmit.LocalFile) (*Plan, error) {
+	place, err := placeOf(f.to, f.as, os.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	p := &Plan{place: place, size: map[string]int64{}, URLs: map[string][]string{}}
+	var found finding.List
+	for _, file := range files {
+		if _, known := p.URLs[file.Path]; known {
+			continue
+		}
+		paths, err := pathsOf(file)
+		if errors.Is(err, fs.ErrNotExist) && file.OfImage {
+			continue
+		}
+		if err != nil {
+			found.Refuse(file.Field, file.Written, "cannot be uploaded ("+reason(err)+")", "name a file of this machine, or write local:///path for a file in the image")
+			continue
+		}
+		for _, path := range paths {
+			if err := p.add(ctx, file.Path, path); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if refused := found.Of(finding.Error); len(refused) > 0 {
+		return nil, errors.New(refused.String())
+	}
+	return p, nil
+}
+
+// reason is an error without the path, which the finding names.
+func reason(err error) string {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		return path.Err.Error()
+	}
+	return err.Error()
+}
+
+// pathsOf returns the paths of a file, of which there may be several if it is a pattern.
+func pathsOf(file sparksubmit.LocalFile) ([]string, error) {
+	info, err := os.Stat(file.Path)
+	switch {
+	case err == nil && !info.Mode().IsRegular():
+		return nil, errors.New("it is no file, and folders are not uploaded")
+	case err == nil || !file.Pattern:
+		return []string{file.Path}, err
+	}
+	matches, invalid := filepath.Glob(file.Path)
+	if invalid != nil || len(matches) == 0 {
+		return nil, err
+	}
+	for _, match := range matches {
+		if info, err := os.Stat(match); err != nil || !info.Mode().IsRegular() {
+			return nil, fmt.Errorf("%s is no file, and folders are not uploaded", match)
+		}
+	}
+	return matches, nil
+}
+
+// add adds a file of the path or pattern that the user wrote.
+func (p *Plan) add(ctx context.Context, written, path string) error {
+	if _, known := p.size[path]; !known {
+		hash, size, err := hashOf(ctx, path)
+		if err != nil {
+			return err
+		}
+		p.files = append(p.files, upload.File{Path: path, SHA256: hash})
+		p.size[path] = size
+	}
+	for _, file := range p.files {
+		if file.Path == path {
+			p.URLs[written] = append(p.URLs[written], p.url(file))
+		}
+	}
+	return nil
+}
+
+func (p *Plan) url(file upload.File) string { return p.place.as + "/" + file.URL() }
+
+func hashOf(ctx context.Context, path string) (hash string, size int64, err error) {
+	file, err := os.Open(path) //nolint:gosec // the user names it
+	if err != nil {
+		return "", 0, fmt.Errorf("%w: make it readable", err)
+	}
+	defer file.Close()
+	sum := sha256.New()
+	size, err = io.Copy(sum, &interruptible{ctx, file})
+	return hex.EncodeToString(sum.Sum(nil)), size, err
+}
+
+// interruptible ends to read when the user interrupts the command.
+type interruptible struct {
+	ctx  context.Context //nolint:containedctx // a reader takes none
+	file io.Reader
+}
+
+func (r *interruptible) Read(into []byte) (int, error) {
+	if err := r.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return r.file.Read(into)
+}
