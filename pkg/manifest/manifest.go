@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	yamlv3 "go.yaml.in/yaml/v3"
@@ -149,21 +148,4 @@ func (m *Manifest) items() []*Manifest {
 		found = append(found, one)
 	}
 	return found
-}
-
-// unreadable returns the manifest of a document that cannot be parsed. The parser's message begins with the line.
-func (d document) unreadable(err error) *Manifest {
-	const from = "line "
-	message, line := strings.TrimPrefix(err.Error(), "yaml: "), 1
-	message = strings.TrimPrefix(message, "error converting YAML to JSON: yaml: ")
-	message, _, _ = strings.Cut(message, "\n")
-	if rest, found := strings.CutPrefix(message, from); found {
-		number, text, cut := strings.Cut(rest, ": ")
-		if parsed, err := strconv.Atoi(number); err == nil && cut {
-			line, message = parsed, text
-		}
-	}
-	return &Manifest{Line: d.before + line, Problem: &finding.Finding{
-		Reason: "Syntax", Text: fmt.Sprintf("the document is no YAML (%s)", message), Remedy: "correct it",
-	}}
 }

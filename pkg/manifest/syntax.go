@@ -1,0 +1,133 @@
+package manifest
+
+import (
+	"bytes"
+	"fmt"
+	"sort"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	yamlv3 "go.yaml.in/yaml/v3"
+
+	"github.com/firesteel-dev/firesteel/pkg/finding"
+)
+
+// unreadable returns the manifest of a document that cannot be parsed.
+func (d document) unreadable(err error) *Manifest {
+	message, line := cause(err)
+	problem := &finding.Finding{Reason: "Syntax", Text: fmt.Sprintf("the document is no YAML (%s)", message), Remedy: remedyFor(message)}
+	if at := d.template(); at >= 0 {
+		problem.Text = "the document is a template, and no YAML"
+		problem.Remedy = "render it first, such as by helm template CHART | kubectl spark lint -f -"
+		return &Manifest{Line: d.lineOf(at), Problem: problem}
+	}
+	tabbed := strings.HasPrefix(message, "found character that cannot start any token") && d.hasTab(line) || strings.HasPrefix(message, "found a tab")
+	if tabbed {
+		problem.Text, problem.Remedy = "the line is indented by a tab, which YAML does not take", "indent it by spaces"
+	}
+	at := d.before + line
+	switch {
+	case !utf8.Valid(d.text):
+		at = d.lineOf(bytes.IndexFunc(d.text, func(r rune) bool { return r == utf8.RuneError }))
+	case (tabbed || line == 0 || strings.HasPrefix(message, "did not find expected")) && len(d.text) <= maxSearched:
+		at = d.before + d.brokenAt(message)
+	}
+	return &Manifest{Line: max(at, d.before+1), Problem: problem}
+}
+
+// maxSearched bounds a document in which the line of a problem is searched. The parser's own line is near enough in a larger one.
+const maxSearched = 256 << 10
+
+// lineOf returns the line of the file of an offset in the document.
+func (d document) lineOf(offset int) int {
+	return d.before + 1 + bytes.Count(d.text[:offset], []byte("\n"))
+}
+
+// template returns where the document has the first part of a template that is not in quotes; -1 if it has none.
+func (d document) template() int {
+	for _, begin := range []string{"\n{{", " {{"} {
+		if at := bytes.Index(d.text, []byte(begin)); at >= 0 {
+			return at + 1
+		}
+	}
+	return -1
+}
+
+// cause divides an error of the parser into what is wrong and the line; the line is 0 if the error names none.
+func cause(err error) (message string, line int) {
+	message = strings.TrimPrefix(err.Error(), "error converting YAML to JSON: ")
+	message, _, _ = strings.Cut(strings.TrimPrefix(message, "yaml: "), "\n")
+	if rest, found := strings.CutPrefix(message, "line "); found {
+		number, text, cut := strings.Cut(rest, ": ")
+		if parsed, err := strconv.Atoi(number); err == nil && cut {
+			return text, parsed
+		}
+	}
+	return message, 0
+}
+
+// remedies are by the beginning of what the parser reports.
+var remedies = []struct{ message, remedy string }{
+	{"did not find expected key", "indent the line as its neighbours, or write its value in quotes"},
+	{"did not find expected '-' indicator", "indent the line as the other entries of the list, and begin it with a hyphen"},
+	{"did not find expected ','", "close the bracket, or write a comma between its entries"},
+	{"could not find expected ':'", "write a colon and a blank after the name"},
+	{"mapping values are not allowed", "indent the line as its neighbours, or write its value in quotes"},
+	{"found unexpected end of stream", "close the quotes"},
+	{"found unknown escape character", "write the text in single quotes, or the backslash twice"},
+	{"control characters are not allowed", "name a file of text in UTF-8"},
+	{"invalid leading UTF-8 octet", "save the file as UTF-8"},
+	{"invalid trailing UTF-8 octet", "save the file as UTF-8"},
+	{"found character that cannot start any token", "write the value in quotes"},
+	{"document contains excessive aliasing", "write the values in the place of their aliases"},
+	{"unknown anchor", "define the anchor before its alias, or write a value that begins with * in quotes"},
+	{"invalid map key", "write the name of the field as a text"},
+}
+
+func remedyFor(message string) string {
+	for _, known := range remedies {
+		if strings.HasPrefix(message, known.message) {
+			return known.remedy
+		}
+	}
+	return "correct it"
+}
+
+// brokenAt returns the first line with which the document has a problem. The parser itself names that on which the broken part begins.
+func (d document) brokenAt(message string) int {
+	ends := d.lineEnds()
+	return 1 + sort.Search(len(ends), func(i int) bool {
+		var root yamlv3.Node
+		err := yamlv3.Unmarshal(d.text[:ends[i]], &root)
+		if err == nil {
+			return false
+		}
+		found, _ := cause(err)
+		return found == message
+	})
+}
+
+// lineEnds returns where the lines of the document end.
+func (d document) lineEnds() (ends []int) {
+	for at, letter := range d.text {
+		if letter == '\n' {
+			ends = append(ends, at+1)
+		}
+	}
+	return append(ends, len(d.text))
+}
+
+// hasTab reports whether a line is indented by a tab.
+func (d document) hasTab(line int) bool {
+	ends := d.lineEnds()
+	if line > len(ends) {
+		return false
+	}
+	begin := 0
+	if line > 1 {
+		begin = ends[line-2]
+	}
+	text := d.text[begin:ends[line-1]]
+	return bytes.IndexByte(text[:len(text)-len(bytes.TrimLeft(text, " \t"))], '\t') >= 0
+}
