@@ -12,7 +12,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/migration"
 )
 
-// kubectl spark migrate check compares drivers of the Kubeflow operator with Firesteel's. What real spark-submit made differs in nothing for it,
+// kubectl spark migrate check compares drivers of the other operators with Firesteel's. What real spark-submit made differs in nothing for it,
 // unless it differs for the comparison of this package, too.
 func TestDriversOfSparkSubmitAreTheSameForAMigration(t *testing.T) {
 	version := Versions[len(Versions)-1] // the Pods of the others have the same fields
@@ -20,26 +20,50 @@ func TestDriversOfSparkSubmitAreTheSameForAMigration(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	compared := 0
+	compared := map[string]int{}
 	for _, c := range Cases(version) {
-		if !c.InKubeflow() || strings.Contains(c.Name, "local-dirs") || strings.HasPrefix(c.Name, "spark.local.dir") {
+		if strings.Contains(c.Name, "local-dirs") || strings.HasPrefix(c.Name, "spark.local.dir") {
 			continue // a recording has several local directories in another order
 		}
 		recorded, err := recordings.Of(c)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if recorded.RefusedBy == "" && compareDrivers(t, c, version, recorded.Kubeflow(c, "1").Fields) {
-			compared++
+		if recorded.RefusedBy != "" {
+			continue
+		}
+		if sameDriver(t, c, recorded.Apache(c).Fields, builtInApache(t, c, version)) {
+			compared[Apache]++
+		}
+		if c.InKubeflow() && sameDriver(t, c, recorded.Kubeflow(c, "1").Fields, builtInKubeflow(t, c, version)) {
+			compared[Kubeflow]++
 		}
 	}
-	if compared < 100 {
-		t.Errorf("only %d drivers were compared", compared)
+	if compared[Apache] < 100 || compared[Kubeflow] < 100 {
+		t.Errorf("only %v drivers were compared", compared)
 	}
 }
 
-// compareDrivers compares the driver of a recording with Firesteel's. It returns false if there is none to compare.
-func compareDrivers(t *testing.T, c Case, version string, theirs Fields) bool {
+// builtInApache returns what Firesteel makes of a case in the Apache operator's API; nothing if it is refused.
+func builtInApache(t *testing.T, c Case, version string) []Object {
+	t.Helper()
+	manifest, err := c.Manifest(version, c.Namespace())
+	if err != nil {
+		t.Fatal(err)
+	}
+	app, err := Decode(manifest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	built, refusal := c.BuildApache(app)
+	if refusal != nil {
+		return nil
+	}
+	return built
+}
+
+// builtInKubeflow is builtInApache for the Kubeflow operator's API.
+func builtInKubeflow(t *testing.T, c Case, version string) []Object {
 	t.Helper()
 	manifest, err := c.KubeflowManifest(version, c.Namespace())
 	if err != nil {
@@ -51,9 +75,18 @@ func compareDrivers(t *testing.T, c Case, version string, theirs Fields) bool {
 	}
 	built, refusal := c.BuildKubeflow(app)
 	if refusal != nil {
+		return nil
+	}
+	return built
+}
+
+// sameDriver compares the driver of a recording with Firesteel's. It returns false if there is none to compare.
+func sameDriver(t *testing.T, c Case, theirs Fields, built []Object) bool {
+	t.Helper()
+	if built == nil {
 		return false
 	}
-	ours := podOf(t, podAmong(built))
+	ours := podOf(t, podAmong(built)) // Normal changes the objects
 	if differsInPod(theirs, Normal(built)) {
 		return false
 	}

@@ -244,7 +244,8 @@ func TestObjectsThatTheApacheOperatorLeft(t *testing.T) {
 	apache.Spec.Template.Spec.Volumes = []corev1.Volume{{VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{
 		LocalObjectReference: corev1.LocalObjectReference{Name: "spark-kubernetes-operator-configuration"},
 	}}}}
-	e := newEnv(t, manifests, apache,
+	running := driverPod(t, "testdata/apache-driver.yaml")
+	e := newEnv(t, manifests, apache, running,
 		&corev1.ConfigMap{
 			ObjectMeta: metav1.ObjectMeta{Namespace: "spark-operator", Name: "spark-kubernetes-operator-configuration"},
 			Data: map[string]string{"spark-operator.properties": "spark.kubernetes.operator.watchedNamespaces=team-a\n" +

@@ -2,6 +2,7 @@ package migrate
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"golang.org/x/sync/errgroup"
@@ -112,10 +113,15 @@ func (r *reading) examine(ctx context.Context, source *unstructured.Unstructured
 		one.account = "default"
 	}
 	theirs := r.driver(ctx, one, o)
-	if one.running = theirs != nil || one.err != nil; theirs != nil {
+	one.running = theirs != nil || one.err != nil
+	switch {
+	case theirs == nil:
+	case len(created.Templates) > 0:
+		one.err = errors.New("pod templates behind URLs: drivers that have one are not compared")
+	default:
 		r.admit(ctx, driver)
-		one.differences, err = migration.CompareDrivers(theirs, driver, o.Redactor())
-		one.compared, one.err = err == nil, err
+		one.differences, one.err = migration.CompareDrivers(theirs, driver, o.Redactor())
+		one.compared = one.err == nil
 	}
 	return one
 }
@@ -153,22 +159,46 @@ func driverOf(created *sparkcheck.Created) *corev1.Pod {
 
 // driver returns the driver of an application that another operator runs; nil if it has none, or if it could not be read.
 func (r *reading) driver(ctx context.Context, one *examined, o *overview.Object) *corev1.Pod {
-	if o.Kind != overview.Application || one.ended || one.served || o.DriverPod == "" {
+	if o.Kind != overview.Application || one.ended || one.served || o.State == "" {
 		return nil
 	}
-	pod, err := r.kube.CoreV1().Pods(one.namespace).Get(ctx, o.DriverPod, metav1.GetOptions{})
+	pod, err := r.driverPod(ctx, o)
 	switch {
-	case apierrors.IsNotFound(err):
-		return nil
 	case err != nil:
-		one.err = fmt.Errorf("drivers in the namespace %s: %w", one.namespace, withoutName(err, o.DriverPod))
+		one.err = fmt.Errorf("drivers in the namespace %s: %w", one.namespace, err)
 		return nil
-	case !o.IsDriver(pod) || pod.DeletionTimestamp != nil || pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed:
+	case pod == nil || pod.DeletionTimestamp != nil || pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed:
 		return nil
 	default:
 		return pod
 	}
 }
+
+// driverPod reads the driver by the name in the status, or else by the labels of the application; nil if there is none.
+func (r *reading) driverPod(ctx context.Context, o *overview.Object) (*corev1.Pod, error) {
+	pods := r.kube.CoreV1().Pods(o.Namespace())
+	if o.DriverPod == "" {
+		found, err := pods.List(ctx, metav1.ListOptions{LabelSelector: o.PodSelector() + "," + ofDrivers})
+		if err != nil {
+			return nil, err
+		}
+		return o.PodsOf(found.Items).Driver, nil
+	}
+	pod, err := pods.Get(ctx, o.DriverPod, metav1.GetOptions{})
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil, nil
+	case err != nil:
+		return nil, withoutName(err, o.DriverPod)
+	case !o.IsDriver(pod):
+		return nil, nil
+	default:
+		return pod, nil
+	}
+}
+
+// ofDrivers is the label that Spark gives to drivers.
+const ofDrivers = "spark-role=driver"
 
 // admit completes a Pod as the API server does: with the default priority class, and the pull secrets of its account.
 func (r *reading) admit(ctx context.Context, pod *corev1.Pod) {
