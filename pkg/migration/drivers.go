@@ -33,44 +33,48 @@ var Ignored = []struct{ Field, Why string }{
 	{"spec.volumes[pod-template-volume]*", "the ConfigMap of the attempt with the template of the executors"},
 }
 
-var ignored = func() []*regexp.Regexp {
-	var patterns []*regexp.Regexp
-	for _, field := range Ignored {
-		patterns = append(patterns, pattern(field.Field))
+// matches reports whether a field has the form of a pattern.
+func matches(pattern, field string) bool {
+	parts := strings.Split(pattern, "*")
+	last := len(parts) - 1
+	rest, found := strings.CutPrefix(field, parts[0])
+	if last == 0 || !found {
+		return found && rest == ""
 	}
-	return patterns
-}()
-
-func pattern(field string) *regexp.Regexp {
-	return regexp.MustCompile("^" + strings.ReplaceAll(regexp.QuoteMeta(field), `\*`, ".*") + "$")
+	for _, part := range parts[1:last] {
+		if _, rest, found = strings.Cut(rest, part); !found {
+			return false
+		}
+	}
+	return strings.HasSuffix(rest, parts[last])
 }
 
 // meanings say what a difference means. The first that fits is taken.
 var meanings = []struct {
-	field *regexp.Regexp
+	field string
 	// added reports whether it is about what only the other operator's driver has.
 	added   bool
 	meaning string
 }{
-	{pattern("spec.containers[*]"), true, "a container that neither the application nor Spark asks for: a webhook adds it, and will add it to Firesteel's drivers, too, unless it selects them otherwise"},
-	{pattern("spec.initContainers[*]"), true, "a container that neither the application nor Spark asks for: a webhook adds it, and will add it to Firesteel's drivers, too, unless it selects them otherwise"},
-	{pattern("spec.containers[*].image"), false, "another image: check the image of the application and of the settings"},
-	{pattern("spec.containers[*].resources*"), false, "requests or limits differ: quotas and scheduling see another size"},
-	{pattern("spec.serviceAccountName"), false, "the driver would have the rights of another account: set driver-service-account"},
-	{pattern("spec.serviceAccount"), false, "the driver would have the rights of another account: set driver-service-account"},
-	{pattern("spec.nodeSelector*"), false, "the driver may run on other nodes"},
-	{pattern("spec.affinity*"), false, "the driver may run on other nodes"},
-	{pattern("spec.tolerations*"), false, "the driver may run on other nodes"},
-	{pattern("spec.schedulerName"), false, "another scheduler places it: see batch-schedulers"},
-	{pattern("spec.priorityClassName"), false, "it is preempted otherwise"},
-	{pattern("*ecurityContext*"), false, "the driver runs with other rights on the node"},
-	{pattern("spec.containers[*].env[SPARK_USER]*"), false, "the user whom Hadoop sees; that of the JVM that submitted"},
-	{pattern("spec.containers[*].env[*]*"), true, "a variable that neither the application nor Spark sets: a webhook adds it, or the settings lack it"},
-	{pattern("spec.containers[*].args"), false, "the driver is started with other arguments"},
-	{pattern("spec.volumes[*]*"), true, "a volume that neither the application nor Spark asks for: a webhook adds it"},
-	{pattern("spec.containers[*].volumeMounts[*]*"), true, "a volume that neither the application nor Spark asks for: a webhook adds it"},
-	{pattern("metadata.annotations[*]"), true, "an annotation that neither the application nor Spark sets: a webhook or the node adds it"},
-	{pattern("metadata.labels[*]"), false, "what selects Pods by this label sees a difference"},
+	{"spec.containers[*]", true, "a container that neither the application nor Spark asks for: a webhook adds it, and will add it to Firesteel's drivers, too, unless it selects them otherwise"},
+	{"spec.initContainers[*]", true, "a container that neither the application nor Spark asks for: a webhook adds it, and will add it to Firesteel's drivers, too, unless it selects them otherwise"},
+	{"spec.containers[*].image", false, "another image: check the image of the application and of the settings"},
+	{"spec.containers[*].resources*", false, "requests or limits differ: quotas and scheduling see another size"},
+	{"spec.serviceAccountName", false, "the driver would have the rights of another account: set driver-service-account"},
+	{"spec.serviceAccount", false, "the driver would have the rights of another account: set driver-service-account"},
+	{"spec.nodeSelector*", false, "the driver may run on other nodes"},
+	{"spec.affinity*", false, "the driver may run on other nodes"},
+	{"spec.tolerations*", false, "the driver may run on other nodes"},
+	{"spec.schedulerName", false, "another scheduler places it: see batch-schedulers"},
+	{"spec.priorityClassName", false, "it is preempted otherwise"},
+	{"*ecurityContext*", false, "the driver runs with other rights on the node"},
+	{"spec.containers[*].env[SPARK_USER]*", false, "the user whom Hadoop sees; that of the JVM that submitted"},
+	{"spec.containers[*].env[*]*", true, "a variable that neither the application nor Spark sets: a webhook adds it, or the settings lack it"},
+	{"spec.containers[*].args", false, "the driver is started with other arguments"},
+	{"spec.volumes[*]*", true, "a volume that neither the application nor Spark asks for: a webhook adds it"},
+	{"spec.containers[*].volumeMounts[*]*", true, "a volume that neither the application nor Spark asks for: a webhook adds it"},
+	{"metadata.annotations[*]", true, "an annotation that neither the application nor Spark sets: a webhook or the node adds it"},
+	{"metadata.labels[*]", false, "what selects Pods by this label sees a difference"},
 }
 
 // DriverDifference is a field in which a driver of another operator and Firesteel's differ.
@@ -102,7 +106,7 @@ func CompareDrivers(theirs, ours *corev1.Pod, r *redact.Redactor) ([]DriverDiffe
 	}
 	var found []DriverDifference
 	for _, d := range objectdiff.Differences(a, b) {
-		byLimitRange := theirs.Annotations[limitRanger] != "" && d.B == nil && resources.MatchString(d.Field)
+		byLimitRange := theirs.Annotations[limitRanger] != "" && d.B == nil && matches(resources, d.Field)
 		if isIgnored(d.Field) || byLimitRange {
 			continue
 		}
@@ -214,8 +218,8 @@ func empty(value any) bool {
 }
 
 func isIgnored(field string) bool {
-	for _, p := range ignored {
-		if p.MatchString(field) {
+	for _, entry := range Ignored {
+		if matches(entry.Field, field) {
 			return true
 		}
 	}
@@ -224,7 +228,7 @@ func isIgnored(field string) bool {
 
 func meaning(field string, added bool) string {
 	for _, m := range meanings {
-		if (added || !m.added) && m.field.MatchString(field) {
+		if (added || !m.added) && matches(m.field, field) {
 			return m.meaning
 		}
 	}
@@ -233,7 +237,7 @@ func meaning(field string, added bool) string {
 
 var oneContainer = regexp.MustCompile(`^spec\.(initC|c)ontainers\[[^\]]*\]$`)
 
-var resources = pattern("spec.containers[*].resources*")
+const resources = "spec.containers[*].resources*"
 
 var inBrackets = regexp.MustCompile(`\[([^\[\]]*)\](\.value)?$`)
 

@@ -20,6 +20,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/internal/version"
 	"github.com/firesteel-dev/firesteel/pkg/cli/target"
+	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/crds"
 	"github.com/firesteel-dev/firesteel/pkg/diagnosis"
 	"github.com/firesteel-dev/firesteel/pkg/migration"
@@ -33,7 +34,14 @@ func withoutName(err error, name string) error {
 
 // readRunning finds other operators that run, and their webhooks.
 func (r *reading) readRunning(ctx context.Context) error {
-	found, err := operators.Find(ctx, r.kube, nil, r.Now())
+	var scope *config.Scope // all namespaces
+	if r.namespace != "" {
+		var err error
+		if scope, err = config.NewScope(&corev1.ConfigMap{Data: map[string]string{"watched-namespaces": r.namespace}}); err != nil {
+			return err
+		}
+	}
+	found, err := operators.Find(ctx, r.kube, scope, r.Now())
 	for _, explanation := range found {
 		r.report.Add(explanation.Summary, migration.Item{Severity: migration.Step, Area: migration.Operator, Message: explanation.Message()}, "")
 	}

@@ -15,7 +15,9 @@ import (
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -25,6 +27,7 @@ import (
 	dynamicfake "k8s.io/client-go/dynamic/fake"
 	kubefake "k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/yaml"
 
 	"github.com/firesteel-dev/firesteel/pkg/cli"
@@ -176,6 +179,17 @@ func podWebhook(configuration, name string) *admissionregistrationv1.MutatingWeb
 	}
 }
 
+// lease is that of a Kubeflow operator which runs.
+func lease() *coordinationv1.Lease {
+	return &coordinationv1.Lease{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "spark-operator", Name: "spark-operator-controller-lock"},
+		Spec: coordinationv1.LeaseSpec{
+			HolderIdentity: ptr.To("spark-operator-controller-7d9f8b6c5-x2x4z_1b4e28ba"), LeaseDurationSeconds: ptr.To[int32](15),
+			RenewTime: &metav1.MicroTime{Time: now},
+		},
+	}
+}
+
 // driverPod is the driver that a manifest in testdata holds.
 func driverPod(t testing.TB, file string) *corev1.Pod {
 	t.Helper()
@@ -201,7 +215,13 @@ func TestClusterOfTheKubeflowOperatorThatIsReady(t *testing.T) {
 	controller.Spec.Template.Spec.Containers[0].Env = []corev1.EnvVar{{Name: "HTTPS_PROXY", Value: "http://user:hunter2-4711@proxy:3128"}}
 	e := newEnv(t, []string{kubeflowApp("pi", "", "RUNNING"), kubeflowApp("done", "", "COMPLETED")}, controller,
 		operator("spark-operator", "webhook", "spark-operator-webhook", "webhook", "start", "--zap-log-level=info", "--enable-resource-quota-enforcement=true"),
-		serviceAccount("team-a", "spark", "spark-operator"), namespace("team-a"), driverPod(t, "testdata/kubeflow-driver.yaml"))
+		serviceAccount("team-a", "spark", "spark-operator"), namespace("team-a"), driverPod(t, "testdata/kubeflow-driver.yaml"), lease(),
+		podWebhook("spark-operator-webhook", "mutate--v1-pod.sparkoperator.k8s.io"), podWebhook("injector", "inject.example.org"),
+		&corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "sidecars", Name: "injector"}},
+		&discoveryv1.EndpointSlice{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "sidecars", Name: "injector-x", Labels: map[string]string{discoveryv1.LabelServiceName: "injector"}},
+			Endpoints:  []discoveryv1.Endpoint{{Addresses: []string{"10.0.0.1"}, Conditions: discoveryv1.EndpointConditions{Ready: ptr.To(true)}}},
+		})
 	e.wants(t, "kubeflow-ready", "migrate check -A", 0)
 	e.out.Reset()
 	e.wants(t, "kubeflow-ready-json", "migrate check -A -o json", 0)
