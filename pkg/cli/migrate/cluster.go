@@ -325,8 +325,8 @@ type accountCache struct {
 	read map[account]*corev1.ServiceAccount
 }
 
-// account returns an account; nil if it was not read.
-func (r *reading) account(ctx context.Context, a account) *corev1.ServiceAccount {
+// serviceAccount returns an account; nil if it was not read.
+func (r *reading) serviceAccount(ctx context.Context, a account) *corev1.ServiceAccount {
 	r.cache.lock.Lock()
 	defer r.cache.lock.Unlock()
 	if known, ok := r.cache.read[a]; ok {

@@ -212,7 +212,7 @@ func (r *reading) admit(ctx context.Context, pod *corev1.Pod) {
 	if name == "" {
 		name = "default"
 	}
-	if account := r.account(ctx, account{pod.Namespace, name}); account != nil {
-		pod.Spec.ImagePullSecrets = account.ImagePullSecrets
+	if found := r.serviceAccount(ctx, account{pod.Namespace, name}); found != nil {
+		pod.Spec.ImagePullSecrets = found.ImagePullSecrets
 	}
 }

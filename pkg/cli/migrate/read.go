@@ -79,7 +79,7 @@ func (r *reading) readOperators(ctx context.Context) error {
 		return err
 	}
 	// Webhooks have flags, too. Those of controllers count first.
-	slices.SortStableFunc(found, func(a, b operators.Deployment) int { return compareBools(isWebhook(a), isWebhook(b)) })
+	slices.SortStableFunc(found, func(a, b operators.Deployment) int { return cmp.Compare(a.Labels[component], b.Labels[component]) })
 	for _, d := range found {
 		installed := migration.Installed{Operator: d.Operator, Namespace: d.Namespace, Deployment: d.Name, Ready: d.Status.ReadyReplicas, Webhook: isWebhook(d)}
 		var arguments []string
@@ -101,21 +101,10 @@ func (r *reading) readOperators(ctx context.Context) error {
 	return nil
 }
 
-func isWebhook(d operators.Deployment) bool {
-	return d.Labels["app.kubernetes.io/component"] == "webhook"
-}
+// component is the label with the part of an operator that a Deployment is: controller or webhook.
+const component = "app.kubernetes.io/component"
 
-// compareBools orders false before true.
-func compareBools(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case b:
-		return -1
-	default:
-		return 1
-	}
-}
+func isWebhook(d operators.Deployment) bool { return d.Labels[component] == "webhook" }
 
 // dynamicProperties is the name that the Apache operator's chart gives the ConfigMap with properties that win over those of its file.
 const dynamicProperties = "spark-kubernetes-operator-dynamic-configuration"
