@@ -164,11 +164,7 @@ func applicationOfLine(t *testing.T, c Case, version string, recorded *Recording
 
 func kubeflowOfLine(t *testing.T, c Case, version string, recorded *Recording, s *sparksubmit.Submission) Comparison {
 	t.Helper()
-	manifest, found := s.Kubeflow(appName, s.Namespace)
-	if len(found) > 0 {
-		t.Fatal(found)
-	}
-	app, err := DecodeKubeflow(manifestOf(t, manifest))
+	app, err := DecodeKubeflow(manifestOf(t, s.Kubeflow(appName, s.Namespace)))
 	if err != nil {
 		t.Fatal(err)
 	}
