@@ -404,9 +404,6 @@ func (s *Submission) Located(found finding.List) finding.List {
 		if origin, set := s.origins[f.Property]; set {
 			f.Field, f.Property = origin, ""
 		}
-		if f.Remedy == submission.ClientLocalRemedy {
-			f.Remedy = uploadRemedy
-		}
 	}
 	return located
 }
@@ -419,9 +416,6 @@ var optionsOfFields = map[string]string{
 }
 
 const theFile = "the application file"
-
-// uploadRemedy is that of submission.ClientLocalRemedy for who submits: the command can upload files.
-const uploadRemedy = "write --upload-to s3://BUCKET/FOLDER to upload it, or local:///path for a file in the image"
 
 // written returns what the user wrote for a field of the manifest; the field itself if it was nothing.
 func (s *Submission) written(field string) string {

@@ -147,6 +147,20 @@ func TestACommandLineIsReadFromTheStandardInput(t *testing.T) {
 	}
 }
 
+func TestFoldersOfConfigurationOfACommandLineAreConvertedToConfigMaps(t *testing.T) {
+	folder := t.TempDir()
+	if err := os.WriteFile(filepath.Join(folder, "core-site.xml"), []byte("<configuration/>"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	line := "export HADOOP_CONF_DIR=" + folder + "\nspark-submit --class A --conf spark.kubernetes.container.image=spark:4.1.0 --name a local:///a.jar"
+	for api, want := range map[string]string{"apache": "  configMapSpecs:\n  - data:\n      core-site.xml: <configuration/>\n    name: a-hadoop-config\n", "kubeflow": "  core-site.xml: <configuration/>\nkind: ConfigMap\n", "early": "kind: ConfigMap\n"} {
+		code, out, errOut := run(t, line, "convert", "-f", "-", "--to", api)
+		if code != 0 || errOut != "" || !strings.Contains(out, want) || !strings.Contains(out, "spark.kubernetes.hadoop.configMapName: a-hadoop-config\n") {
+			t.Errorf("%s: it exits with %d and prints %q and %q", api, code, out, errOut)
+		}
+	}
+}
+
 func TestAKeyThatIsGivenTwiceIsRefused(t *testing.T) {
 	const app = "apiVersion: spark.apache.org/v1\nkind: SparkApplication\nmetadata: {name: pi}\nspec:\n  mainClass: Pi\n  jars: local:///pi.jar\n  runtimeVersions: {sparkVersion: 4.1.0}\n  mainClass: Other\n"
 	list := "apiVersion: v1\nkind: List\nitems:\n- " + strings.ReplaceAll(strings.ReplaceAll(app, "  mainClass: Other\n", ""), "\n", "\n  ") + "\n- " + strings.ReplaceAll(app, "\n", "\n  ")

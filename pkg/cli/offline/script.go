@@ -79,7 +79,7 @@ func (c *conversion) application(one *input) (*convert.Converted, finding.List, 
 		return nil, nil, submit.ErrNoVersion
 	}
 	name, _ := sparksubmit.ObjectName(submission.Name)
-	content, found := submit.Manifest(submission, convert.API(c.to), name, submission.Namespace)
+	content, configMaps, found := submit.Manifest(submission, convert.API(c.to), name, submission.Namespace)
 	if refused := found.Of(finding.Error); len(refused) > 0 {
 		return nil, nil, refused.Err()
 	}
@@ -103,5 +103,9 @@ func (c *conversion) application(one *input) (*convert.Converted, finding.List, 
 		f.Severity = finding.Warning
 		lost.Add(f)
 	}
-	return &convert.Converted{Object: object}, lost, nil
+	converted := &convert.Converted{Object: object}
+	for _, configMap := range configMaps {
+		converted.Beside = append(converted.Beside, &unstructured.Unstructured{Object: configMap})
+	}
+	return converted, lost, nil
 }

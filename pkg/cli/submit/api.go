@@ -47,10 +47,14 @@ func (a api) configMaps(s *sparksubmit.Submission, name, namespace string) []spa
 	return s.ConfigMaps(name, namespace)
 }
 
-// Manifest returns a submission as an application of an API, with the name of the object, and what the API cannot express.
-func Manifest(submission *sparksubmit.Submission, of convert.API, name, namespace string) (sparksubmit.Object, finding.List) {
+// Manifest returns a submission as an application of an API, with the name of the object, the ConfigMaps that must be there before it, and what
+// the API cannot express.
+func Manifest(
+	submission *sparksubmit.Submission, of convert.API, name, namespace string,
+) (application sparksubmit.Object, configMaps []sparksubmit.Object, lost finding.List) {
 	at := slices.IndexFunc(apis, func(known api) bool { return known.name == of })
-	return apis[at].manifest(submission, name, namespace)
+	application, lost = apis[at].manifest(submission, name, namespace)
+	return application, apis[at].configMaps(submission, name, namespace), lost
 }
 
 func apiNames() (names []string) {

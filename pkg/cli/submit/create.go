@@ -19,6 +19,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/finding"
 	"github.com/firesteel-dev/firesteel/pkg/sparksubmit"
+	sparksubmission "github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
 const (
@@ -141,7 +142,13 @@ func (s *submitter) manifest(
 	if err != nil {
 		return nil, nil, err
 	}
-	return object, append(found, submission.Located(Examine(decoded, s.Now()))...), nil
+	located := submission.Located(Examine(decoded, s.Now()))
+	for i := range located {
+		if located[i].Remedy == sparksubmission.ClientLocalRemedy {
+			located[i].Remedy = "write --upload-to s3://BUCKET/FOLDER to upload it, or local:///path for a file in the image"
+		}
+	}
+	return object, append(found, located...), nil
 }
 
 // settings are those by which a submission is judged: the defaults of a release. Which account drivers get if the application names none is
