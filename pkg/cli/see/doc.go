@@ -6,8 +6,8 @@
 //	list.go      all kinds in one table; columns.go prints it
 //	get.go       one object on one screen
 //	why.go       what pkg/diagnosis/why answers
-//	events.go    transitions and Kubernetes Events in one stream
-//	logs.go      logs of driver and executors; follow.go waits for the next driver
+//	events.go    transitions and Kubernetes Events in one stream; events_one.go of one object, events_all.go of all of a namespace
+//	logs.go      logs of driver and executors; logs_follow.go goes on over lost connections, follow.go waits for the next driver
 //	ui.go        a port of this machine for the driver's UI
 //	top.go       CPU and memory, if the cluster has metrics
 package see
