@@ -115,6 +115,19 @@ func TestEachKindIsChecked(t *testing.T) {
 			kind: "SparkApplication", versions: []string{"sparkoperator.k8s.io/v1beta2"}, spec: kubeflow + "  sparkConf: {spark.master: local}\n",
 			want: []string{"error spec.sparkConf[spark.master]"},
 		},
+		"one whose image has another version": {
+			kind: "SparkApplication", versions: []string{"sparkoperator.k8s.io/v1beta2"},
+			spec: strings.Replace(kubeflow, "image: spark", "image: example.com/spark:4.1.0-java17", 1), want: []string{"warning spec.sparkVersion"},
+		},
+		"one whose image has a version of its own": {
+			kind: "SparkApplication", versions: []string{"sparkoperator.k8s.io/v1beta2"},
+			spec: strings.Replace(kubeflow, "image: spark", "image: example.com/etl:4.1.0", 1),
+		},
+		"one with executors that contradict each other": {
+			kind: "SparkApplication", versions: []string{"sparkoperator.k8s.io/v1beta2"},
+			spec: kubeflow + "  dynamicAllocation: {enabled: true, minExecutors: 5, maxExecutors: 2}\n",
+			want: []string{"warning spec.dynamicAllocation.minExecutors"},
+		},
 		"an application of the early API": {
 			kind: "SparkApplication", versions: []string{"spark-operator.k8s.io/v1alpha1"}, spec: early,
 		},

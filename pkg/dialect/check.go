@@ -54,6 +54,9 @@ func try(d Dialect, api *API, app Application) (plan submission.Plan, objects *s
 	if objects != nil && len(remote) == 0 { // a template may name the service account
 		warnings = LaunchWarnings(d, api, app, plan, objects)
 	}
+	if objects != nil {
+		warnings = append(warnings, d.Refusals(app, append(submission.CheckExecutors(plan), otherVersion(plan, objects)...).Err())...)
+	}
 	return plan, objects, refused, warnings
 }
 

@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/firesteel-dev/firesteel/internal/text"
+	"github.com/firesteel-dev/firesteel/pkg/finding"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
@@ -39,6 +41,27 @@ func IsImageTooOld(image, version string) bool {
 	ofFork := strings.HasPrefix(repository, "kubespark/") || strings.Contains(repository, "/kubespark/")
 	_, said := submission.RulesFor(version)
 	return ofFork || !said && strings.Contains(name, "spark") && (oldVersion.MatchString(tag) || forkedTag.MatchString(tag))
+}
+
+// otherVersion warns of an image of Spark whose tag names another version than the one as which the application is submitted.
+func otherVersion(plan submission.Plan, objects *submission.Objects) (found finding.List) {
+	containers := objects.Driver.Spec.Containers
+	image := containers[len(containers)-1].Image // Build adds Spark's container last
+	repository, _ := splitImage(image)
+	version := ImageVersion(image)
+	if version == "" || !strings.Contains(repository[strings.LastIndex(repository, "/")+1:], "spark") || minorOf(version) == minorOf(plan.SparkVersion) {
+		return nil
+	}
+	if _, known := submission.RulesFor(plan.SparkVersion); known {
+		found.Warn("sparkVersion", plan.SparkVersion, text.Format("is not the version in the tag of the image %q", image), "write "+version+", or name another image")
+	}
+	return found
+}
+
+// minorOf returns the first two numbers of a version.
+func minorOf(version string) string {
+	parts := strings.SplitN(version, ".", 3)
+	return strings.Join(parts[:min(len(parts), 2)], ".")
 }
 
 // splitImage returns the repository and the tag of an image. A digest is ignored.
