@@ -82,8 +82,12 @@ func (t *table) follow(ctx context.Context) error {
 				}
 				lock.Lock()
 				defer lock.Unlock()
+				if version, ok := t.shown[object.GetUID()]; ok && version == object.GetResourceVersion() && version != "" && event.Type != watch.Deleted {
+					return
+				}
 				rows := t.read([]unstructured.Unstructured{*object})
 				if event.Type == watch.Deleted {
+					delete(t.shown, object.GetUID())
 					for _, r := range rows {
 						r.State, r.Reason = "Deleted", ""
 					}

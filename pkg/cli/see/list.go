@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/firesteel-dev/firesteel/pkg/cli"
@@ -90,7 +91,7 @@ func (l *listOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	t := &table{listOptions: l, cluster: c, columns: columns{out: l.Out}, versions: map[schema.GroupVersionResource]string{}}
+	t := &table{listOptions: l, cluster: c, columns: columns{out: l.Out}, versions: map[schema.GroupVersionResource]string{}, shown: map[types.UID]string{}}
 	served, shown := 0, 0
 	var refused error
 	for _, kind := range target.Kinds {
@@ -137,6 +138,8 @@ type table struct {
 	rows []*row
 	// versions are the versions of the lists, from which they are watched.
 	versions map[schema.GroupVersionResource]string
+	// shown are the versions of the objects that were seen, by their UID, with -w: a watch that begins anew brings all objects again.
+	shown map[types.UID]string
 }
 
 // row is an object in the table.
@@ -190,6 +193,9 @@ func (t *table) listed() string {
 // read reads the objects of a page that are shown. One that cannot be read is named and left out.
 func (t *table) read(items []unstructured.Unstructured) (rows []*row) {
 	for i := range items {
+		if t.watch {
+			t.shown[items[i].GetUID()] = items[i].GetResourceVersion()
+		}
 		o, err := overview.Read(&items[i])
 		if err != nil {
 			t.Warn(err.Error())

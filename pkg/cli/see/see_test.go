@@ -21,6 +21,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	apitypes "k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/client-go/dynamic"
 	dynamicfake "k8s.io/client-go/dynamic/fake"
@@ -327,6 +328,42 @@ func TestListGoesOnWithChanges(t *testing.T) {
 	stop()
 	if got := <-code; got != 0 {
 		t.Errorf("exit code %d: %s", got, e.errOut.String())
+	}
+}
+
+// A watch that is too old begins anew, and brings each object again.
+func TestListPrintsNoObjectAgainThatDidNotChange(t *testing.T) {
+	app := func(name, version string) *unstructured.Unstructured {
+		o := decoded(t, strings.ReplaceAll(failed, "name: etl", "name: "+name))
+		o.SetUID(apitypes.UID(name))
+		o.SetResourceVersion(version)
+		return o
+	}
+	e := newEnv(t, nil)
+	if err := e.dynamic.Tracker().Create(target.Kinds[0].WithVersion("v1"), app("etl", "7"), "reports"); err != nil {
+		t.Fatal(err)
+	}
+	begun := 0
+	e.dynamic.PrependWatchReactor("sparkapplications", func(action clienttesting.Action) (bool, watch.Interface, error) {
+		if action.GetResource().Group != "spark.apache.org" {
+			return false, nil, nil
+		}
+		w := watch.NewFakeWithChanSize(2, false)
+		if begun++; begun == 1 {
+			w.Error(&apierrors.NewResourceExpired("too old").ErrStatus)
+		} else {
+			w.Add(app("etl", "7"))
+			w.Add(app("second", "8"))
+		}
+		return true, w, nil
+	})
+	ctx, stop := context.WithCancel(t.Context())
+	code := make(chan int)
+	go func() { code <- e.run(ctx, "list -w") }()
+	eventually(t, "the new object is printed", func() bool { return strings.Contains(e.out.String(), "second") })
+	stop()
+	if got := <-code; got != 0 || strings.Count(e.out.String(), "etl") != 1 {
+		t.Errorf("exit code %d, and it prints\n%s", got, e.out.String())
 	}
 }
 
