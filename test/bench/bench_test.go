@@ -74,6 +74,8 @@ func wantedFigures() (names []string) {
 	want(partCommandLine, "kubectl spark version", "initialisation")
 	want(partCommandLine, "one manifest", append(quantiles("plan"), quantiles("lint")...)...)
 	want(partCommandLine, fmt.Sprintf("a folder of %d manifests", smokeCount), "lint")
+	want(partCommandLine, fmt.Sprintf("%d applications", smokeCount*listedEach), "list: first line", "list: last line", "list: CPU", "list: resident at most",
+		"list -w: resident after the list", "list -w: resident after as many changes")
 	want(partMemory, "no applications", "resident", "heap")
 	want(partMemory, all, "resident", "heap", "heap, each")
 	want(partMemory, all+", after a restart", "resident", "heap")

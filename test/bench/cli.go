@@ -45,7 +45,10 @@ func (b *bench) measureCommandLine(ctx context.Context) error {
 		p50, _, _ := b.AddTimes(partCommandLine, "one manifest", verb, times)
 		p50.Below(commandGoal)
 	}
-	return b.measureFolder(ctx, program, manifest)
+	if err := b.measureFolder(ctx, program, manifest); err != nil {
+		return err
+	}
+	return b.measureList(ctx, program)
 }
 
 // measureInitialisation adds up what Go reports of the packages' initialisation.

@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -35,7 +36,13 @@ func (b *bench) measureList(ctx context.Context, program string) (err error) {
 	}
 	names := namesFrom(0, b.count*listedEach)
 	defer func() {
-		err = errors.Join(err, b.Spark.SparkV1().SparkApplications(namespace).DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{}))
+		err = errors.Join(err, each(ctx, names, clients, func(ctx context.Context, name string) error { // one request for all takes too long
+			err := b.Spark.SparkV1().SparkApplications(namespace).Delete(ctx, name, metav1.DeleteOptions{})
+			if apierrors.IsNotFound(err) { // it could not be stored
+				return nil
+			}
+			return err
+		}))
 	}()
 	if err := each(ctx, names, clients, func(ctx context.Context, name string) error { return b.store(ctx, namespace, name) }); err != nil {
 		return err
@@ -57,7 +64,7 @@ func (b *bench) store(ctx context.Context, namespace, name string) error {
 	if err != nil {
 		return err
 	}
-	app.Status.Firesteel = &v1alpha1.Record{}
+	app.Status.Firesteel = &v1alpha1.Record{Attempt: v1alpha1.Attempt{Since: metav1.NowMicro()}}
 	for i, state := range []lifecycle.State{lifecycle.Submitted, lifecycle.DriverRequested, lifecycle.DriverStarted, lifecycle.RunningHealthy, lifecycle.Succeeded, lifecycle.ResourceReleased} {
 		t := v1alpha1.Transition{Sequence: int64(i + 1), Time: metav1.NowMicro(), State: string(state), DriverPod: name + "-0-driver", ApplicationID: "spark-" + name}
 		if state == lifecycle.Succeeded {

@@ -110,15 +110,20 @@ func (p *Process) Resident() (int, error) { return p.memory("VmRSS") }
 // PeakResident is the largest resident memory that the process has had, in bytes.
 func (p *Process) PeakResident() (int, error) { return p.memory("VmHWM") }
 
-func (p *Process) memory(name string) (int, error) {
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.Pid()))
+func (p *Process) memory(name string) (int, error) { return memoryOf(p.Pid(), name) }
+
+// ResidentOf is the resident memory of any process, in bytes.
+func ResidentOf(pid int) (int, error) { return memoryOf(pid, "VmRSS") }
+
+func memoryOf(pid int, name string) (int, error) {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
 		return 0, err
 	}
 	_, after, _ := strings.Cut(string(status), name+":")
 	fields := strings.Fields(after)
 	if len(fields) == 0 {
-		return 0, fmt.Errorf("process %d has no %s", p.Pid(), name)
+		return 0, fmt.Errorf("process %d has no %s", pid, name)
 	}
 	kib, err := strconv.Atoi(fields[0])
 	return kib << 10, err
