@@ -56,13 +56,13 @@ install-cli: MAN ?= $(HOME)/.local/share/man/man1
 install-cli: NAMES ?= sparkctl
 install-cli: ## Build kubectl spark into BIN (~/.local/bin), with its other NAMES, completion and man pages.
 	go build -tags=grpcnotrace -ldflags='-s -w' -o '$(BIN)/kubectl-spark' ./cmd/kubectl-spark
-	go build -C cmd/kubectl-spark-upload -ldflags='-s -w' -o '$(abspath $(BIN))/kubectl-spark-upload' .
+	go build -C cmd/kubectl-spark-upload -tags=grpcnotrace -ldflags='-s -w' -o '$(abspath $(BIN))/kubectl-spark-upload' .
 	for name in kubectl_complete-spark $(NAMES); do ln -sf kubectl-spark '$(BIN)'/"$$name"; done
 	go run ./hack/manual -man '$(MAN)'
 
-# VERSION is git's tag unless set, and KO_DOCKER_REPO the registry that the manifests name. The images are built on
+# VERSION is git's tag unless set, KO_DOCKER_REPO the registry that the manifests name, and RELEASE_URL where krew finds the archives. The images are built on
 # KO_DEFAULTBASEIMAGE, ko's own choice unless set: name it by its digest. COSIGN_KEY and COSIGN_PASSWORD sign.
-RELEASE := cd hack/release && go run . -version='$(VERSION)' -registry='$(KO_DOCKER_REPO)'
+RELEASE := cd hack/release && go run . -version='$(VERSION)' -registry='$(KO_DOCKER_REPO)' -url='$(RELEASE_URL)'
 
 .PHONY: release
 release: ## Write the release/ folder for two platforms: VERSION, KO_DOCKER_REPO, COSIGN_KEY.

@@ -1,4 +1,4 @@
-// Command manual writes the pages about kubectl spark from its commands: docs/users/cli.md and, with -man, man pages into a folder.
+// Command manual writes the pages about kubectl spark from its commands: docs/users/cli.md, man pages and completions.
 //
 // With -check it only compares docs/users/cli.md. Run it in the module's root.
 package main
@@ -11,8 +11,10 @@ import (
 	"fmt"
 	"log"
 	"os"
+	"path/filepath"
 	"strings"
 	"text/template"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
@@ -29,26 +31,18 @@ const page = "docs/users/cli.md"
 func main() {
 	log.SetFlags(0)
 	check := flag.Bool("check", false, "change nothing; fail if "+page+" is out of date")
-	man := flag.String("man", "", "write man pages into this folder, and nothing else")
+	man := flag.String("man", "", "write man pages into this folder, and not the page")
+	completion := flag.String("completion", "", "write completions of shells into this folder, and not the page")
 	flag.Parse()
-	if err := run(*check, *man); err != nil {
+	if err := run(*check, *man, *completion); err != nil {
 		log.Fatalf("manual: %v", err)
 	}
 }
 
-func run(check bool, man string) error {
+func run(check bool, man, completion string) error {
 	commands := newRoot(cli.Plugin)
-	if man != "" {
-		if err := os.MkdirAll(man, 0o755); err != nil {
-			return err
-		}
-		for _, each := range []*cobra.Command{commands, newRoot(cli.Sparkctl)} {
-			header := doc.GenManHeader{Title: strings.ToUpper(each.Name()), Section: "1", Source: "Firesteel " + version.String()}
-			if err := doc.GenManTree(each, &header, man); err != nil {
-				return err
-			}
-		}
-		return nil
+	if man != "" || completion != "" {
+		return errors.Join(writeMan(man, commands, newRoot(cli.Sparkctl)), writeCompletion(commands, completion))
 	}
 	text, err := render(commands)
 	if err != nil {
@@ -61,6 +55,52 @@ func run(check bool, man string) error {
 		return errors.Join(err, fmt.Errorf("%s is out of date: run make generate", page))
 	}
 	return nil
+}
+
+// writeMan writes a page for each command. It leaves out the date, which would be that of the build.
+func writeMan(folder string, programs ...*cobra.Command) error {
+	if folder == "" {
+		return nil
+	}
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return err
+	}
+	never := time.Time{}
+	for _, program := range programs {
+		header := doc.GenManHeader{Title: strings.ToUpper(program.Name()), Section: "1", Source: "Firesteel " + version.String(), Date: &never}
+		if err := doc.GenManTree(program, &header, folder); err != nil {
+			return err
+		}
+	}
+	pages, err := filepath.Glob(filepath.Join(folder, "*.1"))
+	if err != nil {
+		return err
+	}
+	for _, page := range pages {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(page, bytes.Replace(text, []byte(never.Format(`"Jan 2006"`)), []byte(`""`), 1), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeCompletion writes the scripts with which shells complete the command lines of kubectl-spark itself.
+func writeCompletion(commands *cobra.Command, folder string) error {
+	if folder == "" {
+		return nil
+	}
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return err
+	}
+	named := func(name string) string { return filepath.Join(folder, cli.Plugin+"."+name) }
+	return errors.Join(
+		commands.GenBashCompletionFileV2(named("bash"), true), commands.GenZshCompletionFile(named("zsh")),
+		commands.GenFishCompletionFile(named("fish"), true), commands.GenPowerShellCompletionFileWithDesc(named("ps1")),
+	)
 }
 
 // newRoot returns the commands of a program without what differs between machines.

@@ -12,14 +12,14 @@ import (
 
 func TestThePageOfTheCommandLineIsCurrent(t *testing.T) {
 	t.Chdir("../..")
-	if err := run(true, ""); err != nil {
+	if err := run(true, "", ""); err != nil {
 		t.Error(err)
 	}
 }
 
 func TestEachVerbHasAManPage(t *testing.T) {
 	folder := t.TempDir()
-	if err := run(false, folder); err != nil {
+	if err := run(false, folder, folder); err != nil {
 		t.Fatal(err)
 	}
 	for _, command := range slices.Concat(newRoot(cli.Plugin).Commands(), newRoot(cli.Sparkctl).Commands()) {

@@ -1,4 +1,4 @@
-// Command release builds the folder of a release: images, manifests, the kustomize base, the chart, SBOMs, provenance, checksums
+// Command release builds the folder of a release: images, manifests, the kustomize base, the chart, the command line, SBOMs, provenance, checksums
 // and, with a key or an identity, a signature. Run it by make release.
 package main
 
@@ -31,6 +31,7 @@ func run(ctx context.Context) error {
 	version := flag.String("version", "", "the version, such as v1.2.3; by default git's tag, or a version that names the commit")
 	tag := flag.String("tag", "", "the tag of the images; by default the version")
 	registry := flag.String("registry", "", "the registry that the manifests name; without it, push names one")
+	url := flag.String("url", "", "the address of the folder on a web server, which krew's manifest names")
 	flag.Parse()
 	if flag.NArg() > 0 {
 		return errors.New("it takes flags only")
@@ -45,7 +46,7 @@ func run(ctx context.Context) error {
 		}
 	}
 	release := &build.Release{
-		Source: root, Folder: folder.Dir(filepath.Join(root, "release")), Version: *version, Tag: *tag, Registry: *registry,
+		Source: root, Folder: folder.Dir(filepath.Join(root, "release")), Version: *version, Tag: *tag, Registry: *registry, URL: *url,
 		Key:     os.Getenv("COSIGN_KEY"),
 		Keyless: os.Getenv("SIGSTORE_ID_TOKEN") != "" || os.Getenv("ACTIONS_ID_TOKEN_REQUEST_TOKEN") != "",
 	}

@@ -36,6 +36,8 @@ type Release struct {
 	Tag string
 	// Registry is where the images will be.
 	Registry string
+	// URL is where the folder will be: krew's manifest names it.
+	URL string
 	// Key is the key that signs: a file, or the address of a key service.
 	Key string
 	// Keyless has the identity sign that the environment holds, if there is no key.
@@ -69,6 +71,9 @@ func (r *Release) Run(ctx context.Context) error {
 	if err := r.buildPrograms(ctx); err != nil {
 		return err
 	}
+	if err := r.buildCommandLine(ctx); err != nil {
+		return err
+	}
 	return r.Assemble(ctx, images)
 }
 
@@ -82,6 +87,9 @@ func (r *Release) check() error {
 	}
 	if r.Registry == "" {
 		r.Registry = Unnamed
+	}
+	if r.URL == "" {
+		r.URL = UnnamedURL
 	}
 	return nil
 }

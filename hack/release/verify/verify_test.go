@@ -51,7 +51,7 @@ func run(t *testing.T, program string, arguments ...string) string {
 func TestReleaseIsSignedThenCopied(t *testing.T) {
 	run(t, "go", "run", *cosign, "verify-blob", "--key", folder.PublicKey, "--bundle", folder.Signature,
 		"--insecure-ignore-tlog", folder.Checksums)
-	for _, pattern := range []string{"sbom/controller-linux-amd64.spdx.json", "sbom/*-linux-arm64.spdx.json", "bin/push-darwin-arm64", "bin/helmvalues-darwin-arm64"} {
+	for _, pattern := range []string{"sbom/controller-linux-amd64.spdx.json", "sbom/*-linux-arm64.spdx.json", "bin/push-darwin-arm64", "bin/helmvalues-darwin-arm64", "kubectl/kubectl-spark-linux-amd64.tar.gz", "kubectl/kubectl-spark-windows-arm64.zip", "kubectl/spark.yaml"} {
 		if found, err := filepath.Glob(filepath.Join(*release, pattern)); err != nil || len(found) == 0 {
 			t.Errorf("the release has no %s: %v", pattern, err)
 		}
