@@ -97,7 +97,10 @@ func One(noun string) cobra.PositionalArgs {
 }
 
 // None is for the field Args of commands that take no arguments.
-func None(_ *cobra.Command, args []string) error {
+func None(command *cobra.Command, args []string) error {
+	if len(args) > 0 && command.Flags().Lookup("filename") != nil {
+		return Usage("%q is not expected: write -f %s for a file", args[0], args[0])
+	}
 	if len(args) > 0 {
 		return Usage("%q is not expected: only flags are", args[0])
 	}

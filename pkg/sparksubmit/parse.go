@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/firesteel-dev/firesteel/internal/text"
+	"github.com/firesteel-dev/firesteel/pkg/finding"
 	"github.com/firesteel-dev/firesteel/pkg/redact"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
@@ -88,7 +89,7 @@ func Parse(arguments []string, foreign Foreign) (*CommandLine, error) {
 			arguments = arguments[1:]
 		case strings.HasPrefix(arguments[0], "-"):
 			name, _ := split(arguments[0])
-			return nil, fmt.Errorf("unrecognized option: %s", shown(name))
+			return nil, unrecognized(name)
 		default:
 			c.Resource = arguments[0]
 			c.Arguments = append(c.Arguments, arguments[1:]...)
@@ -99,6 +100,18 @@ func Parse(arguments []string, foreign Foreign) (*CommandLine, error) {
 		c.Resource = submission.NoResource
 	}
 	return c, nil
+}
+
+// unrecognized returns the error of an argument that is no option. It names the option that is probably meant.
+func unrecognized(name string) error {
+	options := map[string][]string{}
+	for _, option := range Options {
+		options[option.Name] = nil
+	}
+	if similar := finding.Similar(options, name); similar != "" && strings.HasPrefix(name, "--") {
+		return fmt.Errorf("unrecognized option: %s: did you mean %s?", shown(name), similar)
+	}
+	return fmt.Errorf("unrecognized option: %s", shown(name))
 }
 
 func bounded(arguments []string) error {

@@ -347,10 +347,14 @@ func localPath(uri string) string {
 	return rest
 }
 
+// Image is the image of the driver; empty if no property names one.
+func (s *Submission) Image() string {
+	return cmp.Or(s.Properties[driverImageKey], s.Properties[imageKey])
+}
+
 // takeVersion reads the version of Spark in the image's tag, or in the release that is installed here.
 func (r *resolver) takeVersion() {
-	image := cmp.Or(r.s.Properties[driverImageKey], r.s.Properties[imageKey])
-	if r.s.SparkVersion = dialect.ImageVersion(image); r.s.SparkVersion != "" {
+	if r.s.SparkVersion = dialect.ImageVersion(r.s.Image()); r.s.SparkVersion != "" {
 		return
 	}
 	release := inFolder(r.Environment("SPARK_HOME"), "RELEASE")

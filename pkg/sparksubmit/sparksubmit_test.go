@@ -147,9 +147,9 @@ func TestWhatIsWrongIsNamedAsItIsWritten(t *testing.T) {
 	}{
 		{[]string{"--class"}, "missing argument for option '--class'"},
 		{[]string{"-c"}, "missing argument for option '-c'"},
-		{[]string{"--clas", "a.B", file}, "unrecognized option: --clas"},
-		{[]string{"--clas=a.B", file}, "unrecognized option: --clas"},
-		{[]string{"--name=", file}, "unrecognized option: --name="},
+		{[]string{"--clas", "a.B", file}, "unrecognized option: --clas: did you mean --class?"},
+		{[]string{"--clas=a.B", file}, "unrecognized option: --clas: did you mean --class?"},
+		{[]string{"--name=", file}, "unrecognized option: --name=: did you mean --name?"},
 		{[]string{"-x"}, "unrecognized option: -x"},
 		{[]string{"--conf", "spark.a", file}, "invalid argument to --conf: spark.a: write PROPERTY=VALUE"},
 		{[]string{"--conf", "password: hunter2", file}, "invalid argument to --conf: password: *********(redacted): write PROPERTY=VALUE"},

@@ -113,7 +113,7 @@ func TestMistakesOfCommandLinesHaveARemedy(t *testing.T) {
 		"an unknown API":                   {[]string{"convert", "-f", pi, "--to", "v2"}, 2, "--to v2 is no API: write one of apache, kubeflow, early"},
 		"a kind that has no other API":     {[]string{"convert", "-f", "testdata/fine/cluster.yaml", "--to", "kubeflow"}, 1, `kind "SparkCluster" is a kind of spark.apache.org alone: convert applications and schedules`},
 		"a schedule for the early API":     {[]string{"convert", "-f", "testdata/fine/schedule.yaml", "--to", "early"}, 1, "is no kind of spark-operator.k8s.io: convert it to apache or kubeflow"},
-		"an argument that is no flag":      {[]string{"lint", pi}, 2, `"testdata/fine/apache.yaml" is not expected: only flags are`},
+		"an argument that is no flag":      {[]string{"lint", pi}, 2, `"testdata/fine/apache.yaml" is not expected: write -f testdata/fine/apache.yaml for a file`},
 		"a cluster that cannot be reached": {[]string{"plan", "-f", pi, "--settings", "cluster", "--server", "http://127.0.0.1:1"}, 1, "the API server does not answer"},
 	} {
 		code, _, errOut := run(t, "", test.args...)
@@ -137,9 +137,11 @@ func TestACommandLineIsReadFromTheStandardInput(t *testing.T) {
 		t.Errorf("there and back it is\n%s\nand was\n%s", twice, out)
 	}
 	for script, want := range map[string]string{
-		"spark-submit --class A local:///a.jar": "<stdin>:1:1: error: the version of Spark in the image is not known: write --spark-version, such as --spark-version 4.1.0\n",
-		"\nspark-submit 'a":                     "<stdin>:2:1: error: a single quote is not closed: close it\n",
-		"echo spark-submit":                     "<stdin>:1:1: error: the manifest is no object with apiVersion and kind",
+		"spark-submit --class A local:///a.jar": "<stdin>:1:1: error: no image is named: write --conf spark.kubernetes.container.image=IMAGE, such as apache/spark:4.1.0\n",
+		"spark-submit --class A --conf spark.kubernetes.container.image=a local:///a.jar": "<stdin>:1:1: error: the version of Spark in the image is not known: " +
+			"write --spark-version, such as --spark-version 4.1.0\n",
+		"\nspark-submit 'a": "<stdin>:2:1: error: a single quote is not closed: close it\n",
+		"echo spark-submit": "<stdin>:1:1: error: the manifest is no object with apiVersion and kind",
 	} {
 		if code, _, errOut := run(t, script, "convert", "-f", "-", "--to", "apache"); code != 1 || !strings.HasPrefix(errOut, want) {
 			t.Errorf("%q: it exits with %d and prints %q", script, code, errOut)

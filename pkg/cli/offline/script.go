@@ -76,7 +76,7 @@ func (c *conversion) application(one *input) (*convert.Converted, finding.List, 
 		submission.SparkVersion = c.version
 	}
 	if submission.SparkVersion == "" {
-		return nil, nil, submit.ErrNoVersion
+		return nil, nil, submit.NoVersion(submission)
 	}
 	name, _ := sparksubmit.ObjectName(submission.Name)
 	content, configMaps, found := submit.Manifest(submission, convert.API(c.to), name, submission.Namespace)

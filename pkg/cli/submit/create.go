@@ -31,8 +31,13 @@ const (
 	suffixLength = 5
 )
 
-// ErrNoVersion reports that a command line does not tell the version of Spark.
-var ErrNoVersion = errors.New("the version of Spark in the image is not known: write --spark-version, such as --spark-version 4.1.0")
+// NoVersion is the error of a command line that does not tell the version of Spark.
+func NoVersion(submission *sparksubmit.Submission) error {
+	if submission.Image() == "" {
+		return errors.New("no image is named: write --conf spark.kubernetes.container.image=IMAGE, such as apache/spark:4.1.0")
+	}
+	return errors.New("the version of Spark in the image is not known: write --spark-version, such as --spark-version 4.1.0")
+}
 
 // submit creates the application of a command line.
 func (s *submitter) submit(ctx context.Context, submission *sparksubmit.Submission) error {
@@ -44,7 +49,7 @@ func (s *submitter) submit(ctx context.Context, submission *sparksubmit.Submissi
 		submission.SparkVersion = s.sparkVersion
 	}
 	if submission.SparkVersion == "" {
-		return ErrNoVersion
+		return NoVersion(submission)
 	}
 	api, resource, err := s.chooseAPI()
 	if err != nil {

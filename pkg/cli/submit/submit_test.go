@@ -118,13 +118,14 @@ func TestErrorsSayWhatIsWrongAndWhatToDo(t *testing.T) {
 		want string
 	}{
 		{[]string{"submit"}, 1, "error: Must specify a primary resource (JAR or Python or R file): write it after the options"},
-		{[]string{"submit", "--clas", "B", jar}, 2, "error: unrecognized option: --clas (kubectl spark submit --help shows the usage)\n"},
+		{[]string{"submit", "--clas", "B", jar}, 2, "error: unrecognized option: --clas: did you mean --class? (kubectl spark submit --help shows the usage)\n"},
 		{[]string{"submit", "-n"}, 2, "error: missing argument for option '-n' (kubectl"},
 		{[]string{"submit", "--watch=maybe", jar}, 2, `error: --watch "maybe" cannot be read (`},
 		{[]string{"submit", "-o", "xml", jar}, 2, "error: -o xml is no format: write one of json, yaml, name, jsonpath=TEMPLATE (kubectl"},
 		{[]string{"submit", "--usage-error"}, 2, "error: this is no command line of spark-submit (kubectl spark submit --help shows the usage)\n"},
 		{dry("--api", "other", "--conf", image, "--class", "B", jar), 2, `error: --api "other" is no API: write one of apache, kubeflow, early (kubectl`},
-		{dry("--class", "B", jar), 1, "error: the version of Spark in the image is not known: write --spark-version, such as --spark-version 4.1.0\n"},
+		{dry("--class", "B", "--conf", "spark.kubernetes.container.image=etl:latest", jar), 1, "error: the version of Spark in the image is not known: write --spark-version, such as --spark-version 4.1.0\n"},
+		{dry("--class", "B", jar), 1, "error: no image is named: write --conf spark.kubernetes.container.image=IMAGE, such as apache/spark:4.1.0\n"},
 		{dry("--class", "B", "--conf", image, "/home/me/pi.jar"), 1, `error: the application file "/home/me/pi.jar" is a file of the submitting host, which an operator cannot read: write --upload-to s3://BUCKET/FOLDER to upload it, or local:///path for a file in the image` + "\n"},
 		{dry("--class", "B", "--conf", image, "--jars", "a.jar", jar), 1, `error: --jars "a.jar" is a file of the submitting host, which an operator cannot read: write --upload-to s3://BUCKET/FOLDER to upload it, or local:///path`},
 		{dry("--class", "B", "--conf", image, "--driver-memory", "1.5g", jar), 1, `error: --driver-memory "1.5g" is not a`},
