@@ -111,7 +111,7 @@ func start(folder string) (*server, func()) {
 	})
 	target := &url.URL{Scheme: "http", Host: address}
 	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target); r.Out.Host = r.In.Host }} // the signature holds it
-	proxy.ErrorLog = log.New(io.Discard, "", 0) // tests break connections
+	proxy.ErrorLog = log.New(io.Discard, "", 0)                                                                           // tests break connections
 	s.proxy = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodPut {
 			s.sent.Add(1)

@@ -47,7 +47,7 @@ func pretend(behaviour string, args []string) int {
 			fmt.Fprintln(os.Stderr, "panic: broken")
 			return 2
 		case behaviour == "other":
-			fmt.Println("hello")
+			fmt.Fprintln(os.Stdout, "hello")
 		case behaviour == "forgetful" && i > 0:
 		case behaviour == "slow" && i > 0:
 			interrupted := make(chan os.Signal, 1)
