@@ -223,6 +223,22 @@ func TestReportsFollowTheSARIFSchema(t *testing.T) {
 	}
 }
 
+func TestReportsNameFilesBelowTheFolderOfTheProcessByTheirRelativePath(t *testing.T) {
+	folder := t.TempDir()
+	t.Chdir(folder)
+	below, beside := filepath.Join(folder, "a b.yaml"), filepath.Join(t.TempDir(), "c.yaml")
+	for _, file := range []string{below, beside} {
+		if err := os.WriteFile(file, []byte("apiVersion: spark.apache.org/v1\nkind: SparkApplication\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for file, want := range map[string]string{below: `"uri": "a%20b.yaml"`, beside: `"uri": "file://` + beside + `"`} {
+		if _, out, _ := run(t, "", "lint", "-f", file, "-o", "sarif"); !strings.Contains(out, want) {
+			t.Errorf("%s is not %s in\n%s", file, want, out)
+		}
+	}
+}
+
 func TestExamplesAreFine(t *testing.T) {
 	if code, out, errOut := run(t, "", "lint", "-f", "../../../examples"); code != 0 || !strings.Contains(out, " 0 errors, 0 warnings") {
 		t.Errorf("it exits with %d:\n%s%s", code, out, errOut)

@@ -2,6 +2,7 @@ package offline
 
 import (
 	"net/url"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -99,8 +100,13 @@ func (l *lint) writeSARIF(r *result) error {
 	return writeIndented(l.Out, sarifLog{sarifSchema, sarifVersion, []sarifRun{run}})
 }
 
-// uriOf returns the path of a file as a URI, relative to the folder of the process unless it is absolute.
+// uriOf returns the path of a file as a URI, relative to the folder of the process if the file is below it: code review knows no other files.
 func uriOf(path string) string {
+	if folder, err := os.Getwd(); err == nil && filepath.IsAbs(path) {
+		if below, err := filepath.Rel(folder, path); err == nil && filepath.IsLocal(below) {
+			path = below
+		}
+	}
 	location := url.URL{Path: strings.TrimPrefix(filepath.ToSlash(path), "./")}
 	if strings.HasPrefix(location.Path, "/") {
 		location.Scheme = "file"
