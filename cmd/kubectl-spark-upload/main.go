@@ -13,9 +13,10 @@ import (
 	"sync"
 	"syscall"
 
-	"github.com/firesteel-dev/firesteel/cmd/kubectl-spark-upload/bucket"
 	"github.com/firesteel-dev/firesteel/internal/version"
 	"github.com/firesteel-dev/firesteel/pkg/upload"
+
+	"github.com/firesteel-dev/firesteel/cmd/kubectl-spark-upload/bucket"
 )
 
 const usage = `kubectl-spark-upload URL SHA256=PATH...

@@ -10,11 +10,10 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/smithy-go"
-	"gocloud.dev/gcerrors"
-	"google.golang.org/api/googleapi"
-
 	"github.com/firesteel-dev/firesteel/internal/text"
 	"github.com/firesteel-dev/firesteel/pkg/redact"
+	"gocloud.dev/gcerrors"
+	"google.golang.org/api/googleapi"
 )
 
 // maxMessage bounds what is repeated of an error.

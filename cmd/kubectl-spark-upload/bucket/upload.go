@@ -11,11 +11,10 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/firesteel-dev/firesteel/pkg/upload"
 	"gocloud.dev/blob"
 	"gocloud.dev/gcerrors"
 	"golang.org/x/sync/errgroup"
-
-	"github.com/firesteel-dev/firesteel/pkg/upload"
 )
 
 const (
