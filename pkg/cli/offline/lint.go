@@ -34,8 +34,9 @@ func lintCommand(o *cli.Options) *cobra.Command {
 		Use: "lint -f FILE [flags]", Short: "Find what would be refused or ignored about manifests",
 		Long: `Find what the API server, the webhook or the launch would refuse or warn of, without
 a cluster. Each finding has the line of its field. Objects of other groups are skipped.
+A field that the kind does not have is an error: kubectl refuses it.
 
-The exit code is 1 if there is an error; warnings alone are 0.`,
+The exit code is 1 if there is an error, and 0 if there are only warnings.`,
 		Example: `  # All manifests of a folder
   kubectl spark lint -f manifests/
 
