@@ -163,6 +163,13 @@ func TestFoldersOfConfigurationOfACommandLineAreConvertedToConfigMaps(t *testing
 	}
 }
 
+func TestAFileOfACommandLineThatNobodyUploadsIsNamedOnce(t *testing.T) {
+	const line = "spark-submit --class A --conf spark.kubernetes.container.image=spark:4.1.0 /a.jar"
+	if code, _, errOut := run(t, line, "convert", "-f", "-", "--to", "apache"); code != 0 || strings.Count(errOut, "is a file of the submitting host") != 1 {
+		t.Errorf("it exits with %d and prints %q", code, errOut)
+	}
+}
+
 func TestAKeyThatIsGivenTwiceIsRefused(t *testing.T) {
 	const app = "apiVersion: spark.apache.org/v1\nkind: SparkApplication\nmetadata: {name: pi}\nspec:\n  mainClass: Pi\n  jars: local:///pi.jar\n  runtimeVersions: {sparkVersion: 4.1.0}\n  mainClass: Other\n"
 	list := "apiVersion: v1\nkind: List\nitems:\n- " + strings.ReplaceAll(strings.ReplaceAll(app, "  mainClass: Other\n", ""), "\n", "\n  ") + "\n- " + strings.ReplaceAll(app, "\n", "\n  ")

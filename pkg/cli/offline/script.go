@@ -101,7 +101,9 @@ func (c *conversion) application(one *input) (*convert.Converted, finding.List, 
 	lost := slices.Concat(one.warnings, found)
 	for _, f := range submission.Located(submit.Examine(decoded, c.Now())) { // such as a file that spark-submit would upload
 		f.Severity = finding.Warning
-		lost.Add(f)
+		if !slices.ContainsFunc(lost, func(other finding.Finding) bool { return other.Error() == f.Error() }) { // of the file and of its property
+			lost.Add(f)
+		}
 	}
 	converted := &convert.Converted{Object: object}
 	for _, configMap := range configMaps {
