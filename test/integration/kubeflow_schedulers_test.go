@@ -79,7 +79,7 @@ spec:
 // the test.
 func (s *env) withBatchSchedulers() {
 	s.Helper()
-	s.recordedSchedulers()
+	s.allowSchedulers()
 	_, err := s.kubectl(podGroupCRDs, "apply", "--filename=-")
 	s.must(err)
 	s.Cleanup(func() {
@@ -108,7 +108,7 @@ func (u untyped) Get(ctx context.Context, name string, options metav1.GetOptions
 
 const coscheduler = "scheduler-plugins-scheduler"
 
-func (s *env) recordedSchedulers() {
+func (s *env) allowSchedulers() {
 	s.Helper()
 	for _, name := range []string{"config-kubeflow", "config-defaults"} {
 		s.configured(name, "batch-schedulers", strings.Join([]string{"volcano", "yunikorn", coscheduler}, ","))
@@ -194,7 +194,7 @@ func (s *env) liveInAPodGroup(scheduler string, kind schema.GroupVersionResource
 func TestBatchSchedulerYuniKornGetsTaskGroups(t *testing.T) {
 	alone(t)
 	s := newEnv(t)
-	s.recordedSchedulers()
+	s.allowSchedulers()
 	s.configured("config-kubeflow", "default-batch-scheduler", "yunikorn")
 	s.ownController(controller{sink: s.sink.URL()})
 	s.submitted(sparkPi("4.1.1"))
@@ -210,7 +210,7 @@ func TestBatchSchedulerYuniKornGetsTaskGroups(t *testing.T) {
 func TestBatchSchedulerThatIsNotInstalledIsReported(t *testing.T) {
 	alone(t)
 	s := newEnv(t)
-	s.recordedSchedulers()
+	s.allowSchedulers()
 	s.ownController(controller{sink: s.sink.URL()})
 	for scheduler, group := range map[string]string{"volcano": "spark-volcano-pg", coscheduler: coscheduler + "-pg"} {
 		s.submitted(strings.Replace(gangOf(scheduler, ""), "name: spark-pi", "name: "+scheduler, 1))
