@@ -36,7 +36,7 @@ creates() {
 	say "It creates, or replaces if they are there:"
 	printf '  %-28s %s\n' \
 		"namespace firesteel-system" "Firesteel, and the function print, which prints its events" \
-		"namespace default" "the applications spark-pi, word-count and flaky, the SparkCluster cluster, the schedule nightly," \
+		"namespace default" "the applications spark-pi, word-count, flaky and misspelt-class, the SparkCluster cluster, the schedule nightly," \
 		"" "and what drivers run as: config/workload/rbac.yaml" \
 		"cluster-wide" "the CRDs of $APIS, the ClusterRoles firesteel-controller," \
 		"" "firesteel-controller-watch and spark-driver, and their bindings" \
@@ -67,6 +67,7 @@ explain() { # application
 
 say "Deploying Firesteel"
 hack/deploy.sh
+go build -tags=grpcnotrace -o .bin/kubectl-spark ./cmd/kubectl-spark
 hack/images.sh examples/functions/print/print.yaml | kubectl apply -f -
 kubectl -n firesteel-system rollout status deployment/print --timeout=120s
 kubectl -n firesteel-system set env deployment/controller K_SINK=http://print.firesteel-system.svc
@@ -82,12 +83,16 @@ for application in spark-pi word-count flaky; do
 	kube wait --for=condition=Succeeded --timeout=420s "sparkapplications.spark.apache.org/$application" >/dev/null || explain "$application"
 done
 kube wait --for=delete --timeout=120s sparkapplications.spark.apache.org/flaky >/dev/null
+kube wait --for=condition=Succeeded=False --timeout=120s sparkapplications.spark.apache.org/misspelt-class >/dev/null
 stop_following
 
 say "Results, from the logs of the drivers"
 kube logs spark-pi-0-driver | grep 'Pi is roughly'
 echo "The most frequent words of the Gettysburg Address:"
 kube logs word-count-0-driver | grep -E "^[a-z']+: [0-9]+$"
+
+say "Why did misspelt-class fail? kubectl spark why misspelt-class:"
+.bin/kubectl-spark -n default why misspelt-class
 
 say "Go on with"
 if [[ $cluster != existing ]]; then
@@ -99,6 +104,7 @@ cat <<-HINTS
 	  kubectl -n default describe sparkapplication spark-pi
 	  kubectl -n default logs spark-pi-0-driver
 	  kubectl -n firesteel-system logs -f deployment/print     # events, as they come
+	  make install-cli && kubectl spark list -A                # the command line; kubectl spark --help
 	  kubectl -n default delete --ignore-not-found -f examples/
 HINTS
 case $cluster in

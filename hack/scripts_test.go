@@ -249,7 +249,7 @@ func TestDemoSaysWhatItDoesBeforeItDoesIt(t *testing.T) {
 	}
 	m.variables["KO_DOCKER_REPO"] = "registry.example.com/firesteel"
 	output, _ = m.run(t, "make", "demo")
-	mustContain(t, output, "context prod", "namespace firesteel-system", "spark-pi, word-count and flaky", "ClusterRoles", "registry.example.com/firesteel", "Deploying Firesteel")
+	mustContain(t, output, "context prod", "namespace firesteel-system", "spark-pi, word-count, flaky and misspelt-class", "ClusterRoles", "registry.example.com/firesteel", "Deploying Firesteel")
 	for _, call := range m.calls(t, "kubectl") {
 		if !strings.HasPrefix(call, "config ") {
 			t.Errorf("kubectl was called with %s although no image could be built", call)
