@@ -1,0 +1,130 @@
+package features
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/firesteel-dev/firesteel/test/e2e/cluster"
+)
+
+// user is somebody with kubectl spark, in a namespace of the cluster.
+type user struct {
+	*cluster.Cluster
+	program string
+}
+
+func newUser(t *testing.T) *user {
+	t.Helper()
+	u := &user{Cluster: cluster.New(t), program: filepath.Join(t.TempDir(), "kubectl-spark")}
+	u.Run(t, "", "go", "build", "-tags=grpcnotrace", "-o", u.program, "../../../cmd/kubectl-spark")
+	return u
+}
+
+// spark runs a verb, and returns what it prints and its exit code.
+func (u *user) spark(t *testing.T, verb string, args ...string) (output string, code int) {
+	t.Helper()
+	command := exec.CommandContext(t.Context(), u.program, append([]string{verb, "-n", u.Namespace}, args...)...)
+	var both bytes.Buffer
+	command.Stdout, command.Stderr = &both, &both
+	err := command.Run()
+	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	return both.String(), command.ProcessState.ExitCode()
+}
+
+// says runs a verb, and checks its exit code and parts of what it prints.
+func (u *user) says(t *testing.T, wantCode int, wants []string, verb string, args ...string) string {
+	t.Helper()
+	output, code := u.spark(t, verb, args...)
+	if code != wantCode {
+		t.Fatalf("%s %s: exit code %d, want %d:\n%s", verb, strings.Join(args, " "), code, wantCode, output)
+	}
+	for _, want := range wants {
+		if !strings.Contains(output, want) {
+			t.Errorf("%s %s does not say %q:\n%s", verb, strings.Join(args, " "), want, output)
+		}
+	}
+	return output
+}
+
+// pi is Spark's own example as its documentation submits it, in small, with the number of parts that it computes.
+func pi(name, parts, class string) []string {
+	return []string{
+		"--deploy-mode", "cluster", "--class", "org.apache.spark.examples." + class, "--name", name, "--driver-memory", "512m", "--executor-memory", "512m", "--num-executors", "1",
+		"--conf", "spark.kubernetes.driver.request.cores=200m", "--conf", "spark.kubernetes.executor.request.cores=200m",
+		"--conf", "spark.kubernetes.authenticate.driver.serviceAccountName=spark", "local:///opt/spark/examples/jars/spark-examples.jar", parts,
+	}
+}
+
+func TestCommandLineSubmitsAndFollowsToTheEnd(t *testing.T) {
+	u := newUser(t)
+	u.says(t, 0, []string{"Pi is roughly 3.1"}, "submit", append([]string{"--logs"}, pi("pi", "20", "SparkPi")...)...)
+	u.says(t, 0, []string{"pi"}, "wait", "pi")
+	u.says(t, 0, []string{"RunningHealthy", "Succeeded"}, "get", "pi")
+	u.says(t, 0, []string{"DriverRequested", "RunningHealthy", "Succeeded"}, "events", "pi")
+	u.says(t, 0, []string{"pi", "SparkApplication"}, "list")
+}
+
+var rerunName = regexp.MustCompile(`\S+/(\S+)`)
+
+// A wrong class fails. Why says so, with the command that corrects it, and what that creates succeeds.
+func TestCommandLineExplainsAFailureAndRunsItsRemedy(t *testing.T) {
+	u := newUser(t)
+	u.says(t, 3, []string{"wrong failed"}, "submit", append([]string{"--wait"}, pi("wrong", "20", "SparkPie")...)...)
+	u.says(t, 0, []string{"SparkPie", "Correct the name of the class", "kubectl spark rerun wrong"}, "why", "wrong")
+	name := rerunName.FindStringSubmatch(u.says(t, 0, nil, "rerun", "wrong", "--set", "mainClass=org.apache.spark.examples.SparkPi", "-o", "name"))
+	if name == nil {
+		t.Fatal("rerun prints no name")
+	}
+	u.says(t, 0, nil, "wait", name[1], "--timeout", cluster.RunTime.String())
+	u.says(t, 0, []string{"succeeded"}, "why", name[1])
+}
+
+func TestCommandLineOpensTheUIOfADriver(t *testing.T) {
+	u := newUser(t)
+	u.says(t, 0, nil, "submit", pi("long", "100000", "SparkPi")...)
+	u.says(t, 0, nil, "wait", "long", "--for", "state=RunningHealthy", "--timeout", cluster.RunTime.String())
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	command := exec.CommandContext(ctx, u.program, "ui", "-n", u.Namespace, "long")
+	output, err := command.StdoutPipe()
+	cluster.Must(t, err)
+	cluster.Must(t, command.Start())
+	defer func() { cancel(); _ = command.Wait() }()
+	address := regexp.MustCompile(`http://\S+`)
+	var url string
+	for lines := bufio.NewScanner(output); url == "" && lines.Scan(); {
+		url = address.FindString(lines.Text())
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	cluster.Must(t, err)
+	response, err := http.DefaultClient.Do(request)
+	cluster.Must(t, err)
+	defer response.Body.Close()
+	page, err := io.ReadAll(response.Body)
+	cluster.Must(t, err)
+	if response.StatusCode != http.StatusOK || !strings.Contains(string(page), "Spark Jobs") {
+		t.Errorf("the page of the driver is %d: %.500s", response.StatusCode, page)
+	}
+}
+
+func TestCommandLineStartsARunOfASchedule(t *testing.T) {
+	u := newUser(t)
+	u.Apply(t, "../../../examples/nightly.yaml")
+	u.says(t, 0, []string{"Europe/Berlin"}, "schedule", "next", "nightly")
+	name := rerunName.FindStringSubmatch(u.says(t, 0, nil, "schedule", "run", "nightly", "-o", "name"))
+	if name == nil {
+		t.Fatal("schedule run prints no name")
+	}
+	u.says(t, 0, nil, "wait", name[1], "--timeout", cluster.RunTime.String())
+}
