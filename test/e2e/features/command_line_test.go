@@ -7,11 +7,14 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/firesteel-dev/firesteel/test/e2e/cluster"
 )
@@ -116,6 +119,21 @@ func TestCommandLineOpensTheUIOfADriver(t *testing.T) {
 	if response.StatusCode != http.StatusOK || !strings.Contains(string(page), "Spark Jobs") {
 		t.Errorf("the page of the driver is %d: %.500s", response.StatusCode, page)
 	}
+}
+
+// The driver is real, and would run for hours. With a restart policy, only a stop ends it for good.
+func TestCommandLineStopsAnApplicationForGood(t *testing.T) {
+	u := newUser(t)
+	manifest, err := os.ReadFile("../../../examples/pi.yaml")
+	cluster.Must(t, err)
+	u.ApplyText(t, strings.NewReplacer(
+		`driverArgs: ["20"]`, `driverArgs: ["100000"]`, "resourceRetainPolicy: Always", "restartConfig: {restartPolicy: Always, maxRestartAttempts: 3}",
+	).Replace(string(manifest)))
+	u.says(t, 0, nil, "wait", "spark-pi", "--for", "state=RunningHealthy", "--timeout", cluster.RunTime.String())
+	u.says(t, 0, []string{"stopped"}, "stop", "spark-pi", "--reason", "not needed")
+	u.says(t, 3, nil, "wait", "spark-pi", "--timeout", cluster.RunTime.String())
+	u.says(t, 0, []string{"Stopped", "not needed"}, "get", "spark-pi")
+	u.AwaitPods(t, "spark-role in (driver, executor)", "are gone", func(pods []corev1.Pod) bool { return len(pods) == 0 })
 }
 
 func TestCommandLineStartsARunOfASchedule(t *testing.T) {
