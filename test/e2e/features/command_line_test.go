@@ -63,7 +63,7 @@ func (u *user) says(t *testing.T, wantCode int, wants []string, verb string, arg
 // pi is Spark's own example as its documentation submits it, in small, with the number of parts that it computes.
 func pi(name, parts, class string) []string {
 	return []string{
-		"--deploy-mode", "cluster", "--class", "org.apache.spark.examples." + class, "--name", name, "--driver-memory", "512m", "--executor-memory", "512m", "--num-executors", "1",
+		"--spark-version", "4.1.4", "--deploy-mode", "cluster", "--class", "org.apache.spark.examples." + class, "--name", name, "--driver-memory", "512m", "--executor-memory", "512m", "--num-executors", "1",
 		"--conf", "spark.kubernetes.driver.request.cores=200m", "--conf", "spark.kubernetes.executor.request.cores=200m",
 		"--conf", "spark.kubernetes.authenticate.driver.serviceAccountName=spark", "local:///opt/spark/examples/jars/spark-examples.jar", parts,
 	}
@@ -139,7 +139,7 @@ func TestCommandLineStopsAnApplicationForGood(t *testing.T) {
 func TestCommandLineStartsARunOfASchedule(t *testing.T) {
 	u := newUser(t)
 	u.Apply(t, "../../../examples/nightly.yaml")
-	u.says(t, 0, []string{"Europe/Berlin"}, "schedule", "next", "nightly")
+	u.says(t, 0, []string{" 02:30:00 +0"}, "schedule", "next", "nightly")
 	name := rerunName.FindStringSubmatch(u.says(t, 0, nil, "schedule", "run", "nightly", "-o", "name"))
 	if name == nil {
 		t.Fatal("schedule run prints no name")
