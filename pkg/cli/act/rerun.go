@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/rand"
 
 	"github.com/firesteel-dev/firesteel/pkg/cli"
 	"github.com/firesteel-dev/firesteel/pkg/cli/target"
@@ -103,6 +104,12 @@ func explain(found *target.Found, path string) string {
 // generatedName matches what a rerun adds to a name.
 var generatedName = regexp.MustCompile(`-rerun-[a-z0-9]{5}$`)
 
+const (
+	appNameKey = "spark.app.name"
+	// generatedLength is how many characters Kubernetes adds to a generateName.
+	generatedLength = 5
+)
+
 // maxBase leaves room, within the 63 characters of a label, for what is added to the name of an application: the driver's suffix.
 const maxBase = 40
 
@@ -124,7 +131,21 @@ func anew(old *unstructured.Unstructured, name string) *unstructured.Unstructure
 	}
 	again = again.DeepCopy() // the spec is the old one's
 	unstructured.RemoveNestedField(again.Object, "spec", "suspend")
+	rename(again, old.GetName())
 	return again
+}
+
+// rename gives Spark's name of the application, if it was the old object's name, the new object's. That has to be known before the object is
+// created: the operators let no other name have an effect.
+func rename(again *unstructured.Unstructured, old string) {
+	if name, _, _ := unstructured.NestedString(again.Object, "spec", "sparkConf", appNameKey); name != old {
+		return
+	}
+	if base := again.GetGenerateName(); base != "" {
+		again.SetGenerateName("")
+		again.SetName(base + rand.String(generatedLength))
+	}
+	_ = unstructured.SetNestedField(again.Object, again.GetName(), "spec", "sparkConf", appNameKey) // sparkConf is a map
 }
 
 var (

@@ -23,6 +23,8 @@ import (
 type kubelet struct {
 	// conn is the connection of the command; closing it is the end of the Pod.
 	conn chan httpstream.Connection
+	// refusals is how many connections the port of the Pod still refuses.
+	refusals int
 }
 
 func (k *kubelet) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -37,10 +39,17 @@ func (k *kubelet) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if _, err := httpstream.Handshake(r, w, []string{portforward.PortForwardProtocolV1Name}); err != nil {
 		return
 	}
+	refuses := k.refusals > 0
 	conn := spdy.NewResponseUpgrader().UpgradeResponse(w, r, func(stream httpstream.Stream, _ <-chan struct{}) error {
-		if stream.Headers().Get(corev1.StreamType) == corev1.StreamTypeData {
+		switch isData := stream.Headers().Get(corev1.StreamType) == corev1.StreamTypeData; {
+		case isData && !refuses:
 			go answer(stream)
-		} else {
+		case !isData && refuses:
+			go func() {
+				_, _ = io.WriteString(stream, "connection refused")
+				stream.Close()
+			}()
+		default:
 			go stream.Close() // no error
 		}
 		return nil
@@ -48,7 +57,11 @@ func (k *kubelet) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if conn == nil {
 		return
 	}
-	k.conn <- conn
+	if refuses {
+		k.refusals--
+	} else {
+		k.conn <- conn
+	}
 	<-conn.CloseChan()
 }
 
@@ -82,9 +95,9 @@ type coreOfFakes struct {
 func (c coreOfFakes) Pods(namespace string) typedcorev1.PodInterface { return c.fakes.Pods(namespace) }
 
 // forwards runs the command against a kubelet, until it has printed an address.
-func forwards(ctx context.Context, t *testing.T, line string) (e *env, k *kubelet, address string, code chan int) {
+func forwards(ctx context.Context, t *testing.T, line string, refusals int) (e *env, k *kubelet, address string, code chan int) {
 	t.Helper()
-	k = &kubelet{make(chan httpstream.Connection, 1)}
+	k = &kubelet{make(chan httpstream.Connection, 1), refusals}
 	server := httptest.NewServer(k)
 	t.Cleanup(server.Close)
 	e = newEnv(t, []string{failed}, driverPod("etl-1-driver", "d1", "etl-1", ready))
@@ -105,7 +118,7 @@ func forwards(ctx context.Context, t *testing.T, line string) (e *env, k *kubele
 
 func TestUIOfADriverAnswersAtThePrintedAddress(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
-	e, _, address, code := forwards(ctx, t, "ui etl --remote-port 4050")
+	e, _, address, code := forwards(ctx, t, "ui etl --remote-port 4050", 0)
 	response, err := (&http.Client{Timeout: 20 * time.Second}).Get(address + "/jobs/")
 	if err != nil {
 		t.Fatal(err)
@@ -124,8 +137,24 @@ func TestUIOfADriverAnswersAtThePrintedAddress(t *testing.T) {
 	}
 }
 
+// A driver runs for some seconds before its UI answers, and a refused connection ends what forwards the port.
+func TestUIPrintsItsAddressWhenTheDriverAnswers(t *testing.T) {
+	e, k, address, _ := forwards(t.Context(), t, "ui etl", 2)
+	if said := e.errOut.String(); strings.Count(said, "Waiting until driver Pod etl-1-driver answers at port 4040.") != 1 {
+		t.Errorf("it says %s", said)
+	}
+	response, err := (&http.Client{Timeout: 20 * time.Second}).Get(address + "/jobs/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	response.Body.Close()
+	if err := (<-k.conn).Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestUIEndsWithTheDriver(t *testing.T) {
-	e, k, _, code := forwards(t.Context(), t, "ui etl")
+	e, k, _, code := forwards(t.Context(), t, "ui etl", 0)
 	if err := (<-k.conn).Close(); err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os/exec"
 	"runtime"
+	"time"
 
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
@@ -67,55 +68,121 @@ type Target struct {
 	Port int
 }
 
-// Run forwards a port until the context or the connection ends, and prints its address.
+const (
+	// answerTimeout bounds the wait for an answer through the tunnel, and startTimeout that for a page whose process has started.
+	answerTimeout = 5 * time.Second
+	startTimeout  = 2 * time.Minute
+	pause         = 500 * time.Millisecond
+)
+
+// Run forwards a port until the context or the connection ends, and prints its address as soon as the page answers: a driver runs for some
+// seconds before its UI does, and a connection that its port refuses ends the tunnel.
 func (f *Flags) Run(ctx context.Context, o *cli.Options, cluster *rest.Config, to Target) error {
-	remote := to.Port
 	if f.remotePort > 0 {
-		remote = f.remotePort
+		to.Port = f.remotePort
 	}
 	dialer, err := portDialer(cluster, to.Pod)
 	if err != nil {
 		return err
 	}
-	stop, ready := make(chan struct{}), make(chan struct{})
-	forwarder, err := portforward.NewOnAddresses(dialer, []string{f.address}, []string{fmt.Sprintf("%d:%d", f.port, remote)}, stop, ready, io.Discard, o.ErrOut)
-	if err != nil {
-		return cli.Usage("--address %s or --port %d cannot be used (%v)", f.address, f.port, err)
+	var open *opened
+	starting, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+	for waits := false; ; waits = true {
+		if open, err = f.open(ctx, o, dialer, to); open == nil {
+			return err
+		}
+		if err = answers(starting, open.address); err == nil {
+			break
+		}
+		open.close()
+		if !waits {
+			fmt.Fprintf(o.ErrOut, "Waiting until %s Pod %s answers at port %d.\n", to.What, to.Pod.Name, to.Port)
+		}
+		select {
+		case <-time.After(pause):
+		case <-starting.Done():
+			if ctx.Err() != nil {
+				return nil
+			}
+			return fmt.Errorf("%s Pod %s does not answer at port %d (%w): --remote-port names another one, unless spark.ui.enabled is false", to.What, to.Pod.Name, to.Port, err)
+		}
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- forwarder.ForwardPorts() }()
-	defer close(stop)
-	select {
-	case <-ctx.Done():
-		return nil
-	case err := <-ended:
-		return fmt.Errorf("the port of Pod %s cannot be forwarded: %w", to.Pod.Name, orClosed(err))
-	case <-ready:
-	}
-	ports, err := forwarder.GetPorts()
-	if err != nil || len(ports) == 0 {
-		return fmt.Errorf("the port of Pod %s cannot be forwarded: %w", to.Pod.Name, orClosed(err))
-	}
-	if f.heading {
-		fmt.Fprintf(o.Out, "forwarding from %d -> %d\n", ports[0].Local, remote)
-	}
-	address := fmt.Sprintf("http://%s:%d", f.address, ports[0].Local)
-	fmt.Fprintln(o.Out, address)
-	fmt.Fprintf(o.ErrOut, "It is port %d of %s Pod %s, until Ctrl-C.\n", remote, to.What, to.Pod.Name)
+	defer open.close()
+	fmt.Fprintln(o.Out, open.address)
+	fmt.Fprintf(o.ErrOut, "It is port %d of %s Pod %s, until Ctrl-C.\n", to.Port, to.What, to.Pod.Name)
 	if f.browser {
-		if err := browse(address); err != nil {
+		if err := browse(open.address); err != nil {
 			o.Warn(fmt.Sprintf("no browser can be opened: %v", err))
 		}
 	}
 	select {
 	case <-ctx.Done(): // the user ended it
 		return nil
-	case err := <-ended:
+	case err := <-open.ended:
 		if errors.Is(err, portforward.ErrLostConnectionToPod) || err == nil {
 			return fmt.Errorf("%s Pod %s has ended", to.What, to.Pod.Name)
 		}
 		return err
 	}
+}
+
+// opened is a port of this machine that is forwarded to a Pod.
+type opened struct {
+	address string
+	ended   chan error
+	stop    chan struct{}
+}
+
+// close ends it. The port of this machine is free then.
+func (p *opened) close() {
+	close(p.stop)
+	<-p.ended
+}
+
+// open forwards a port. It returns nil if that cannot be, with the reason unless the user ended it.
+func (f *Flags) open(ctx context.Context, o *cli.Options, dialer httpstream.Dialer, to Target) (*opened, error) {
+	p := &opened{ended: make(chan error, 1), stop: make(chan struct{})}
+	ready := make(chan struct{})
+	forwarder, err := portforward.NewOnAddresses(dialer, []string{f.address}, []string{fmt.Sprintf("%d:%d", f.port, to.Port)}, p.stop, ready, io.Discard, io.Discard)
+	if err != nil {
+		return nil, cli.Usage("--address %s or --port %d cannot be used (%v)", f.address, f.port, err)
+	}
+	go func() {
+		p.ended <- forwarder.ForwardPorts()
+		close(p.ended)
+	}()
+	select {
+	case <-ctx.Done():
+		close(p.stop)
+		return nil, nil
+	case err := <-p.ended:
+		return nil, fmt.Errorf("the port of Pod %s cannot be forwarded: %w", to.Pod.Name, orClosed(err))
+	case <-ready:
+	}
+	ports, err := forwarder.GetPorts()
+	if err != nil || len(ports) == 0 {
+		p.close()
+		return nil, fmt.Errorf("the port of Pod %s cannot be forwarded: %w", to.Pod.Name, orClosed(err))
+	}
+	p.address = fmt.Sprintf("http://%s:%d", f.address, ports[0].Local)
+	return p, nil
+}
+
+// answers asks a page for anything. Each answer will do.
+func answers(ctx context.Context, address string) error {
+	asking, cancel := context.WithTimeout(ctx, answerTimeout)
+	defer cancel()
+	request, err := http.NewRequestWithContext(asking, http.MethodHead, address, nil)
+	if err != nil {
+		return err
+	}
+	transport := &http.Transport{DisableKeepAlives: true}
+	response, err := transport.RoundTrip(request)
+	if err != nil {
+		return err
+	}
+	return response.Body.Close()
 }
 
 func orClosed(err error) error {
