@@ -13,8 +13,10 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
 
 	"github.com/firesteel-dev/firesteel/test/e2e/cluster"
 )
@@ -75,7 +77,7 @@ func TestCommandLineSubmitsAndFollowsToTheEnd(t *testing.T) {
 	u.says(t, 0, []string{"pi"}, "wait", "pi")
 	u.says(t, 0, []string{"RunningHealthy", "Succeeded"}, "get", "pi")
 	u.says(t, 0, []string{"DriverRequested", "RunningHealthy", "Succeeded"}, "events", "pi")
-	u.says(t, 0, []string{"pi", "SparkApplication"}, "list")
+	u.says(t, 0, []string{"application", "pi", "Succeeded"}, "list")
 }
 
 var rerunName = regexp.MustCompile(`\S+/(\S+)`)
@@ -90,7 +92,7 @@ func TestCommandLineExplainsAFailureAndRunsItsRemedy(t *testing.T) {
 		t.Fatal("rerun prints no name")
 	}
 	u.says(t, 0, nil, "wait", name[1], "--timeout", cluster.RunTime.String())
-	u.says(t, 0, []string{"succeeded"}, "why", name[1])
+	u.says(t, 0, []string{"Succeeded"}, "get", name[1])
 }
 
 func TestCommandLineOpensTheUIOfADriver(t *testing.T) {
@@ -109,15 +111,22 @@ func TestCommandLineOpensTheUIOfADriver(t *testing.T) {
 	for lines := bufio.NewScanner(output); url == "" && lines.Scan(); {
 		url = address.FindString(lines.Text())
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
-	cluster.Must(t, err)
-	response, err := http.DefaultClient.Do(request)
-	cluster.Must(t, err)
-	defer response.Body.Close()
-	page, err := io.ReadAll(response.Body)
-	cluster.Must(t, err)
-	if response.StatusCode != http.StatusOK || !strings.Contains(string(page), "Spark Jobs") {
-		t.Errorf("the page of the driver is %d: %.500s", response.StatusCode, page)
+	var page []byte
+	err = wait.PollUntilContextTimeout(ctx, time.Second, cluster.RunTime, true, func(ctx context.Context) (bool, error) {
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+		if err != nil {
+			return false, err
+		}
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
+			return false, err
+		}
+		defer response.Body.Close()
+		page, err = io.ReadAll(response.Body)
+		return strings.Contains(string(page), "Spark Jobs"), err // until then, Spark asks for patience
+	})
+	if err != nil {
+		t.Errorf("%v; the page of the driver is %.500s", err, page)
 	}
 }
 
