@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/config/knative"
@@ -75,6 +76,22 @@ func refusal(t *testing.T, configMap *corev1.ConfigMap) (refused error) {
 	store.OnConfigChanged(empty)
 	store.OnConfigChanged(configMap)
 	return refused
+}
+
+// The chart computes with times, and Helm runs in the time zone of its user.
+func TestDurationsAreTheSameInEachTimeZone(t *testing.T) {
+	loaded, local := load(t), time.Local
+	defer func() { time.Local = local }()
+	for _, hours := range []time.Duration{-12, 0, 14} {
+		time.Local = time.FixedZone("user's", int((hours * time.Hour).Seconds()))
+		for keys, refused := range map[string]bool{
+			"{lease-duration: 15s, renew-deadline: 10s, retry-period: 9s}": true, "{lease-duration: 15s, renew-deadline: 10s, retry-period: 2s}": false,
+		} {
+			if ofChart, _ := settings(t, loaded, "config-leader-election", keys); (ofChart != nil) != refused {
+				t.Errorf("%d hours from UTC, the chart's error about %s is %v", hours, keys, ofChart)
+			}
+		}
+	}
 }
 
 func TestSettingsThatTheControllerRefusesAreRefusedByTheChart(t *testing.T) {

@@ -140,7 +140,7 @@ hack/chart/settings.go has what a pattern can tell.
 
 {{/* The nanoseconds of a duration of Go, and 0 for one that is too long. */}}
 {{- define "firesteel.nanoseconds" -}}
-{{- (dateModify (trim .) (toDate "2006-01-02" "1970-01-01")).UnixNano -}}
+{{- (dateModify (trim .) (toDate "2006-01-02 -0700" "1970-01-01 +0000")).UnixNano -}}
 {{- end -}}
 
 {{/* What matches label selectors, as Kubernetes parses them. */}}
