@@ -43,7 +43,7 @@ func TestServiceAccountThatIsNotNamedIsWarnedOf(t *testing.T) {
 	driver := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a"}}
 	fields := dialect.Fields{ServiceAccount: "spec.driver.serviceAccount", Settings: "config-kubeflow"}
 	warning := strings.Join(dialect.WarnOfUnnamedAccount(driver, fields).Sentences(), " ")
-	for _, part := range []string{"spec.driver.serviceAccount", "config-kubeflow", "team-a/default", "make namespace NAMESPACE=team-a", "--serviceaccount=team-a:default"} {
+	for _, part := range []string{"spec.driver.serviceAccount", "config-kubeflow", "team-a/default", "kubectl spark namespace team-a", "--serviceaccount=team-a:default"} {
 		if !strings.Contains(warning, part) {
 			t.Errorf("%q does not contain %q", warning, part)
 		}

@@ -132,4 +132,4 @@ func Asks(namespace metav1.Object) bool { return namespace.GetLabels()[LabelWork
 func Owned(object metav1.Object) bool { return object.GetLabels()[LabelOwner] == Owner }
 
 // Command returns the command that makes a namespace ready for drivers.
-func Command(namespace string) string { return fmt.Sprintf("make namespace NAMESPACE=%s", namespace) }
+func Command(namespace string) string { return fmt.Sprintf("kubectl spark namespace %s", namespace) }

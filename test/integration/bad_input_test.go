@@ -93,7 +93,7 @@ func TestBadInputIsReportedAndAffectsNoOtherApplication(t *testing.T) {
 		},
 		"a service account that does not exist": {
 			bad:    App("bad").Conf("spark.kubernetes.authenticate.driver.serviceAccountName", "nobody"),
-			reason: "ServiceAccountNotFound", event: "SchedulingFailure", says: []string{"bad-0-driver", `"nobody" not found`, "make namespace NAMESPACE="},
+			reason: "ServiceAccountNotFound", event: "SchedulingFailure", says: []string{"bad-0-driver", `"nobody" not found`, "kubectl spark namespace "},
 		},
 		"a quota on pods": {
 			bad: App("bad"), before: func(s *env) { s.limit("pods", "1") },

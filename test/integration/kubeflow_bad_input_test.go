@@ -78,7 +78,7 @@ func TestBadInputOfTheKubeflowKindIsReported(t *testing.T) {
 		"two-volumes-of-a-name": {
 			"{volumes: [{name: v, emptyDir: {}}], driver: {volumeMounts: [{name: v, mountPath: /a}, {name: v, mountPath: /a}]}}", "Invalid", []string{`"/a"`, "must be unique"},
 		},
-		"an-account-that-there-is-not": {"driver: {serviceAccount: nobody}", "ServiceAccountNotFound", []string{`"nobody" not found`, "spec.driver.serviceAccount", "make namespace NAMESPACE="}},
+		"an-account-that-there-is-not": {"driver: {serviceAccount: nobody}", "ServiceAccountNotFound", []string{`"nobody" not found`, "spec.driver.serviceAccount", "kubectl spark namespace "}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
