@@ -36,7 +36,9 @@ const (
 	// maxNested bounds how deep scripts are within words of scripts.
 	maxNested = 8
 	// maxExpanded bounds what all words of a script are expanded to: a variable can hold itself many times.
-	maxExpanded = 16 << 20
+	maxExpanded = 4 << 20
+	// maxNamed bounds the expansions that are named of a word, or of a command.
+	maxNamed = 64
 )
 
 // names are the variables of a script. Scripts within it share them.
@@ -53,6 +55,8 @@ type shell struct {
 	at, line int
 	// compound is how many conditions and loops are open.
 	compound, nested int
+	// conditional reports whether the statement runs only if another one fails or succeeds: a || b. sets reports whether the last one set variables.
+	conditional, sets bool
 	// words are those of the statement, and documents the ends of documents that follow its line.
 	words     []word
 	documents []string
@@ -83,6 +87,12 @@ func (s *shell) step() error {
 		s.skip(len(s.until("\n")))
 	case c == '<' || c == '>' || strings.HasPrefix(s.text[s.at:], "&>"):
 		return s.redirect()
+	case strings.HasPrefix(s.text[s.at:], "&&") || strings.HasPrefix(s.text[s.at:], "||"):
+		earlier := s.conditional
+		s.skip(len("&&"))
+		err := s.end()
+		s.conditional = earlier || c == '|' || !s.sets
+		return err
 	case strings.ContainsRune(";&|()", rune(c)):
 		s.skip(1)
 		return s.end()
@@ -120,11 +130,12 @@ func (s *shell) redirect() error {
 		return nil
 	}
 	if strings.HasPrefix(s.text[s.at:], "(") { // a process in the place of a file
+		line := s.line
 		inner, err := s.balanced('(', ')')
 		if err != nil {
 			return err
 		}
-		return s.nest(inner)
+		return s.nest(inner, line)
 	}
 	for s.at < len(s.text) && (s.text[s.at] == ' ' || s.text[s.at] == '\t') {
 		s.skip(1)
@@ -157,14 +168,25 @@ func (s *shell) skipDocuments() {
 
 // end ends a statement.
 func (s *shell) end() error {
-	words := s.words
-	s.words = nil
+	if len(s.words) == 0 {
+		return nil
+	}
+	s.sets = false
+	err := s.statement(s.words)
+	s.words, s.conditional = nil, false
+	return err
+}
+
+// statement reads a statement: it sets variables, or runs a command.
+func (s *shell) statement(words []word) error {
+	loop := false
 	for len(words) > 0 {
 		change, keyword := keywords[words[0].raw]
 		if !keyword {
 			break
 		}
 		s.compound += change
+		loop = words[0].raw == "for" || words[0].raw == "select"
 		words = words[1:]
 	}
 	assigned := 0
@@ -173,6 +195,9 @@ func (s *shell) end() error {
 	}
 	switch {
 	case len(words) == 0:
+		return nil
+	case loop:
+		s.change(words[:1])
 		return nil
 	case assigned == len(words):
 		s.assign(words, false)
@@ -194,14 +219,26 @@ var keywords = map[string]int{
 // declarations are commands that set variables.
 var declarations = map[string]bool{"export": true, "readonly": true, "local": true, "declare": true, "typeset": true}
 
+// change marks variables as unknown that the run of the script sets.
+func (s *shell) change(words []word) {
+	for _, w := range words {
+		if isName.MatchString(w.raw) {
+			s.values[w.raw] = unknownWord("$" + w.raw)
+		}
+	}
+}
+
+var isName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
 // assign sets variables. What is set within a condition or a loop is not known after it.
 func (s *shell) assign(words []word, exported bool) {
+	s.sets = true
 	for _, w := range words {
 		name, value := w.assignment()
 		if name == "" {
 			name = w.raw
 		} else {
-			if s.compound > 0 {
+			if s.compound > 0 || s.conditional {
 				value = unknownWord("$" + name)
 			}
 			if strings.HasSuffix(name, "+") {
@@ -218,14 +255,18 @@ func (s *shell) assign(words []word, exported bool) {
 
 // command looks for spark-submit in a statement. It may stand after programs that run it.
 func (s *shell) command(assigned, words []word) error {
-	if notRun[path.Base(words[0].text)] {
+	switch name := path.Base(words[0].text); {
+	case changing[name]:
+		s.change(words[1:])
+		return nil
+	case notRun[name]:
 		return nil
 	}
 	at := slices.IndexFunc(words, func(w word) bool { return len(w.fields) == 1 && path.Base(w.text) == program })
 	if at < 0 {
 		for _, w := range words {
 			if strings.Contains(w.text, program) && strings.ContainsAny(w.text, " \t\n") {
-				if err := s.nest(w.text); err != nil { // sh -c, ssh
+				if err := s.nest(w.text, w.line); err != nil { // sh -c, ssh
 					return err
 				}
 			}
@@ -235,17 +276,19 @@ func (s *shell) command(assigned, words []word) error {
 	found := Command{Line: words[at].line, Environment: s.environment(assigned)}
 	for _, w := range words[at+1:] {
 		found.Arguments = append(found.Arguments, w.fields...)
-		found.Unknown = append(found.Unknown, w.unknown...)
-		found.Defaults = append(found.Defaults, w.defaults...)
+		found.Unknown, found.Defaults = named(found.Unknown, w.unknown), named(found.Defaults, w.defaults)
 	}
-	found.Unknown, found.Defaults = once(found.Unknown), once(found.Defaults)
+	s.expanded += len(found.Environment)
 	s.found = append(s.found, found)
 	return nil
 }
 
+// changing are commands that set or unset the variables which their arguments name.
+var changing = map[string]bool{"read": true, "unset": true, "mapfile": true, "readarray": true, "getopts": true}
+
 // notRun are commands that do not run what their arguments name.
 var notRun = map[string]bool{
-	"echo": true, "printf": true, "which": true, "type": true, "hash": true, "alias": true, "unset": true, "test": true, "[": true, "[[": true, "cat": true,
+	"echo": true, "printf": true, "which": true, "type": true, "hash": true, "alias": true, "test": true, "[": true, "[[": true, "cat": true,
 	"cp": true, "ln": true, "ls": true, "rm": true, "chmod": true, "grep": true, "source": true, ".": true, "set": true, "command": true,
 }
 
@@ -265,27 +308,30 @@ func (s *shell) environment(assigned []word) map[string]string {
 	return all
 }
 
-// nest reads a script within a word.
-func (s *shell) nest(text string) error {
+// nest reads a script within a word that begins on a line.
+func (s *shell) nest(text string, line int) error {
 	if s.nested == maxNested || !strings.Contains(text, program) {
 		return nil
 	}
-	inner := &shell{names: s.names, text: text, line: s.line - strings.Count(text, "\n"), nested: s.nested + 1, compound: s.compound}
+	inner := &shell{names: s.names, text: text, line: line, nested: s.nested + 1, compound: s.compound}
 	if err := inner.run(); err != nil {
 		return err
 	}
-	s.found = append(s.found, inner.found...)
+	for _, found := range inner.found {
+		found.Line = min(found.Line, s.line) // a variable may hold more lines than the script
+		s.found = append(s.found, found)
+	}
 	return nil
 }
 
-// once leaves the first of equal texts.
-func once(texts []string) []string {
-	seen := map[string]bool{}
-	return slices.DeleteFunc(texts, func(text string) bool {
-		before := seen[text]
-		seen[text] = true
-		return before
-	})
+// named adds expansions to those that are named, each once.
+func named(names, more []string) []string {
+	for _, name := range more {
+		if len(names) < maxNamed && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // errorAt returns an error with its line.

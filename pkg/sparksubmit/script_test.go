@@ -50,6 +50,12 @@ func TestCommandsOfAScriptAreReadAsAShellReadsThem(t *testing.T) {
 		"nothing":                  {"", ""},
 		"a command without words":  {"spark-submit", "[]"},
 		"an unquoted empty value":  {"X=\nspark-submit $X a.jar \"$X\"", "[a.jar|]"},
+		"a list of assignments":    {"A=1 && export B=2 && spark-submit $A$B", "[12]"},
+		"a condition of one line":  {"M=4g\n[ \"$1\" = prod ] && M=8g\nspark-submit $M", "[$M]"},
+		"an alternative":           {"M=4g\n[ -z \"$1\" ] ||\n  M=8g && N=1\nspark-submit $M $N", "[$M|$N]"},
+		"what follows a condition": {"[ -z \"$1\" ] && exit 1\nM=8g\nspark-submit $M", "[8g]"},
+		"the variable of a loop":   {"X=a\nfor X in b c; do spark-submit $X; done", "[$X]"},
+		"a variable that is read":  {"X=a\nread -r X Y < names\nspark-submit $X ${Y:-b}", "[$X|$Y]"},
 		"a value that is one word": {"X='a b'\nY=$X\nspark-submit \"$Y\"", "[a b]"},
 	} {
 		if _, got := commands(t, test.script); got != test.want {
@@ -79,6 +85,26 @@ A=1 spark-submit --conf d=$DATE --conf "m=$MODE" --conf e=${ENV:-dev} --conf n=$
 	}
 }
 
+func TestCommandsWithinWordsHaveTheirLine(t *testing.T) {
+	for script, want := range map[string]int{
+		"true\nbash -c 'spark-submit a.jar'\ntrue\n":         2,
+		"true\nbash -c '\nspark-submit a.jar\n' <<E\nx\nE\n": 3,
+		"X=$(\nspark-submit a.jar\n)\n":                      2,
+		"X=$'\\n\\n\\nspark-submit a.jar'\nsh -c \"$X\"":     2,
+	} {
+		if found, _ := commands(t, script); len(found) != 1 || found[0].Line != want {
+			t.Errorf("%q: %+v, want line %d", script, found, want)
+		}
+	}
+}
+
+func TestWhatVariablesHoldManyTimesIsNamedOnce(t *testing.T) {
+	found, got := commands(t, "X=${A:-}${B:-}"+strings.Repeat("\nX=$X$X", 60)+"\nX+=$X\nY=($X $X)\nspark-submit $X a.jar ${Y[@]}")
+	if want := []string{"${A:-}", "${B:-}"}; got != "[a.jar]" || !slices.Equal(found[0].Defaults, want) {
+		t.Errorf("%s with the defaults %q, want %q", got, found[0].Defaults, want)
+	}
+}
+
 func TestAScriptThatCannotBeReadIsRefusedWithItsLine(t *testing.T) {
 	for script, want := range map[string]string{
 		"\nspark-submit 'a":         "line 2: a single quote is not closed: close it",
@@ -87,7 +113,7 @@ func TestAScriptThatCannotBeReadIsRefusedWithItsLine(t *testing.T) {
 		"spark-submit ${A":          "line 1: a bracket is not closed: close it",
 		"spark-submit `date":        "line 1: a backquote is not closed: close it",
 		"A=(a; b)\nspark-submit $A": "line 1: the value of an array cannot be read: write it as words",
-		"A=" + strings.Repeat("x", 99999) + strings.Repeat("\nA=$A$A", 40): "line 8: its variables hold more than any command line: write what it submits as a line of its own",
+		"A=" + strings.Repeat("x", 99999) + strings.Repeat("\nA=$A$A", 40): "line 6: its variables hold more than any command line: write what it submits as a line of its own",
 	} {
 		if _, err := sparksubmit.Commands(script); err == nil || err.Error() != want {
 			t.Errorf("%.60q: %v, want %s", script, err, want)

@@ -45,17 +45,22 @@ func (b *builder) append(text string) {
 
 // toField adds a text to the last field, or to a new one.
 func (b *builder) toField(text string) {
+	if b.tooLong() {
+		return
+	}
 	if !b.open {
 		b.parts, b.open = append(b.parts, nil), true
 	}
-	if last := len(b.parts) - 1; len(b.whole) <= maxExpanded {
-		b.parts[last] = append(b.parts[last], text...)
-	}
+	last := len(b.parts) - 1
+	b.parts[last] = append(b.parts[last], text...)
 }
+
+// tooLong reports whether no command line can hold the word, which is refused then.
+func (b *builder) tooLong() bool { return len(b.whole)+len(b.parts) > maxExpanded }
 
 // add adds the value of an expansion. Between quotes it is one text, or else blanks divide it.
 func (b *builder) add(value word, quoted bool) {
-	b.unknown, b.defaults = append(b.unknown, value.unknown...), append(b.defaults, value.defaults...)
+	b.unknown, b.defaults = named(b.unknown, value.unknown), named(b.defaults, value.defaults)
 	switch {
 	case value.list:
 		b.append(value.text)
@@ -107,7 +112,7 @@ func (w word) assignment() (name string, value word) {
 
 // joined returns a value with another one added to it.
 func (w word) joined(more word) word {
-	sum := word{text: w.text + more.text, list: w.list || more.list, unknown: slices.Concat(w.unknown, more.unknown), defaults: slices.Concat(w.defaults, more.defaults)}
+	sum := word{text: w.text + more.text, list: w.list || more.list, unknown: named(slices.Clone(w.unknown), more.unknown), defaults: named(slices.Clone(w.defaults), more.defaults)}
 	if sum.fields = []string{sum.text}; sum.list {
 		sum.fields = slices.Concat(w.fields, more.fields)
 	}
@@ -134,10 +139,14 @@ func (s *shell) word() (word, error) {
 		}
 	}
 	w.end = s.at
-	if s.expanded += len(w.text); s.expanded > maxExpanded {
-		return w, s.errorAt(w.line, "its variables hold more than any command line: write what it submits as a line of its own")
+	if s.expanded += len(w.text) + len(w.fields); s.expanded > maxExpanded {
+		return w, s.tooLong(w.line)
 	}
 	return w, nil
+}
+
+func (s *shell) tooLong(line int) error {
+	return s.errorAt(line, "its variables hold more than any command line: write what it submits as a line of its own")
 }
 
 // list reads the value of an array: (a "b c").
@@ -165,7 +174,7 @@ func (s *shell) list(w *word) error {
 				return err
 			}
 			w.fields = append(w.fields, element.fields...)
-			w.unknown, w.defaults = append(w.unknown, element.unknown...), append(w.defaults, element.defaults...)
+			w.unknown, w.defaults = named(w.unknown, element.unknown), named(w.defaults, element.defaults)
 		}
 	}
 	w.text += strings.Join(w.fields, " ")
@@ -273,6 +282,9 @@ var (
 func (s *shell) expansion(w *builder, quoted bool) error {
 	rest := s.text[s.at:]
 	begin, line := s.at, s.line
+	if w.tooLong() {
+		return s.tooLong(line)
+	}
 	switch {
 	case strings.HasPrefix(rest, "$("), rest[0] == '`':
 		inner, err := s.substitution()
@@ -280,7 +292,7 @@ func (s *shell) expansion(w *builder, quoted bool) error {
 			return err
 		}
 		w.add(unknownWord(s.text[begin:s.at]), quoted)
-		return s.nest(inner)
+		return s.nest(inner, line)
 	case strings.HasPrefix(rest, "${"):
 		s.skip(1)
 		inner, err := s.balanced('{', '}')
@@ -342,7 +354,7 @@ func (s *shell) defaulted(raw, text string, line int) (word, error) {
 	}
 	value := b.built()
 	value.fields = []string{value.text}
-	value.defaults = append(value.defaults, raw)
+	value.defaults = named(value.defaults, []string{raw})
 	return value, nil
 }
 
