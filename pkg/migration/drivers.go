@@ -56,8 +56,6 @@ var meanings = []struct {
 	added   bool
 	meaning string
 }{
-	{"spec.containers[*]", true, "a container that neither the application nor Spark asks for: a webhook adds it, and will add it to Firesteel's drivers, too, unless it selects them otherwise"},
-	{"spec.initContainers[*]", true, "a container that neither the application nor Spark asks for: a webhook adds it, and will add it to Firesteel's drivers, too, unless it selects them otherwise"},
 	{"spec.containers[*].image", false, "another image: check the image of the application and of the settings"},
 	{"spec.containers[*].resources*", false, "requests or limits differ: quotas and scheduling see another size"},
 	{"spec.serviceAccountName", false, "the driver would have the rights of another account: set driver-service-account"},
@@ -76,6 +74,9 @@ var meanings = []struct {
 	{"metadata.annotations[*]", true, "an annotation that neither the application nor Spark sets: a webhook or the node adds it"},
 	{"metadata.labels[*]", false, "what selects Pods by this label sees a difference"},
 }
+
+// addedContainer is the meaning of a container that only the other operator's driver has.
+const addedContainer = "a container that neither the application nor Spark asks for: a webhook adds it, and will add it to Firesteel's drivers, too, unless it selects them otherwise"
 
 // DriverDifference is a field in which a driver of another operator and Firesteel's differ.
 type DriverDifference struct {
@@ -227,6 +228,9 @@ func isIgnored(field string) bool {
 }
 
 func meaning(field string, added bool) string {
+	if added && oneContainer.MatchString(field) {
+		return addedContainer
+	}
 	for _, m := range meanings {
 		if (added || !m.added) && matches(m.field, field) {
 			return m.meaning
@@ -235,6 +239,7 @@ func meaning(field string, added bool) string {
 	return ""
 }
 
+// oneContainer matches a container, and nothing within one.
 var oneContainer = regexp.MustCompile(`^spec\.(initC|c)ontainers\[[^\]]*\]$`)
 
 const resources = "spec.containers[*].resources*"

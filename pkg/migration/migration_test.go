@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -76,6 +77,13 @@ func TestDriverDifferences(t *testing.T) {
 		"an injected container": {change: func(p *corev1.Pod) {
 			p.Spec.Containers = append(p.Spec.Containers, corev1.Container{Name: "proxy", Image: "proxy:1", Env: []corev1.EnvVar{{Name: "TOKEN", Value: "hunter2-1"}}})
 		}, want: []string{"spec.containers[proxy]: image proxy:1, (none), a container that neither"}},
+		"an injected variable": {change: func(p *corev1.Pod) {
+			p.Spec.Containers[0].Env = append(p.Spec.Containers[0].Env, corev1.EnvVar{Name: "AGENT", Value: "on"})
+		}, want: []string{`spec.containers[spark-kubernetes-driver].env[AGENT]: {"name":"AGENT","value":"on"}, (none), a variable that neither`}},
+		"an injected volume": {change: func(p *corev1.Pod) {
+			p.Spec.Volumes = []corev1.Volume{{Name: "agent"}}
+			p.Spec.Containers[0].VolumeMounts = []corev1.VolumeMount{{Name: "agent", MountPath: "/agent"}}
+		}, want: []string{"spec.containers[spark-kubernetes-driver].volumeMounts[/agent]: ", "spec.volumes[agent]: "}},
 		"a variable that is missing": {change: func(p *corev1.Pod) { p.Spec.Containers[0].Env = p.Spec.Containers[0].Env[1:] },
 			want: []string{`spec.containers[spark-kubernetes-driver].env[STAGE]: (none), {"name":"STAGE","value":"test"}, `}},
 		"a size": {change: func(p *corev1.Pod) { p.Spec.Containers[0].Resources.Requests["cpu"] = resource.MustParse("2") },
@@ -137,8 +145,8 @@ func TestReportIsBounded(t *testing.T) {
 		t.Errorf("%d items, %d more, %d not read, %d states", len(r.Items), r.More, len(r.NotRead), len(r.Kinds[0].States))
 	}
 	r.Add("blocks", Item{Severity: Blocks}, "")
-	if r.Finish(); r.Ready {
-		t.Error("what is not shown does not count")
+	if r.Finish(); r.Ready || len(r.Of(Blocks)) != 1 {
+		t.Error("what blocks the move is not shown, since there are too many steps")
 	}
 }
 
@@ -148,6 +156,15 @@ func TestWebhooksThatSelectNoDriversAreNotReported(t *testing.T) {
 	}
 	if selectsDrivers(&metav1.LabelSelector{MatchLabels: map[string]string{"spark-role": "executor"}}) {
 		t.Error("a webhook of executors is reported")
+	}
+	for resource, want := range map[string]bool{"deployments": false, "sparkapplications": true, "*": true} {
+		rules := []admissionregistrationv1.RuleWithOperations{{
+			Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.Create},
+			Rule:       admissionregistrationv1.Rule{APIGroups: []string{"*"}, Resources: []string{resource}},
+		}}
+		if _, got := webhookOf(rules, nil, nil, nil, admissionregistrationv1.WebhookClientConfig{}); got != want {
+			t.Errorf("whether a webhook of %s concerns drivers or applications: %t", resource, got)
+		}
 	}
 	w := Webhook{namespaces: &metav1.LabelSelector{MatchLabels: map[string]string{"mesh": "on"}}}
 	if w.Selects("team-a", map[string]string{"mesh": "off"}) || !w.Selects("team-a", map[string]string{"mesh": "on"}) || !w.Selects("team-a", nil) {

@@ -52,7 +52,7 @@ type Item struct {
 }
 
 const (
-	// maxItems and maxKinds bound a report, maxExamples and maxText an item.
+	// maxItems bounds the items of a severity, maxStates the states of a kind, and maxExamples and maxText an item.
 	maxItems, maxStates, maxExamples, maxText = 400, 64, 3, 1024
 )
 
@@ -76,8 +76,8 @@ type Report struct {
 	More int `json:"more,omitempty"`
 
 	byKey map[string]*Item
-	// blocked reports whether one of those blocks the move.
-	blocked bool
+	// counts are how many items there are by their severities: many differences leave room for what blocks the move.
+	counts map[Severity]int
 }
 
 // Kind is how many objects of a kind there are.
@@ -102,7 +102,7 @@ type Compared struct {
 func NewReport() *Report {
 	return &Report{
 		NotRead: []string{}, Kinds: []*Kind{}, Operators: []Installed{}, Suggested: map[string]map[string]string{}, Items: []*Item{},
-		byKey: map[string]*Item{},
+		byKey: map[string]*Item{}, counts: map[Severity]int{},
 	}
 }
 
@@ -111,11 +111,11 @@ func (r *Report) Add(key string, item Item, example string) {
 	key = strings.Join([]string{string(item.Severity), string(item.Area), item.Kind, key}, "\x00")
 	known := r.byKey[key]
 	if known == nil {
-		if len(r.Items) >= maxItems {
+		if r.counts[item.Severity] >= maxItems {
 			r.More++
-			r.blocked = r.blocked || item.Severity == Blocks
 			return
 		}
+		r.counts[item.Severity]++
 		item.Message = text.Clip(item.Message, maxText)
 		known = &item
 		r.byKey[key] = known
@@ -139,10 +139,8 @@ func (r *Report) Finish() {
 	slices.SortStableFunc(r.Items, func(a, b *Item) int {
 		return cmp.Or(slices.Index(severities, a.Severity)-slices.Index(severities, b.Severity), cmp.Compare(a.Area, b.Area), b.Count-a.Count)
 	})
-	r.Ready = r.count(Blocks) == 0 && !r.blocked
+	r.Ready = r.counts[Blocks] == 0
 }
-
-func (r *Report) count(severity Severity) int { return len(r.Of(severity)) }
 
 // Of returns the items of a severity.
 func (r *Report) Of(severity Severity) (found []*Item) {
@@ -156,11 +154,11 @@ func (r *Report) Of(severity Severity) (found []*Item) {
 
 // Summary is the first line of the report.
 func (r *Report) Summary() string {
-	summary := "not ready: " + counted(r.count(Blocks), "problem") + " to fix before the move"
+	summary := "not ready: " + counted(r.counts[Blocks], "problem") + " to fix before the move"
 	if r.Ready {
 		summary = "ready: nothing stands in the way"
 	}
-	summary += fmt.Sprintf("; %s, %s", counted(r.count(Differs), "difference"), counted(r.count(Step), "step"))
+	summary += fmt.Sprintf("; %s, %s", counted(r.counts[Differs], "difference"), counted(r.counts[Step], "step"))
 	if r.More > 0 {
 		summary += fmt.Sprintf("; %d findings are not shown", r.More)
 	}

@@ -65,6 +65,9 @@ var sparkGroups = func() (groups []string) {
 	return groups
 }()
 
+// sparkResources are the resources of those groups, and all resources.
+var sparkResources = []string{"sparkapplications", "sparkclusters", "scheduledsparkapplications", "*/*"}
+
 func webhookOf(rules []admissionregistrationv1.RuleWithOperations, objects, namespaces *metav1.LabelSelector,
 	policy *admissionregistrationv1.FailurePolicyType, client admissionregistrationv1.WebhookClientConfig,
 ) (Webhook, bool) {
@@ -76,7 +79,7 @@ func webhookOf(rules []admissionregistrationv1.RuleWithOperations, objects, name
 		case !created:
 		case matchesAny(rule.APIGroups, "") && matchesAny(rule.Resources, "pods", "*/*"):
 			w.Pods = w.Pods || selectsDrivers(objects)
-		case matchesAny(rule.APIGroups, sparkGroups...):
+		case matchesAny(rule.APIGroups, sparkGroups...) && matchesAny(rule.Resources, sparkResources...):
 			ofApplications = true
 		}
 	}

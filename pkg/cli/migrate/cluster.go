@@ -19,7 +19,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/firesteel-dev/firesteel/internal/version"
-	"github.com/firesteel-dev/firesteel/pkg/cli/target"
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/crds"
 	"github.com/firesteel-dev/firesteel/pkg/diagnosis"
@@ -82,6 +81,9 @@ func (r *reading) readWebhooks(ctx context.Context) error {
 				selected = append(selected, namespace)
 			}
 		}
+		if len(selected) == 0 {
+			continue
+		}
 		broken, err := r.broken(ctx, w)
 		if err := r.unread(ctx, "whether webhooks answer", err); err != nil {
 			return err
@@ -123,7 +125,7 @@ func (r *reading) broken(ctx context.Context, w migration.Webhook) (string, erro
 	case apierrors.IsNotFound(err):
 		return fmt.Sprintf("its Service %s/%s does not exist", w.Namespace, w.Service), nil
 	case err != nil:
-		return "", err
+		return "", withoutName(err, w.Service)
 	case service.Spec.Type == corev1.ServiceTypeExternalName:
 		return "", nil
 	}
@@ -210,7 +212,7 @@ func (r *reading) readConnects(ctx context.Context) error {
 	for {
 		page, err := r.dynamic.Resource(connects).Namespace(r.namespace).List(ctx, options)
 		switch {
-		case target.NotServed(err) || apierrors.IsNotFound(err):
+		case apierrors.IsNotFound(err): // the kind is not served
 			return nil
 		case err != nil:
 			return r.unread(ctx, connects.GroupResource().String(), err)
@@ -296,7 +298,7 @@ func (r *reading) readAccount(ctx context.Context, a account) error {
 	}
 	if release := crds.Release(live); release != "" && live.Labels[partOf] != firesteel && live.Annotations["helm.sh/resource-policy"] != "keep" {
 		_, instance, _ := strings.Cut(release, "/")
-		add(migration.Step, "release"+release, fmt.Sprintf("The service account belongs to the Helm release %s, which deletes it when it leaves out the namespace. Keep it: "+
+		add(migration.Step, "release"+release, fmt.Sprintf("The service account belongs to the Helm release %s, which deletes it when it leaves out the namespace. Keep those of each such namespace: "+
 			"kubectl -n %s annotate serviceaccount,role,rolebinding -l app.kubernetes.io/instance=%s helm.sh/resource-policy=keep", release, a.namespace, instance))
 	}
 	review, err := r.kube.AuthorizationV1().LocalSubjectAccessReviews(a.namespace).Create(ctx, &authorizationv1.LocalSubjectAccessReview{
