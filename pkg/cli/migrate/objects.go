@@ -1,6 +1,7 @@
 package migrate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -109,9 +110,7 @@ func (r *reading) examine(ctx context.Context, source *unstructured.Unstructured
 	if driver == nil {
 		return one
 	}
-	if one.account = driver.Spec.ServiceAccountName; one.account == "" {
-		one.account = "default"
-	}
+	one.account = cmp.Or(driver.Spec.ServiceAccountName, "default")
 	theirs := r.driver(ctx, one, o)
 	one.running = theirs != nil || one.err != nil
 	switch {
@@ -119,7 +118,7 @@ func (r *reading) examine(ctx context.Context, source *unstructured.Unstructured
 	case len(created.Templates) > 0:
 		one.err = errors.New("pod templates behind URLs: drivers that have one are not compared")
 	default:
-		r.admit(ctx, driver)
+		r.admit(ctx, driver, one.account)
 		one.differences, one.err = migration.CompareDrivers(theirs, driver, o.Redactor())
 		one.compared = one.err == nil
 	}
@@ -200,17 +199,14 @@ func (r *reading) driverPod(ctx context.Context, o *overview.Object) (*corev1.Po
 // ofDrivers is the label that Spark gives to drivers.
 const ofDrivers = "spark-role=driver"
 
-// admit completes a Pod as the API server does: with the default priority class, and the pull secrets of its account.
-func (r *reading) admit(ctx context.Context, pod *corev1.Pod) {
+// admit completes a Pod as the API server does: with its account and the pull secrets of that, and with the default priority class.
+func (r *reading) admit(ctx context.Context, pod *corev1.Pod, name string) {
+	pod.Spec.ServiceAccountName = name
 	if pod.Spec.PriorityClassName == "" {
 		pod.Spec.PriorityClassName = r.defaultPriority
 	}
 	if len(pod.Spec.ImagePullSecrets) > 0 {
 		return
-	}
-	name := pod.Spec.ServiceAccountName
-	if name == "" {
-		name = "default"
 	}
 	if found := r.serviceAccount(ctx, account{pod.Namespace, name}); found != nil {
 		pod.Spec.ImagePullSecrets = found.ImagePullSecrets

@@ -73,7 +73,7 @@ func (r *reading) unread(ctx context.Context, what string, err error) error {
 func (r *reading) readOperators(ctx context.Context) error {
 	found, err := operators.Deployments(ctx, r.kube, "")
 	if err != nil && r.namespace != "" {
-		found, err = operators.Deployments(ctx, r.kube, r.namespace)
+		found, _ = operators.Deployments(ctx, r.kube, r.namespace) // the error stays: those of other namespaces were not read
 	}
 	if err := r.unread(ctx, "the Deployments of other operators, and their settings", err); err != nil {
 		return err
