@@ -83,5 +83,5 @@ func injected(item any) bool {
 	}
 	name, _ := fields["name"].(string)
 	key, _ := fields["key"].(string)
-	return strings.HasPrefix(name, "kube-api-access-") || key == "node.kubernetes.io/not-ready" || key == "node.kubernetes.io/unreachable"
+	return strings.HasPrefix(name, "kube-api-access-") || slices.Contains(toleranceOfOutages, key)
 }

@@ -52,14 +52,14 @@ func fieldsOf(key string, value any) (map[string]any, bool) {
 	case Object:
 		return value, true
 	case []any:
-		items := map[string]any{}
+		items, alike := map[string]any{}, map[string]int{}
 		for _, item := range value {
 			name := distinguished(key, item)
 			if name == "" {
 				return nil, false
 			}
-			for n := 2; items[name] != nil; n++ {
-				name = fmt.Sprintf("%s#%d", distinguished(key, item), n)
+			if alike[name]++; alike[name] > 1 {
+				name = fmt.Sprintf("%s#%d", name, alike[name])
 			}
 			items[name] = item
 		}

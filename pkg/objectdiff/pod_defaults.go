@@ -25,7 +25,7 @@ var (
 	anywhereDefaults = Object{"protocol": "TCP", "defaultMode": 420.0}
 )
 
-// toleranceOfOutages are the tolerations that the API server adds.
+// toleranceOfOutages are the keys of the tolerations that the API server adds.
 var toleranceOfOutages = []string{"node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"}
 
 // DropDefaults removes the fields of an object that have their default values.
@@ -37,7 +37,8 @@ func DropDefaults(from, defaults Object) {
 	}
 }
 
-// DropPodDefaults removes from the spec of a Pod, as JSON, what the API server fills in.
+// DropPodDefaults removes from the spec of a Pod, as JSON, what the API server fills in. Values that follow from others are set, since they may be
+// written, too: the pull policy, requests from limits, ports of the host.
 func DropPodDefaults(spec Object) {
 	delete(spec, "priority") // follows from the priority class
 	DropDefaults(spec, podDefaults)
