@@ -127,10 +127,14 @@ func (e *eventsOfOne) printEvent(ctx context.Context, event *corev1.Event, o *ov
 	defer e.lock.Unlock()
 	name := event.InvolvedObject.Name
 	if event.InvolvedObject.Kind == "Pod" && !e.pods[name] && !e.others[name] {
-		if now, err := e.again(ctx, e.found); err == nil && now != nil {
-			_ = e.learnPods(ctx, now) // asked again with the next Event
+		now, err := e.again(ctx, e.found)
+		if err == nil && now != nil {
+			err = e.learnPods(ctx, now)
 		}
-		e.others[name] = !e.pods[name]
+		if len(e.others) >= maxRemembered {
+			clear(e.others)
+		}
+		e.others[name] = !e.pods[name] && (err == nil || !target.Transient(err)) // else asked again with its next Event
 	}
 	if !e.concerns(event, o) {
 		return
