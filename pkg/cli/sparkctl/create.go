@@ -174,15 +174,14 @@ func (c *createOptions) createWith(ctx context.Context, object *unstructured.Uns
 	if err != nil {
 		return nil, err
 	}
-	afterwards := context.WithoutCancel(ctx) // Ctrl-C leaves nothing half made
 	if err := setHadoopConf(object, made.Name); err != nil {
-		return nil, discard(afterwards, kube, made, err)
+		return nil, discard(ctx, kube, made, err)
 	}
 	created, err := submit.Create(ctx, c.Options, object, cli.DryRunNone)
 	if err != nil {
-		return nil, discard(afterwards, kube, made, err)
+		return nil, discard(ctx, kube, made, err)
 	}
-	if err := own(afterwards, kube, created, made); err != nil {
+	if err := own(ctx, kube, created, made); err != nil {
 		c.Warn(fmt.Sprintf("the ConfigMap %s stays when the application is deleted, since it has no owner: %v", made.Name, err))
 	}
 	return created, nil

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	corev1 "k8s.io/api/core/v1"
@@ -15,6 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/utils/ptr"
 
@@ -25,6 +27,8 @@ const (
 	hadoopVariable = "HADOOP_CONF_DIR"
 	// maxConf bounds what a ConfigMap holds.
 	maxConf = 1 << 20
+	// afterwardsTime bounds what is done about a ConfigMap after an interrupt.
+	afterwardsTime = 10 * time.Second
 )
 
 // hadoopFields are the fields of applications that name a ConfigMap with Hadoop's configuration, by the group of their API.
@@ -71,6 +75,9 @@ func configMapOf(folder string) (*corev1.ConfigMap, error) {
 		if err != nil || !info.Mode().IsRegular() {
 			continue
 		}
+		if len(validation.IsConfigMapKey(entry.Name())) > 0 {
+			return nil, fmt.Errorf("its file %q has no name that a ConfigMap can hold", entry.Name())
+		}
 		text, err := readFile(name)
 		if err != nil {
 			return nil, err
@@ -108,6 +115,11 @@ func setHadoopConf(object *unstructured.Unstructured, name string) error {
 	return nil
 }
 
+// afterwards returns a context in which Ctrl-C leaves nothing half made.
+func afterwards(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), afterwardsTime)
+}
+
 // own has an application own a ConfigMap, so that both are deleted.
 func own(ctx context.Context, kube kubernetes.Interface, owner *target.Found, made *corev1.ConfigMap) error {
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"uid": made.UID, "ownerReferences": []metav1.OwnerReference{
@@ -116,12 +128,16 @@ func own(ctx context.Context, kube kubernetes.Interface, owner *target.Found, ma
 	if err != nil {
 		return err
 	}
+	ctx, cancel := afterwards(ctx)
+	defer cancel()
 	_, err = kube.CoreV1().ConfigMaps(made.Namespace).Patch(ctx, made.Name, types.MergePatchType, patch, metav1.PatchOptions{})
 	return err
 }
 
 // discard deletes a ConfigMap that was created in vain. It returns why it was, and what is left behind.
 func discard(ctx context.Context, kube kubernetes.Interface, made *corev1.ConfigMap, why error) error {
+	ctx, cancel := afterwards(ctx)
+	defer cancel()
 	err := kube.CoreV1().ConfigMaps(made.Namespace).Delete(ctx, made.Name, metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions(string(made.UID))})
 	if err != nil && !apierrors.IsNotFound(err) {
 		return fmt.Errorf("%w; the ConfigMap %s is left behind (%w): delete it", why, made.Name, err)

@@ -216,7 +216,12 @@ func TestHadoopsConfigurationBecomesAConfigMapOfTheApplication(t *testing.T) {
 	if last := s.writes[len(s.writes)-1]; code != 1 || last != "DELETE /api/v1/namespaces/default/configmaps/refused-hadoop-config-abcde" {
 		t.Errorf("%d: after a refusal it writes %s", code, last)
 	}
+	odd := t.TempDir()
+	if err := os.WriteFile(filepath.Join(odd, "core-site.xml~"), []byte("<configuration/>"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for name, test := range map[string]struct{ folder, file, want string }{
+		"a name of no key":   {odd, "pi", `its file "core-site.xml~" has no name that a ConfigMap can hold`},
 		"an absent folder":   {filepath.Join(folder, "absent"), "pi", "cannot be used (open "},
 		"an empty folder":    {filepath.Join(folder, "below"), "pi", "it has no file): name a folder with Hadoop's configuration, or unset it"},
 		"two configurations": {folder, "hadoop", `and the manifest's ConfigMap "mine" are two configurations of Hadoop: leave one of them out`},
