@@ -159,7 +159,7 @@ func (r *reading) readSettings(ctx context.Context) (err error) {
 		if r.settings, err = r.check.settings.Read(ctx, r.Options, r.given()); err != nil {
 			return err
 		}
-		r.report.Settings = r.settings.Source
+		r.report.Settings = r.settings.Description()
 		return nil
 	}
 	source := "the defaults of Firesteel " + version.String()

@@ -42,8 +42,11 @@ type Settings struct {
 	Unread []string
 }
 
-func (s *Settings) String() string {
-	line := "settings: " + s.Source
+func (s *Settings) String() string { return "settings: " + s.Description() }
+
+// Description says where the settings come from, and what was not read.
+func (s *Settings) Description() string {
+	line := s.Source
 	if len(s.Unread) > 0 {
 		line += "; not read: " + strings.Join(s.Unread, ", ")
 	}
@@ -123,6 +126,9 @@ func (f *Flags) readCluster(ctx context.Context, o *cli.Options, namespaces []st
 		return nil, fmt.Errorf("the namespace %s has no settings of Firesteel: write its namespace after --settings-namespace, or leave --settings out", f.namespace)
 	}
 	read := &Settings{Source: "those of the cluster", Unread: []string{"quotas"}}
+	if len(namespaces) == 0 {
+		read.Unread = append(read.Unread, "the defaults of namespaces")
+	}
 	configMaps := installation.Items
 	for _, namespace := range namespaces {
 		own, err := ownDefaults(ctx, client, namespace)
