@@ -24,10 +24,12 @@ type conversion struct {
 	to     string
 	// version is the version of Spark of command lines that do not tell it.
 	version string
+	// names are those of the applications of command lines so far, with their namespaces.
+	names map[string]bool
 }
 
 func convertCommand(o *cli.Options) *cobra.Command {
-	c := &conversion{Options: o}
+	c := &conversion{Options: o, names: map[string]bool{}}
 	apis := strings.Join(apiNames(), ", ")
 	command := &cobra.Command{
 		Use: "convert -f FILE --to API [flags]", Short: "Rewrite manifests for another API, and command lines of spark-submit as manifests",

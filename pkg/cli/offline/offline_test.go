@@ -2,6 +2,7 @@ package offline_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -249,5 +250,18 @@ func TestReportsNameFilesBelowTheFolderOfTheProcessByTheirRelativePath(t *testin
 func TestExamplesAreFine(t *testing.T) {
 	if code, out, errOut := run(t, "", "lint", "-f", "../../../examples"); code != 0 || !strings.Contains(out, " 0 errors, 0 warnings") {
 		t.Errorf("it exits with %d:\n%s%s", code, out, errOut)
+	}
+}
+
+func TestCommandLinesOfOneNameAreNamed(t *testing.T) {
+	const line = "spark-submit --conf spark.kubernetes.container.image=a:4.1.0 --conf spark.kubernetes.namespace=%s local:///a.py\n"
+	for script, want := range map[string]int{
+		fmt.Sprintf(line+line+line, "x", "y", "x"): 1,
+		fmt.Sprintf(line+line, "x", "y"):           0,
+	} {
+		code, _, errOut := run(t, script, "convert", "-f", "-", "--to", "kubeflow")
+		if got := strings.Count(errOut, `"a" is the name of an earlier command line's application, too`); code != 0 || got != want {
+			t.Errorf("%q: exit code %d, named %d times, want %d: %s", script, code, got, want, errOut)
+		}
 	}
 }

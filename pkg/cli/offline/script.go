@@ -98,12 +98,20 @@ func (c *conversion) application(one *input) (*convert.Converted, finding.List, 
 	if decoded.GetNamespace() == "" {
 		decoded.SetNamespace(offlineNamespace(c.Options))
 	}
-	lost := slices.Concat(one.warnings, found)
+	lost := finding.List(slices.Concat(one.warnings, found))
 	for _, f := range submission.Located(submit.Examine(decoded, c.Now())) { // such as a file that spark-submit would upload
 		f.Severity = finding.Warning
 		if !slices.ContainsFunc(lost, func(other finding.Finding) bool { return other.Error() == f.Error() }) { // of the file and of its property
 			lost.Add(f)
 		}
+	}
+	if key := decoded.GetNamespace() + "/" + name; c.names[key] {
+		lost.Add(finding.Finding{
+			Severity: finding.Warning, Text: fmt.Sprintf("%q is the name of an earlier command line's application, too, and only one of them can be in the cluster", name),
+			Remedy: "write another --name",
+		})
+	} else {
+		c.names[key] = true
 	}
 	converted := &convert.Converted{Object: object}
 	for _, configMap := range configMaps {
