@@ -223,8 +223,11 @@ func (r *logReader) read(ctx context.Context, s source, at *position, follow boo
 
 // position is how far a log was printed. A request can ask for lines from a second on: those that are printed already are known by their times.
 type position struct {
-	// opened reports whether a request succeeded: the user's wishes for the beginning are met then.
-	opened bool
+	// opened reports whether a request succeeded: the user's wishes for the beginning are met then. resumed reports whether another one followed.
+	opened, resumed bool
+	// limited reports whether the user wishes only a part of what there is, and start is the time of the oldest line of it.
+	limited bool
+	start   time.Time
 	// lines is how many lines were printed.
 	lines int
 	// rest is a last line without an end.
@@ -242,10 +245,15 @@ const slack = time.Second
 // resume asks for the lines that follow.
 func (p *position) resume(options *corev1.PodLogOptions) {
 	p.rest, p.skip = "", maps.Clone(p.printed)
-	if !p.opened {
+	tail := options.TailLines
+	switch {
+	case !p.opened:
+		p.limited = tail != nil || options.SinceSeconds != nil
+		return
+	case p.newest.IsZero() && tail != nil && *tail == 0: // without a line it is not known where to go on
 		return
 	}
-	options.TailLines = nil
+	p.resumed, options.TailLines = true, nil
 	if !p.newest.IsZero() {
 		from := metav1.NewTime(p.from())
 		options.SinceTime, options.SinceSeconds = &from, nil
@@ -266,8 +274,14 @@ func (p *position) take(line string) (text string, fresh bool) {
 		p.skip[stamp]--
 		return text, false
 	}
+	if p.resumed && at.Before(p.start) {
+		return text, false
+	}
 	if !strings.HasSuffix(line, "\n") {
 		return text, true
+	}
+	if p.limited && !p.resumed && (p.start.IsZero() || at.Before(p.start)) {
+		p.start = at
 	}
 	p.lines++
 	if p.printed == nil {

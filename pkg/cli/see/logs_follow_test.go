@@ -28,6 +28,37 @@ func logLine(millis int, text string) string {
 	return now.Add(time.Duration(millis)*time.Millisecond).Format(time.RFC3339Nano) + " " + text
 }
 
+func TestALogOfWhichThereIsOnlyTheEndDoesNotGoOnWithLinesBeforeIt(t *testing.T) {
+	log := []string{logLine(0, "a\n"), logLine(100, "b\n"), logLine(200, "c\n"), logLine(300, "d\n")}
+	for tail, want := range []string{"", "c", "bc"} {
+		var p position
+		got := ""
+		take := func(lines []string) {
+			p.opened = true
+			for _, line := range lines {
+				if text, fresh := p.take(line); fresh {
+					got += strings.TrimSpace(text)
+				}
+			}
+		}
+		options := &corev1.PodLogOptions{TailLines: ptr.To(int64(tail))}
+		p.resume(options)
+		take(log[3-tail : 3])
+		options.TailLines = ptr.To(int64(tail))
+		p.resume(options)
+		if tail == 0 {
+			if options.TailLines == nil {
+				t.Error("all of the log is asked for")
+			}
+			continue
+		}
+		take(log)
+		if got != want+"d" {
+			t.Errorf("with --tail %d it prints %q, want %q", tail, got, want+"d")
+		}
+	}
+}
+
 func TestALogGoesOnWithTheNextLineWhateverIsServedAgain(t *testing.T) {
 	log := []string{
 		logLine(0, "a\n"), logLine(0, "a\n"), logLine(0, "b\n"), logLine(900, "c\n"), logLine(850, "late\n"), logLine(1200, "d\n"), logLine(1200, "d\n"), logLine(5000, "e\n"),
