@@ -62,7 +62,7 @@ func decode(manifest []byte, into any) (dropped finding.List, err error) {
 	}
 	unknown, err := json.UnmarshalStrict(manifest, into)
 	if err != nil {
-		return nil, notATemplate(err)
+		return nil, notATemplate(quantity.Locate(err, manifest, reflect.TypeOf(into).Elem()))
 	}
 	for _, field := range unknown[:min(len(unknown), maxDropped)] {
 		dropped.WarnOfUnknown([]string{fmt.Sprintf("%.*v", maxField, field)}, into)

@@ -98,6 +98,9 @@ func TestDecodeRefusesOtherObjects(t *testing.T) {
 		"a key twice":       {"apiVersion: v1\nkind: Pod\nkind: Pod\n", "kind"},
 		"a text for a list": {"apiVersion: v1\nkind: Pod\nspec: {containers: none}\n", "containers"},
 		"no YAML":           {"\x00\x01", ""},
+		"a quantity that is none": {
+			"apiVersion: v1\nkind: Pod\nspec: {containers: [{resources: {limits: {memory: 2GB}}}]}\n", `spec.containers[0].resources.limits.memory "2GB" is no quantity (`,
+		},
 		"a quantity that takes hours to read": {
 			"apiVersion: v1\nkind: Pod\nspec: {containers: [{resources: {limits: {cpu: '1e-2147483647'}}}]}\n", `spec.containers[0].resources.limits.cpu "1e-2147483647" is a quantity with an exponent of 10 digits`,
 		},

@@ -2,6 +2,8 @@ package quantity
 
 import (
 	"bytes"
+	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"reflect"
@@ -22,16 +24,30 @@ func Check(data []byte, into reflect.Type) error {
 	if fields == nil {
 		return nil
 	}
-	c := checker{
-		values: jsontext.NewDecoder(bytes.NewBuffer(data), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)),
+	return newChecker(data).value(fields)
+}
+
+// Locate returns a *finding.Finding with the field if the error of a decoder, for which Check found nothing, is about a quantity that cannot be
+// parsed. It returns all other errors as they are.
+func Locate(err error, data []byte, into reflect.Type) error {
+	if !errors.Is(err, resource.ErrFormatWrong) && !errors.Is(err, resource.ErrNumeric) && !errors.Is(err, resource.ErrSuffix) {
+		return err
 	}
-	return c.value(fields)
+	c := newChecker(data)
+	c.parses = true
+	return cmp.Or(c.value(quantitiesOf(into)), err)
+}
+
+func newChecker(data []byte) *checker {
+	return &checker{values: jsontext.NewDecoder(bytes.NewBuffer(data), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))}
 }
 
 // checker reads JSON in parallel with the type that it will be decoded into.
 type checker struct {
 	values *jsontext.Decoder
 	count  int
+	// parses reports whether quantities are parsed, too.
+	parses bool
 }
 
 func (c *checker) value(s *typeQuantities) error {
@@ -62,6 +78,11 @@ func (c *checker) quantity() error {
 	text := strings.TrimSpace(strings.Trim(string(raw), `"`))
 	if problem := boundsProblem(text); problem != "" {
 		return c.refuse(fmt.Sprintf("%.*s", maxLength, text), problem)
+	}
+	if c.parses {
+		if _, err := resource.ParseQuantity(text); err != nil {
+			return c.refuse(text, fmt.Sprintf("is no quantity (%v)", err))
+		}
 	}
 	return nil
 }

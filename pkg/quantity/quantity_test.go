@@ -75,6 +75,27 @@ func in(value string) map[string]string {
 	}
 }
 
+func TestAQuantityThatADecoderCannotParseIsLocated(t *testing.T) {
+	for _, text := range []string{"many", "2GB", "1..2"} {
+		for field, data := range in(`"` + text + `"`) {
+			var into pod
+			err := json.Unmarshal([]byte(data), &into)
+			got := quantity.Locate(err, []byte(data), reflect.TypeFor[pod]())
+			want := fmt.Sprintf("%s %q is no quantity (%v): write one such as", field, text, err)
+			if field != "spec.overhead.disk" && !strings.HasPrefix(got.Error(), want) { // Go's decoder reports its other mistakes
+				t.Errorf("it is %q, want %q", got, want)
+			}
+		}
+	}
+	other := json.Unmarshal([]byte(`7`), &pod{})
+	if got := quantity.Locate(other, []byte(`7`), reflect.TypeFor[pod]()); got != other {
+		t.Errorf("another error becomes %v", got)
+	}
+	if got := quantity.Locate(nil, []byte(`{"spec":{"overhead":{"cpu":"many"}}}`), reflect.TypeFor[pod]()); got != nil {
+		t.Errorf("no error becomes %v", got)
+	}
+}
+
 func TestCheckNamesTheFieldAndTheValue(t *testing.T) {
 	for _, text := range endless {
 		quoted, err := json.Marshal(text)

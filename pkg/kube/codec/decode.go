@@ -84,7 +84,7 @@ func decodeStrict[Plain any](data []byte) (object Plain, unknown []error, err er
 		return object, nil, nil
 	}
 	unknown, err = json.UnmarshalStrict(data, &object)
-	return object, unknown, err
+	return object, unknown, quantity.Locate(err, data, reflect.TypeFor[Plain]())
 }
 
 // decodeFast decodes an object without faults in half the time that Kubernetes' decoder takes. It refuses whatever that decoder
