@@ -47,8 +47,11 @@ func (d *driver) checkResource() {
 			d.conf.refuse("mainClass", "", finding.Missing, "name the class: Firesteel does not open the jar to find it")
 		}
 	case Python, R:
-		if resource.none() {
-			d.conf.refuse("resource", resource.URI, "is no "+string(kind)+" file", "name the application's main file")
+		const remedy = "name the application's main file"
+		if resource.URI == "" {
+			d.conf.refuse("resource", "", finding.Missing, remedy)
+		} else if resource.none() {
+			d.conf.refuse("resource", resource.URI, "is no "+string(kind)+" file", remedy)
 		}
 	default:
 		d.conf.refuse("resource.kind", string(kind), "is unknown", "write java, python or r")

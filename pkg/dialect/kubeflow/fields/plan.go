@@ -47,9 +47,16 @@ func Plan(app *v1beta2.SparkApplication, attempt v1alpha1.Attempt, defaults sett
 	return plan, slices.Concat(checkSpec(app), checkHostname(app, plan), besideRemoteTemplates(app, plan), dialect.CheckTemplates(plan, Paths)).Err()
 }
 
-// mainResource returns the file that runs. Its suffix determines the language, as in Spark.
+// mainResource returns the file that runs. Its suffix determines the language, as in Spark. If there is neither a file nor a class, the type does:
+// the refusal then asks for what is missing.
 func mainResource(spec v1beta2.SparkApplicationSpec) submission.Resource {
-	return submission.Resource{URI: spec.MainApplicationFile}
+	resource := submission.Resource{URI: spec.MainApplicationFile}
+	if resource.URI == "" && spec.MainClass == "" {
+		resource.Kind = map[v1beta2.SparkApplicationType]submission.ResourceKind{
+			v1beta2.PythonApplication: submission.Python, v1beta2.RApplication: submission.R,
+		}[spec.Type]
+	}
+	return resource
 }
 
 // besideRemoteTemplates refuses templates that properties name by a URL if fields need a template of their own.

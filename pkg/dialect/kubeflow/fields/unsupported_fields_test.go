@@ -216,7 +216,11 @@ func TestRefusalsNameTheFieldOfTheUser(t *testing.T) {
 		"a property":    {pi().Conf("spark.driver.memory", "1.5g"), `spec.sparkConf[spark.driver.memory] "1.5g" is not a size`},
 		"a field":       {pi().Driver("memory: 1.5g"), `spec.driver.memory (spark.driver.memory) "1.5g" is not a size`},
 		"no main class": {pi().With(func(app *v1beta2.SparkApplication) { app.Spec.MainClass = "" }), "spec.mainClass is missing"},
-		"no image":      {pi().With(func(app *v1beta2.SparkApplication) { app.Spec.Image = "" }), "spec.image is missing"},
+		"no main file of Python": {
+			pi().Spec("type: Python").With(func(app *v1beta2.SparkApplication) { app.Spec.MainClass, app.Spec.MainApplicationFile = "", "" }),
+			"spec.mainApplicationFile is missing: name the application's main file",
+		},
+		"no image": {pi().With(func(app *v1beta2.SparkApplication) { app.Spec.Image = "" }), "spec.image is missing"},
 		"an image of the driver alone": {
 			pi().With(func(app *v1beta2.SparkApplication) { app.Spec.Image, app.Spec.Driver.Image = "", "spark:4" }),
 			"spec.executor.image is missing, and the driver's image is not the executors': name the image of the executors, or one for both roles",
