@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os/exec"
 	"runtime"
+	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -27,15 +29,14 @@ type Flags struct {
 	port, remotePort int
 	address          string
 	browser          bool
-	heading          bool
 }
 
 // loopback is the address of this machine at which it listens by default.
 const loopback = "127.0.0.1"
 
-// Ports returns flags for commands that have other names for them. The line before the address names both ports.
+// Ports returns flags for commands that have other names for them.
 func Ports(port, remotePort int) Flags {
-	return Flags{port: port, remotePort: remotePort, address: loopback, heading: true}
+	return Flags{port: port, remotePort: remotePort, address: loopback}
 }
 
 // AddTo adds the flags to a command. pod is what the Pod is to its users, such as driver.
@@ -165,7 +166,7 @@ func (f *Flags) open(ctx context.Context, o *cli.Options, dialer httpstream.Dial
 		p.close()
 		return nil, fmt.Errorf("the port of Pod %s cannot be forwarded: %w", to.Pod.Name, orClosed(err))
 	}
-	p.address = fmt.Sprintf("http://%s:%d", f.address, ports[0].Local)
+	p.address = "http://" + net.JoinHostPort(f.address, strconv.Itoa(int(ports[0].Local)))
 	return p, nil
 }
 
