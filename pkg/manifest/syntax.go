@@ -3,6 +3,7 @@ package manifest
 import (
 	"bytes"
 	"fmt"
+	"regexp"
 	"sort"
 	"strconv"
 	"strings"
@@ -44,12 +45,13 @@ func (d document) lineOf(offset int) int {
 	return d.before + 1 + bytes.Count(d.text[:offset], []byte("\n"))
 }
 
-// template returns where the document has the first part of a template that is not in quotes; -1 if it has none.
+// templatePart matches a part of a template that is not in quotes.
+var templatePart = regexp.MustCompile(`(?m)(?:^| )(\{\{)`)
+
+// template returns where the document has the first part of a template; -1 if it has none.
 func (d document) template() int {
-	for _, begin := range []string{"\n{{", " {{"} {
-		if at := bytes.Index(d.text, []byte(begin)); at >= 0 {
-			return at + 1
-		}
+	if found := templatePart.FindSubmatchIndex(d.text); found != nil {
+		return found[2]
 	}
 	return -1
 }

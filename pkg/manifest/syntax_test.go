@@ -7,6 +7,17 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/manifest"
 )
 
+func TestATemplateIsKnownByItsFirstPart(t *testing.T) {
+	for text, line := range map[string]int{
+		"{{- if .Values.a }}\nkind: A\n": 1, "kind: A\n{{- if .a }}\nspec:\n  b: {{ .b }}\n{{ end }}\n": 2, "kind: A\nspec: {b: {{ .b }}}\n{{ end }}\n": 2,
+	} {
+		objects := manifest.Parse([]byte(text))
+		if len(objects) != 1 || objects[0].Problem == nil || objects[0].Line != line || !strings.Contains(objects[0].Problem.Text, "is a template") {
+			t.Errorf("%q: %+v", text, objects[0])
+		}
+	}
+}
+
 func TestMistakesOfYAMLAreFoundOnTheirLineWithARemedy(t *testing.T) {
 	const before, after = "kind: A\nspec:\n  a: 1\n", "  z: 1\n  list:\n  - x\n"
 	for name, test := range map[string]struct{ text, remedy string }{

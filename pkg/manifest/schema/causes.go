@@ -55,7 +55,9 @@ func causes(list finding.List, object map[string]any) finding.List {
 			}
 			if f.Severity == finding.Error && isUnknown(cause) {
 				at := slices.IndexFunc(kept, func(other finding.Finding) bool { return other.Field == cause.Field && isUnknown(other) })
-				kept[max(at, 0)].Severity = finding.Error
+				if at >= 0 { // it may follow from another one itself
+					kept[at].Severity = finding.Error
+				}
 			}
 			return true
 		})

@@ -298,7 +298,9 @@ func (p *pruner) fields(object map[string]any, schema *spec.Schema, path string,
 		}
 		switch {
 		case !known && !has(schema, preserveUnknown):
-			p.unknown.Add(finding.Unknown(p.severity, below, p.effect, path, similar(schema, name)))
+			if len(p.unknown) < finding.Max { // the search for a similar name is slow
+				p.unknown.Add(finding.Unknown(p.severity, below, p.effect, path, similar(schema, name)))
+			}
 			delete(object, name)
 		case !known:
 		case object[name] == nil && !child.Nullable && child.Default == nil && !has(schema, preserveUnknown):
