@@ -40,11 +40,14 @@ func (r RemoteTemplate) ApplyTo(plan *submission.Plan, template *corev1.PodTempl
 	}
 }
 
+// WriteTemplate begins the end of a remedy, which names the field of a template.
+const WriteTemplate = "write the template into "
+
 // Refuse returns why the template is not available, and the remedy.
 func (r RemoteTemplate) Refuse(problem, remedy string) *finding.Finding {
 	return &finding.Finding{
 		Severity: finding.Error, Field: finding.Entry("spec.sparkConf", templateKey(r.role)), Value: r.URL, Message: problem,
-		Remedy: fmt.Sprintf("%s, or write the template into %s", remedy, r.field),
+		Remedy: remedy + ", or " + WriteTemplate + r.field,
 	}
 }
 
@@ -74,7 +77,7 @@ func CheckTemplates(plan submission.Plan, fields Fields) finding.List {
 			delete(plan.Properties, key)
 		case named && !remote(location):
 			found.Refuse(finding.Entry("spec.sparkConf", key), location, "is a file, which Firesteel does not read",
-				"write the template into "+fields.template(role))
+				WriteTemplate+fields.template(role))
 		}
 	}
 	return found

@@ -68,6 +68,9 @@ func checkOptions(location Location, options url.Values) *finding.Finding {
 	return nil
 }
 
+// NotAllowed is the message about a URL that would be read if the operator's settings allowed it.
+const NotAllowed = "is not at a URL that the operator allows for templates"
+
 // Locate finds a URL of an application among what is allowed.
 func (a Allowed) Locate(text string) (Location, *finding.Finding) {
 	u, err := url.Parse(text)
@@ -84,7 +87,7 @@ func (a Allowed) Locate(text string) (Location, *finding.Finding) {
 			return wanted, nil
 		}
 	}
-	return Location{}, refuse("is not at a URL that the operator allows for templates",
+	return Location{}, refuse(NotAllowed,
 		"have the operator add it to pod-template-urls in the ConfigMap config-defaults")
 }
 

@@ -405,6 +405,9 @@ func (s *Submission) Located(found finding.List) finding.List {
 	for i := range located {
 		f := &located[i]
 		f.Field = s.written(f.Field)
+		if remedy, _, found := strings.Cut(f.Remedy, dialect.WriteTemplate); found { // into a field, which a command line does not have
+			f.Remedy = remedy + "name a file of this machine"
+		}
 		if origin, set := s.origins[f.Property]; set {
 			f.Field, f.Property = origin, ""
 		}
@@ -421,10 +424,11 @@ var optionsOfFields = map[string]string{
 
 const theFile = "the application file"
 
-// written returns what the user wrote for a field of the manifest; the field itself if it was nothing.
+// written returns what the user wrote, or can write, for a field of the manifest; the field itself if no option stands for it.
 func (s *Submission) written(field string) string {
 	if key, isProperty := strings.CutPrefix(field, "spec.sparkConf["); isProperty {
-		return cmp.Or(s.origins[strings.TrimSuffix(key, "]")], field)
+		key = strings.TrimSuffix(key, "]")
+		return cmp.Or(s.origins[key], optionConf+" "+key)
 	}
 	return cmp.Or(optionsOfFields[field], field)
 }

@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/finding"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
@@ -287,7 +288,7 @@ func TestFindingsAboutTheManifestNameWhatTheUserWrote(t *testing.T) {
 		"--driver-memory", "x", "--conf", "spark.b=1", "--properties-file", "p", "--class", "B", "a.jar")
 	fields := map[string]string{
 		"spec.sparkConf[spark.driver.memory]": "--driver-memory", "spec.sparkConf[spark.b]": "--conf spark.b", "spec.sparkConf[spark.c]": "p spark.c",
-		"spec.sparkConf[spark.executor.memory]": "$SPARK_EXECUTOR_MEMORY", "spec.sparkConf[spark.d]": "spec.sparkConf[spark.d]",
+		"spec.sparkConf[spark.executor.memory]": "$SPARK_EXECUTOR_MEMORY", "spec.sparkConf[spark.d]": "--conf spark.d",
 		"spec.jars": "the application file", "spec.mainClass": "--class", "spec.proxyUser": "--proxy-user",
 	}
 	var found finding.List
@@ -298,6 +299,17 @@ func TestFindingsAboutTheManifestNameWhatTheUserWrote(t *testing.T) {
 		if want := fields[found[i].Field]; f.Field != want {
 			t.Errorf("%s is named %s, want %s", found[i].Field, f.Field, want)
 		}
+	}
+}
+
+func TestRemediesNameNoFieldOfAManifestForATemplate(t *testing.T) {
+	s, _ := submitted(t, sources(nil, nil), "--conf", driverTemplateKey+"=ftp://a/b.yaml", "--class", "B", "a.jar")
+	plan := submission.Plan{Properties: map[string]string{driverTemplateKey: "ftp://a/b.yaml"}}
+	remote := dialect.RemoteTemplates(plan, dialect.Fields{DriverTemplate: "spec.driver.template"})
+	found := s.Located(finding.List{*remote[0].Refuse("is not read", "put it elsewhere")})
+	want := "--conf " + driverTemplateKey + ` "ftp://a/b.yaml" is not read: put it elsewhere, or name a file of this machine`
+	if got := found[0].Error(); got != want {
+		t.Errorf("it is %q, want %q", got, want)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -18,6 +19,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/cli/upload"
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/finding"
+	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
 	"github.com/firesteel-dev/firesteel/pkg/sparksubmit"
 	sparksubmission "github.com/firesteel-dev/firesteel/pkg/submission"
 )
@@ -169,7 +171,7 @@ const anyAccount = "default"
 // Examine returns what is found about an object. What depends on the settings of the cluster is found by its operator.
 func Examine(object check.Object, now time.Time) finding.List {
 	found, _ := check.Examine(object, settings(), now, check.AsBuilt)
-	return found
+	return slices.DeleteFunc(found, func(f finding.Finding) bool { return f.Message == podtemplate.NotAllowed })
 }
 
 // report prints warnings, and returns the errors as one.

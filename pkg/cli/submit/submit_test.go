@@ -160,6 +160,19 @@ func TestWarningsDoNotStopASubmission(t *testing.T) {
 	}
 }
 
+func TestATemplateAtAURLIsLeftToTheSettingsOfTheCluster(t *testing.T) {
+	const key = "spark.kubernetes.driver.podTemplateFile"
+	args := []string{"--name", "pi", "--class", "B", "--conf", image, "local:///pi.jar"}
+	code, _, errOut := run(t, cli.Plugin, append(dry("--conf", key+"=https://example.com/driver.yaml"), args...)...)
+	if code != 0 || errOut != "" {
+		t.Errorf("%d %s", code, errOut)
+	}
+	code, _, errOut = run(t, cli.Plugin, append(dry("--conf", key+"=ftp://example.com/driver.yaml"), args...)...)
+	if code != 1 || !strings.Contains(errOut, "--conf "+key) || !strings.HasSuffix(errOut, ", or name a file of this machine\n") {
+		t.Errorf("%d %s", code, errOut)
+	}
+}
+
 func TestWarningsArePrintedOnceIfANameIsTaken(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
