@@ -72,7 +72,7 @@ func (s *submitter) killWaiting(ctx context.Context, d *drivers) error {
 	if err != nil {
 		return err
 	}
-	if o.Over() || o.Inherited {
+	if !stoppable(o) {
 		return fmt.Errorf("%s has no driver Pod: %s removes it", o.Name(), s.suggest("delete", o.Namespace(), o.Name()))
 	}
 	return s.stop(ctx, found, false)
@@ -117,16 +117,21 @@ func nameOfApplication(group string, pod *corev1.Pod) string {
 	return pod.Labels[applications.All(nil)[group].LabelApplication]
 }
 
+// stoppable reports whether a stop ends an application: Firesteel runs it.
+func stoppable(o *overview.Object) bool {
+	app := o.Typed.(dialect.Application)
+	return !o.Inherited && !o.Over() && !dialect.FollowsUserDriver(app) && app.GetUndecodable() == ""
+}
+
 // runs reports whether Firesteel runs a driver Pod for an application.
 func runs(o *overview.Object, pod *corev1.Pod) bool {
-	app := o.Typed.(dialect.Application)
 	switch {
-	case o.Inherited, o.Over(), dialect.FollowsUserDriver(app), app.GetUndecodable() != "":
+	case !stoppable(o):
 		return false
 	case o.Record != nil && o.Record.Launch != nil && o.Record.Launch.DriverUID != "":
 		return o.Record.Launch.DriverUID == pod.UID
 	default: // the status does not name the driver yet
-		return pod.Labels[dialect.LabelLaunch] != "" && dialect.Owns(app, pod)
+		return pod.Labels[dialect.LabelLaunch] != "" && dialect.Owns(o.Typed.(dialect.Application), pod)
 	}
 }
 
@@ -139,8 +144,10 @@ func (s *submitter) stop(ctx context.Context, found *target.Found, hasGrace bool
 	if hasGrace {
 		s.Warn(fmt.Sprintf("--conf %s has no effect on %s: its driver ends within the grace period of its Pod", graceKey, found.Reference()))
 	}
-	if err := target.Stop(ctx, client, found, s.dryRun, killReason); err != nil {
-		return err
+	if !dialect.IsStopped(found) { // its reason stays
+		if err := target.Stop(ctx, client, found, s.dryRun, killReason); err != nil {
+			return err
+		}
 	}
 	_, err = fmt.Fprintf(s.Out, "Stopping application: %s.%s\n", found.Reference(), s.dryRun.Note())
 	return err

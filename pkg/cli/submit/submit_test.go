@@ -278,6 +278,33 @@ func TestKillDeletesTheDriverOfAnApplicationThatTheUserMayNotChange(t *testing.T
 	}
 }
 
+func TestKillStopsAnApplicationWithoutDriverUnlessAStopDoesNothing(t *testing.T) {
+	for name, test := range map[string]struct {
+		metadata, spec, out, errOut string
+		patched                     bool
+	}{
+		"one that waits":             {`{}`, `{}`, "Stopping application: sparkapplications.spark.apache.org/pi.\n", "", true},
+		"one that is stopped":        {`{"firesteel.dev/stop":"wrong day"}`, `{}`, "Stopping application: sparkapplications.spark.apache.org/pi.\n", "", false},
+		"one that cannot be decoded": {`{}`, `{"driverSpec":7}`, "", "pi has no driver Pod: kubectl spark delete pi -n a removes it", false},
+	} {
+		server, requests := fakeServer(t, func(request string) (int, string) {
+			switch {
+			case strings.HasPrefix(request, "GET /api/v1/namespaces/a/pods?"):
+				return http.StatusOK, `{"kind":"PodList","apiVersion":"v1","metadata":{},"items":[]}`
+			case strings.Contains(request, " /apis/spark.apache.org/v1/namespaces/a/sparkapplications/pi"):
+				return http.StatusOK, fmt.Sprintf(`{"apiVersion":"spark.apache.org/v1","kind":"SparkApplication",
+					"metadata":{"name":"pi","namespace":"a","uid":"u","annotations":%s},"spec":%s}`, test.metadata, test.spec)
+			default:
+				return http.StatusNotFound, notThere
+			}
+		})
+		_, out, errOut := run(t, cli.Plugin, "submit", "--server", server, "--kill", "a:pi")
+		if out != test.out || !strings.Contains(errOut, test.errOut) || strings.Contains(requests(), "PATCH ") != test.patched {
+			t.Errorf("%s: %s%s\n%s", name, out, errOut, requests())
+		}
+	}
+}
+
 func TestAManifestOfTheStandardInput(t *testing.T) {
 	code, out, errOut := run(t, cli.Plugin, dry("-f", "-", "-o", "jsonpath={.metadata.namespace}/{.metadata.name}")...)
 	if code != 0 || out != "default/pi" || errOut != "" {
