@@ -47,6 +47,8 @@ type server struct {
 	// sent counts requests that send content, and hold is called for each of them.
 	sent atomic.Int64
 	hold atomic.Pointer[func()]
+	// mayNotList has it answer as S3 does those who may not list the bucket, if they ask for an object.
+	mayNotList atomic.Bool
 }
 
 // program is the path of kubectl-spark-upload, and s3 the server. TestMain makes both.
@@ -118,6 +120,10 @@ func start(folder string) (*server, func()) {
 			if hold := s.hold.Load(); hold != nil {
 				(*hold)()
 			}
+		}
+		if r.Method == http.MethodHead && s.mayNotList.Load() {
+			w.WriteHeader(http.StatusForbidden)
+			return
 		}
 		proxy.ServeHTTP(w, r)
 	}))

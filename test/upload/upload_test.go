@@ -61,6 +61,19 @@ func TestALineOfSparkSubmitUploadsWhereItsPropertySays(t *testing.T) {
 	}
 }
 
+func TestAFileIsUploadedByAUserWhoMayWriteAndNotList(t *testing.T) {
+	file := small(t, "a.jar", "a")
+	s3.mayNotList.Store(true)
+	events, code := begin(t, s3.url(bucket, "write-only"), file).end(t)
+	s3.mayNotList.Store(false)
+	if code != 0 || events["a.jar"].Step != upload.Uploaded {
+		t.Fatalf("%d: %+v", code, events)
+	}
+	if got := s3.content(t, "s3a://"+bucket+"/write-only/"+file.URL()); got != "a" {
+		t.Errorf("it holds %q", got)
+	}
+}
+
 func TestALargeFileIsSentInPartsAndItsProgressIsReported(t *testing.T) {
 	file := large(t, "large.jar")
 	before := s3.sent.Load()

@@ -79,6 +79,8 @@ func (p *place) has(ctx context.Context, file upload.File, size int64) (bool, er
 	switch {
 	case gcerrors.Code(err) == gcerrors.NotFound:
 		return false, nil // a bucket that does not exist is refused when the file is sent
+	case gcerrors.Code(err) == gcerrors.PermissionDenied:
+		return false, nil // so S3 answers those who may not list the bucket, if the object is not there; they may write it
 	case err != nil:
 		return false, err
 	case attributes.Size != size:
