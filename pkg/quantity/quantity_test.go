@@ -2,6 +2,7 @@ package quantity_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
 	"strings"
@@ -88,7 +89,7 @@ func TestAQuantityThatADecoderCannotParseIsLocated(t *testing.T) {
 		}
 	}
 	other := json.Unmarshal([]byte(`7`), &pod{})
-	if got := quantity.Locate(other, []byte(`7`), reflect.TypeFor[pod]()); got != other {
+	if got := quantity.Locate(other, []byte(`7`), reflect.TypeFor[pod]()); !errors.Is(got, other) {
 		t.Errorf("another error becomes %v", got)
 	}
 	if got := quantity.Locate(nil, []byte(`{"spec":{"overhead":{"cpu":"many"}}}`), reflect.TypeFor[pod]()); got != nil {
