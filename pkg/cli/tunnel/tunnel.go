@@ -90,7 +90,7 @@ func (f *Flags) Run(ctx context.Context, o *cli.Options, cluster *rest.Config, t
 	starting, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	for waits := false; ; waits = true {
-		if open, err = f.open(ctx, o, dialer, to); open == nil {
+		if open, err = f.open(ctx, dialer, to); open == nil {
 			return err
 		}
 		if err = answers(starting, open.address); err == nil {
@@ -138,11 +138,11 @@ type opened struct {
 // close ends it. The port of this machine is free then.
 func (p *opened) close() {
 	close(p.stop)
-	<-p.ended
+	<-p.ended //nolint:errcheck // it was told to end
 }
 
 // open forwards a port. It returns nil if that cannot be, with the reason unless the user ended it.
-func (f *Flags) open(ctx context.Context, o *cli.Options, dialer httpstream.Dialer, to Target) (*opened, error) {
+func (f *Flags) open(ctx context.Context, dialer httpstream.Dialer, to Target) (*opened, error) {
 	p := &opened{ended: make(chan error, 1), stop: make(chan struct{})}
 	ready := make(chan struct{})
 	forwarder, err := portforward.NewOnAddresses(dialer, []string{f.address}, []string{fmt.Sprintf("%d:%d", f.port, to.Port)}, p.stop, ready, io.Discard, io.Discard)
