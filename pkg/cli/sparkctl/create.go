@@ -161,28 +161,12 @@ func (c *createOptions) removeOld(ctx context.Context, object *unstructured.Unst
 	return c.remove(ctx, &target.Found{Unstructured: old, Resource: resource})
 }
 
-// createWith creates an object, and before it the ConfigMap that it mounts, if there is one. The ConfigMap does not stay without the object.
+// createWith creates an object, and before it the ConfigMap that it mounts, if there is one.
 func (c *createOptions) createWith(ctx context.Context, object *unstructured.Unstructured, hadoop *corev1.ConfigMap) (*target.Found, error) {
 	if hadoop == nil {
 		return submit.Create(ctx, c.Options, object, cli.DryRunNone)
 	}
-	kube, err := c.Kubernetes()
-	if err != nil {
-		return nil, err
-	}
-	made, err := kube.CoreV1().ConfigMaps(hadoop.Namespace).Create(ctx, hadoop, metav1.CreateOptions{})
-	if err != nil {
-		return nil, err
-	}
-	if err := setHadoopConf(object, made.Name); err != nil {
-		return nil, discard(ctx, kube, made, err)
-	}
-	created, err := submit.Create(ctx, c.Options, object, cli.DryRunNone)
-	if err != nil {
-		return nil, discard(ctx, kube, made, err)
-	}
-	if err := own(ctx, kube, created, made); err != nil {
-		c.Warn(fmt.Sprintf("the ConfigMap %s stays when the application is deleted, since it has no owner: %v", made.Name, err))
-	}
-	return created, nil
+	return submit.CreateWithConfigMap(ctx, c.Options, hadoop, func(name string) (*unstructured.Unstructured, error) {
+		return object, setHadoopConf(object, name)
+	})
 }

@@ -1,34 +1,23 @@
 package sparkctl
 
 import (
-	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation"
-	"k8s.io/client-go/kubernetes"
 	"k8s.io/utils/ptr"
-
-	"github.com/firesteel-dev/firesteel/pkg/cli/target"
 )
 
 const (
 	hadoopVariable = "HADOOP_CONF_DIR"
 	// maxConf bounds what a ConfigMap holds.
 	maxConf = 1 << 20
-	// afterwardsTime bounds what is done about a ConfigMap after an interrupt.
-	afterwardsTime = 10 * time.Second
 )
 
 // hadoopFields are the fields of applications that name a ConfigMap with Hadoop's configuration, by the group of their API.
@@ -113,34 +102,4 @@ func setHadoopConf(object *unstructured.Unstructured, name string) error {
 		return fmt.Errorf("%s cannot be set in the manifest: %w", strings.Join(field, "."), err)
 	}
 	return nil
-}
-
-// afterwards returns a context in which Ctrl-C leaves nothing half made.
-func afterwards(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(context.WithoutCancel(ctx), afterwardsTime)
-}
-
-// own has an application own a ConfigMap, so that both are deleted.
-func own(ctx context.Context, kube kubernetes.Interface, owner *target.Found, made *corev1.ConfigMap) error {
-	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"uid": made.UID, "ownerReferences": []metav1.OwnerReference{
-		{APIVersion: owner.GetAPIVersion(), Kind: owner.GetKind(), Name: owner.GetName(), UID: owner.GetUID()},
-	}}})
-	if err != nil {
-		return err
-	}
-	ctx, cancel := afterwards(ctx)
-	defer cancel()
-	_, err = kube.CoreV1().ConfigMaps(made.Namespace).Patch(ctx, made.Name, types.MergePatchType, patch, metav1.PatchOptions{})
-	return err
-}
-
-// discard deletes a ConfigMap that was created in vain. It returns why it was, and what is left behind.
-func discard(ctx context.Context, kube kubernetes.Interface, made *corev1.ConfigMap, why error) error {
-	ctx, cancel := afterwards(ctx)
-	defer cancel()
-	err := kube.CoreV1().ConfigMaps(made.Namespace).Delete(ctx, made.Name, metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions(string(made.UID))})
-	if err != nil && !apierrors.IsNotFound(err) {
-		return fmt.Errorf("%w; the ConfigMap %s is left behind (%w): delete it", why, made.Name, err)
-	}
-	return why
 }

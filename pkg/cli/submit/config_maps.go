@@ -6,14 +6,17 @@ import (
 	"fmt"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 
 	"github.com/firesteel-dev/firesteel/pkg/cli"
+	"github.com/firesteel-dev/firesteel/pkg/cli/target"
 	"github.com/firesteel-dev/firesteel/pkg/sparksubmit"
 )
 
@@ -22,36 +25,72 @@ var configMapResource = schema.GroupVersionResource{Version: "v1", Resource: "co
 // undoTime bounds how long ConfigMaps are deleted after an error or an interrupt.
 const undoTime = 10 * time.Second
 
-// createWithConfigMaps creates the ConfigMaps of the folders of configuration, then the application that refers to them, and makes that
-// their owner. If the application cannot be created, it deletes them.
+// createWithConfigMaps creates the ConfigMaps of the folders of configuration, and the application that refers to them.
 func (s *submitter) createWithConfigMaps(
 	ctx context.Context, resource schema.GroupVersionResource, object *unstructured.Unstructured, configMaps []sparksubmit.Object,
-) (*unstructured.Unstructured, error) {
-	if len(configMaps) == 0 {
-		return s.create(ctx, resource, object)
-	}
-	var made []*unstructured.Unstructured
+) (application *unstructured.Unstructured, err error) {
+	var all []*unstructured.Unstructured
 	for _, content := range configMaps {
-		created, err := s.create(ctx, configMapResource, &unstructured.Unstructured{Object: content})
+		all = append(all, &unstructured.Unstructured{Object: content})
+	}
+	made, err := s.createOwner(ctx, all, func([]*unstructured.Unstructured) (*unstructured.Unstructured, error) {
+		application, err = s.create(ctx, resource, object)
+		return application, err
+	})
+	for _, configMap := range made {
+		fmt.Fprintf(s.ErrOut, "configmap/%s created%s\n", configMap.GetName(), s.dryRun.Note())
+	}
+	return application, err
+}
+
+// CreateWithConfigMap creates a ConfigMap, and the object of a manifest that refers to it and owns it. object gets the name of the ConfigMap, which
+// the API server may have chosen.
+func CreateWithConfigMap(
+	ctx context.Context, o *cli.Options, configMap *corev1.ConfigMap, object func(name string) (*unstructured.Unstructured, error),
+) (found *target.Found, err error) {
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(configMap)
+	if err != nil {
+		return nil, err
+	}
+	written := &unstructured.Unstructured{Object: content}
+	written.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ConfigMap"))
+	s := &submitter{Options: o, dryRun: cli.DryRunNone}
+	_, err = s.createOwner(ctx, []*unstructured.Unstructured{written}, func(made []*unstructured.Unstructured) (*unstructured.Unstructured, error) {
+		application, err := object(made[0].GetName())
+		if err != nil {
+			return nil, err
+		}
+		if found, err = s.createObject(ctx, application); err != nil {
+			return nil, err
+		}
+		return found.Unstructured, nil
+	})
+	return found, err
+}
+
+// createOwner creates ConfigMaps, and then the application that refers to them, and makes that their owner. If the application cannot be
+// created, it deletes them. It returns the ConfigMaps.
+func (s *submitter) createOwner(
+	ctx context.Context, configMaps []*unstructured.Unstructured, create func(made []*unstructured.Unstructured) (*unstructured.Unstructured, error),
+) (made []*unstructured.Unstructured, err error) {
+	for _, configMap := range configMaps {
+		created, err := s.create(ctx, configMapResource, configMap)
 		if err != nil {
 			return nil, s.undo(ctx, made, err)
 		}
 		made = append(made, created)
 	}
-	application, err := s.create(ctx, resource, object)
+	application, err := create(made)
 	if err != nil {
 		return nil, s.undo(ctx, made, err)
 	}
-	for _, configMap := range made {
-		fmt.Fprintf(s.ErrOut, "configmap/%s created%s\n", configMap.GetName(), s.dryRun.Note())
-	}
-	return application, s.own(ctx, application, made)
+	return made, s.own(ctx, application, made)
 }
 
 // own makes an application the owner of its ConfigMaps, so that they are deleted with it. The application runs without it, so a failure is a
 // warning.
 func (s *submitter) own(ctx context.Context, application *unstructured.Unstructured, configMaps []*unstructured.Unstructured) error {
-	if s.dryRun != cli.DryRunNone {
+	if s.dryRun != cli.DryRunNone || len(configMaps) == 0 {
 		return nil
 	}
 	client, err := s.Dynamic()
@@ -79,7 +118,7 @@ func (s *submitter) own(ctx context.Context, application *unstructured.Unstructu
 
 // undo deletes ConfigMaps whose application could not be created, and returns the reason.
 func (s *submitter) undo(ctx context.Context, configMaps []*unstructured.Unstructured, reason error) error {
-	if s.dryRun != cli.DryRunNone {
+	if s.dryRun != cli.DryRunNone || len(configMaps) == 0 {
 		return reason
 	}
 	client, err := s.Dynamic()
@@ -98,10 +137,8 @@ func (s *submitter) undo(ctx context.Context, configMaps []*unstructured.Unstruc
 
 // deleteOwn deletes a ConfigMap unless another one has taken its place.
 func deleteOwn(ctx context.Context, client dynamic.Interface, configMap *unstructured.Unstructured) error {
-	uid := configMap.GetUID()
-	err := client.Resource(configMapResource).Namespace(configMap.GetNamespace()).Delete(ctx, configMap.GetName(),
-		metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}})
-	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+	err := target.Delete(ctx, client, &target.Found{Unstructured: configMap, Resource: configMapResource}, nil)
+	if apierrors.IsConflict(err) {
 		return nil
 	}
 	return err
