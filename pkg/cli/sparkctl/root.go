@@ -136,12 +136,11 @@ func (v verbs) forwardCommand() *cobra.Command {
 any that is free is taken. The remote port is that of the UI, unless it is named.`,
 		Args: cli.One("application"),
 		RunE: func(command *cobra.Command, args []string) error {
-			const most = 65535
-			switch {
-			case local < 0 || local > most:
-				return cli.Usage("--local-port %d is no port", local)
-			case remote < 0 || remote > most:
-				return cli.Usage("--remote-port %d is no port", remote)
+			if err := tunnel.CheckPort("--local-port", local); err != nil {
+				return err
+			}
+			if err := tunnel.CheckPort("--remote-port", remote); err != nil {
+				return err
 			}
 			if !command.Flags().Changed("local-port") && taken(local) {
 				v.Warn(fmt.Sprintf("port %d of this machine is taken, so another one is: -l names one", local))

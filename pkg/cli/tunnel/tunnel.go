@@ -50,12 +50,17 @@ func (f *Flags) AddTo(command *cobra.Command, pod string) {
 
 // Check returns a usage error if a flag has no port.
 func (f *Flags) Check() error {
+	if err := CheckPort("--port", f.port); err != nil {
+		return err
+	}
+	return CheckPort("--remote-port", f.remotePort)
+}
+
+// CheckPort returns a usage error if the value of a flag is no port. Zero stands for one that is chosen.
+func CheckPort(flag string, port int) error {
 	const most = 65535
-	switch {
-	case f.port < 0 || f.port > most:
-		return cli.Usage("--port %d is no port", f.port)
-	case f.remotePort < 0 || f.remotePort > most:
-		return cli.Usage("--remote-port %d is no port", f.remotePort)
+	if port < 0 || port > most {
+		return cli.Usage("%s %d is no port", flag, port)
 	}
 	return nil
 }
