@@ -160,17 +160,12 @@ func fixed(text string) string {
 
 // withoutToken removes the volume with the token of the account, which the API server adds to each Pod.
 func withoutToken(spec objectdiff.Object) {
-	isToken := func(value any) bool {
-		item, _ := value.(objectdiff.Object)
-		name, _ := item["name"].(string)
-		return strings.HasPrefix(name, "kube-api-access-")
-	}
-	without(spec, "volumes", isToken)
+	without(spec, "volumes", objectdiff.IsAccountToken)
 	for _, key := range []string{"containers", "initContainers"} {
 		containers, _ := spec[key].([]any)
 		for _, container := range containers {
 			if c, ok := container.(objectdiff.Object); ok {
-				without(c, "volumeMounts", isToken)
+				without(c, "volumeMounts", objectdiff.IsAccountToken)
 			}
 		}
 	}

@@ -77,11 +77,15 @@ func identity(item any) string {
 
 // injected reports whether Kubernetes adds an item to each Pod.
 func injected(item any) bool {
-	fields, ok := item.(Object)
-	if !ok {
-		return false
-	}
-	name, _ := fields["name"].(string)
+	fields, _ := item.(Object)
 	key, _ := fields["key"].(string)
-	return strings.HasPrefix(name, "kube-api-access-") || slices.Contains(toleranceOfOutages, key)
+	return IsAccountToken(item) || slices.Contains(toleranceOfOutages, key)
+}
+
+// IsAccountToken reports whether an item, as JSON, is the volume with the token of the service account, or a mount of it. The API server adds both
+// to each Pod.
+func IsAccountToken(item any) bool {
+	fields, _ := item.(Object)
+	name, _ := fields["name"].(string)
+	return strings.HasPrefix(name, "kube-api-access-")
 }
