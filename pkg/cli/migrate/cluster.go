@@ -233,7 +233,7 @@ func (r *reading) readConnects(ctx context.Context) error {
 // account is a service account of drivers.
 type account struct{ namespace, name string }
 
-// accountUse is which applications use an account, and the account once it was read.
+// accountUse is which applications use an account.
 type accountUse struct {
 	count    int
 	examples []string
@@ -288,7 +288,7 @@ func (r *reading) readAccount(ctx context.Context, a account) error {
 	add := func(severity migration.Severity, key, message string) {
 		r.report.Add(key, migration.Item{Severity: severity, Area: migration.Accounts, Message: message}, name)
 	}
-	live, err := r.kube.CoreV1().ServiceAccounts(a.namespace).Get(ctx, a.name, metav1.GetOptions{})
+	live, err := r.serviceAccount(ctx, a)
 	switch {
 	case apierrors.IsNotFound(err):
 		add(migration.Blocks, "absent"+a.name, fmt.Sprintf("The service account %s does not exist, with which the drivers of %s would run: create it, or name another", name, use))
@@ -321,28 +321,30 @@ func (r *reading) readAccount(ctx context.Context, a account) error {
 	return nil
 }
 
-// accountCache has the accounts that were read for the comparison of drivers.
+// accountCache has the accounts that were read, or why they were not: the comparison of drivers and the check of accounts both ask for them.
 type accountCache struct {
 	lock sync.Mutex
-	read map[account]*corev1.ServiceAccount
+	read map[account]accountRead
 }
 
-// serviceAccount returns an account; nil if it was not read.
-func (r *reading) serviceAccount(ctx context.Context, a account) *corev1.ServiceAccount {
+type accountRead struct {
+	account *corev1.ServiceAccount
+	err     error
+}
+
+// serviceAccount returns an account. It is read once.
+func (r *reading) serviceAccount(ctx context.Context, a account) (*corev1.ServiceAccount, error) {
 	r.cache.lock.Lock()
 	defer r.cache.lock.Unlock()
 	if known, ok := r.cache.read[a]; ok {
-		return known
+		return known.account, known.err
 	}
 	live, err := r.kube.CoreV1().ServiceAccounts(a.namespace).Get(ctx, a.name, metav1.GetOptions{})
-	if err != nil {
-		live = nil // readAccounts says so
-	}
 	if r.cache.read == nil {
-		r.cache.read = map[account]*corev1.ServiceAccount{}
+		r.cache.read = map[account]accountRead{}
 	}
 	if len(r.cache.read) < maxAccounts {
-		r.cache.read[a] = live
+		r.cache.read[a] = accountRead{live, err}
 	}
-	return live
+	return live, err
 }

@@ -208,7 +208,7 @@ func (r *reading) admit(ctx context.Context, pod *corev1.Pod, name string) {
 	if len(pod.Spec.ImagePullSecrets) > 0 {
 		return
 	}
-	if found := r.serviceAccount(ctx, account{pod.Namespace, name}); found != nil {
+	if found, err := r.serviceAccount(ctx, account{pod.Namespace, name}); err == nil { // readAccounts reports the error
 		pod.Spec.ImagePullSecrets = found.ImagePullSecrets
 	}
 }
