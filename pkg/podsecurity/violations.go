@@ -3,7 +3,6 @@ package podsecurity
 import (
 	"fmt"
 	"strings"
-	"sync"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/pod-security-admission/api"
@@ -12,20 +11,21 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/finding"
 )
 
-// evaluator returns the checks of Kubernetes. They are made when the first Pod is checked: most processes check none.
-var evaluator = sync.OnceValue(func() policy.Evaluator {
+var evaluator = newEvaluator()
+
+func newEvaluator() policy.Evaluator {
 	evaluator, err := policy.NewEvaluator(policy.DefaultChecks(), nil)
 	if err != nil {
 		panic(fmt.Sprintf("the checks of Kubernetes contradict each other: %v", err))
 	}
 	return evaluator
-})
+}
 
 // Violations returns what of a Pod breaks the restricted profile, in the words of the API server.
 func Violations(pod *corev1.Pod) []string {
 	restricted := api.LevelVersion{Level: api.LevelRestricted, Version: api.LatestVersion()}
 	var found []string
-	for _, result := range evaluator().EvaluatePod(restricted, &pod.ObjectMeta, &pod.Spec) {
+	for _, result := range evaluator.EvaluatePod(restricted, &pod.ObjectMeta, &pod.Spec) {
 		switch {
 		case result.Allowed:
 		case result.ForbiddenDetail == "":
