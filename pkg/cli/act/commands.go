@@ -63,11 +63,6 @@ func (c *cluster) find(ctx context.Context, named string, nouns ...overview.Kind
 	return target.Find(ctx, c.dynamic, c.namespace, named, nouns...)
 }
 
-// resource returns the client of the resource of an object.
-func (c *cluster) resource(found *target.Found) dynamic.ResourceInterface {
-	return c.dynamic.Resource(found.Resource).Namespace(found.GetNamespace())
-}
-
 // patch changes an object, if it is still the one that was read.
 func (c *cluster) patch(ctx context.Context, found *target.Found, dryRun cli.DryRun, change map[string]any) error {
 	return target.Patch(ctx, c.dynamic, found, dryRun, change)

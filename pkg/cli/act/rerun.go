@@ -193,7 +193,11 @@ func (r *rerunOptions) create(ctx context.Context, c *cluster, found *target.Fou
 	created := again
 	if r.dryRun != cli.DryRunClient {
 		var err error
-		if created, err = c.resource(found).Create(ctx, again, metav1.CreateOptions{DryRun: r.dryRun.Options(), FieldValidation: metav1.FieldValidationStrict}); err != nil {
+		created, err = target.Create(ctx, c.dynamic, target.Creation{
+			Resource: found.Resource, Object: again,
+			Options: metav1.CreateOptions{DryRun: r.dryRun.Options(), FieldValidation: metav1.FieldValidationStrict},
+		})
+		if err != nil {
 			return err
 		}
 	}

@@ -118,7 +118,9 @@ func (r *scheduleRunOptions) run(ctx context.Context, name string) error {
 	}
 	created := runs.Unstructured
 	if r.dryRun != cli.DryRunClient {
-		created, err = c.resource(runs).Create(ctx, created, metav1.CreateOptions{DryRun: r.dryRun.Options()})
+		created, err = target.Create(ctx, c.dynamic, target.Creation{
+			Resource: runs.Resource, Object: created, Options: metav1.CreateOptions{DryRun: r.dryRun.Options()}, IsOurs: target.ByName,
+		})
 		if apierrors.IsAlreadyExists(err) {
 			return fmt.Errorf("%s was started this second: it is the run", runs.Reference())
 		}

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -129,9 +130,6 @@ func (s *server) create(w http.ResponseWriter, at string, body []byte, dry bool)
 		fail(w, http.StatusBadRequest, "BadRequest")
 		return
 	}
-	if o.GetName() == "" {
-		o.SetName(o.GetGenerateName() + "abcde")
-	}
 	o.SetUID("u-created")
 	if key := path.Join(at, o.GetName()); s.objects[key] != nil {
 		fail(w, http.StatusConflict, "AlreadyExists")
@@ -209,11 +207,11 @@ func TestHadoopsConfigurationBecomesAConfigMapOfTheApplication(t *testing.T) {
 	const configMaps = "POST /api/v1/namespaces/default/configmaps "
 	s, code, _, errOut := run(t, "create", "testdata/pi.yaml")
 	if code != 0 || len(s.writes) != 3 || !strings.Contains(s.writes[0], configMaps) || !strings.Contains(s.writes[0], `"binaryData":{"keys":"//4="},"data":{"core-site.xml":"\u003cconfiguration/\u003e"}`) ||
-		!strings.Contains(s.writes[1], `"hadoopConfigMap":"pi-hadoop-config-abcde"`) || !strings.Contains(s.writes[2], `"ownerReferences":[{"apiVersion":"sparkoperator.k8s.io/v1beta2","kind":"SparkApplication","name":"pi","uid":"u-created"}]`) {
+		!regexp.MustCompile(`"hadoopConfigMap":"pi-hadoop-config-[a-z0-9]{5}"`).MatchString(s.writes[1]) || !strings.Contains(s.writes[2], `"ownerReferences":[{"apiVersion":"sparkoperator.k8s.io/v1beta2","kind":"SparkApplication","name":"pi","uid":"u-created"}]`) {
 		t.Errorf("%d %s: it writes\n%s", code, errOut, strings.Join(s.writes, "\n"))
 	}
 	s, code, _, _ = run(t, "create", "testdata/refused.yaml")
-	if last := s.writes[len(s.writes)-1]; code != 1 || last != "DELETE /api/v1/namespaces/default/configmaps/refused-hadoop-config-abcde" {
+	if last := s.writes[len(s.writes)-1]; code != 1 || !strings.HasPrefix(last, "DELETE /api/v1/namespaces/default/configmaps/refused-hadoop-config-") {
 		t.Errorf("%d: after a refusal it writes %s", code, last)
 	}
 	odd := t.TempDir()

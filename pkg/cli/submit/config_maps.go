@@ -3,7 +3,10 @@ package submit
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -17,7 +20,6 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/cli"
 	"github.com/firesteel-dev/firesteel/pkg/cli/target"
-	"github.com/firesteel-dev/firesteel/pkg/sparksubmit"
 )
 
 var configMapResource = schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}
@@ -26,15 +28,21 @@ var configMapResource = schema.GroupVersionResource{Version: "v1", Resource: "co
 const undoTime = 10 * time.Second
 
 // createWithConfigMaps creates the ConfigMaps of the folders of configuration, and the application that refers to them.
-func (s *submitter) createWithConfigMaps(
-	ctx context.Context, resource schema.GroupVersionResource, object *unstructured.Unstructured, configMaps []sparksubmit.Object,
-) (application *unstructured.Unstructured, err error) {
+func (s *submitter) createWithConfigMaps(ctx context.Context, w *wanted) (application *unstructured.Unstructured, err error) {
 	var all []*unstructured.Unstructured
-	for _, content := range configMaps {
+	for _, content := range w.configMaps {
 		all = append(all, &unstructured.Unstructured{Object: content})
 	}
-	made, err := s.createOwner(ctx, all, func([]*unstructured.Unstructured) (*unstructured.Unstructured, error) {
-		application, err = s.create(ctx, resource, object)
+	var byName func(*unstructured.Unstructured) bool
+	if w.unique {
+		byName = target.ByName
+	}
+	made, err := s.createOwner(ctx, all, byName, func(made []*unstructured.Unstructured) (*unstructured.Unstructured, error) {
+		isOurs := byName
+		if isOurs == nil {
+			isOurs = refersTo(made)
+		}
+		application, err = s.create(ctx, w.resource, w.object, isOurs)
 		return application, err
 	})
 	for _, configMap := range made {
@@ -55,12 +63,12 @@ func CreateWithConfigMap(
 	written := &unstructured.Unstructured{Object: content}
 	written.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ConfigMap"))
 	s := &submitter{Options: o, dryRun: cli.DryRunNone}
-	_, err = s.createOwner(ctx, []*unstructured.Unstructured{written}, func(made []*unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	_, err = s.createOwner(ctx, []*unstructured.Unstructured{written}, nil, func(made []*unstructured.Unstructured) (*unstructured.Unstructured, error) {
 		application, err := object(made[0].GetName())
 		if err != nil {
 			return nil, err
 		}
-		if found, err = s.createObject(ctx, application); err != nil {
+		if found, err = s.createObject(ctx, application, refersTo(made)); err != nil {
 			return nil, err
 		}
 		return found.Unstructured, nil
@@ -69,12 +77,13 @@ func CreateWithConfigMap(
 }
 
 // createOwner creates ConfigMaps, and then the application that refers to them, and makes that their owner. If the application cannot be
-// created, it deletes them. It returns the ConfigMaps.
+// created, it deletes them. It returns the ConfigMaps. isOurs is about them, as in target.Creation.
 func (s *submitter) createOwner(
-	ctx context.Context, configMaps []*unstructured.Unstructured, create func(made []*unstructured.Unstructured) (*unstructured.Unstructured, error),
+	ctx context.Context, configMaps []*unstructured.Unstructured, isOurs func(*unstructured.Unstructured) bool,
+	create func(made []*unstructured.Unstructured) (*unstructured.Unstructured, error),
 ) (made []*unstructured.Unstructured, err error) {
 	for _, configMap := range configMaps {
-		created, err := s.create(ctx, configMapResource, configMap)
+		created, err := s.create(ctx, configMapResource, configMap, isOurs)
 		if err != nil {
 			return nil, s.undo(ctx, made, err)
 		}
@@ -85,6 +94,20 @@ func (s *submitter) createOwner(
 		return nil, s.undo(ctx, made, err)
 	}
 	return made, s.own(ctx, application, made)
+}
+
+// refersTo returns how an application is known that was created after ConfigMaps of this command, for which it names them; nil without any.
+func refersTo(configMaps []*unstructured.Unstructured) func(*unstructured.Unstructured) bool {
+	if len(configMaps) == 0 {
+		return nil
+	}
+	return func(application *unstructured.Unstructured) bool {
+		spec, err := json.Marshal(application.Object["spec"])
+		return err == nil && !slices.ContainsFunc(configMaps, func(configMap *unstructured.Unstructured) bool {
+			return !strings.Contains(string(spec), configMap.GetName()) ||
+				application.GetCreationTimestamp().Time.Before(configMap.GetCreationTimestamp().Time)
+		})
+	}
 }
 
 // own makes an application the owner of its ConfigMaps, so that they are deleted with it. The application runs without it, so a failure is a
@@ -116,10 +139,19 @@ func (s *submitter) own(ctx context.Context, application *unstructured.Unstructu
 	return nil
 }
 
-// undo deletes ConfigMaps whose application could not be created, and returns the reason.
+// undo deletes ConfigMaps whose application could not be created, and returns the reason. If that is not known, they stay.
 func (s *submitter) undo(ctx context.Context, configMaps []*unstructured.Unstructured, reason error) error {
 	if s.dryRun != cli.DryRunNone || len(configMaps) == 0 {
 		return reason
+	}
+	var unknown *target.UnknownCreationError
+	if errors.As(reason, &unknown) {
+		var names []string
+		for _, configMap := range configMaps {
+			names = append(names, configMap.GetName())
+		}
+		return fmt.Errorf("%w. Its ConfigMaps stay: if it is not there, kubectl delete configmap %s -n %s removes them",
+			reason, strings.Join(names, " "), configMaps[0].GetNamespace())
 	}
 	client, err := s.Dynamic()
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/check"
 	"github.com/firesteel-dev/firesteel/pkg/cli"
+	"github.com/firesteel-dev/firesteel/pkg/cli/target"
 	"github.com/firesteel-dev/firesteel/pkg/cli/upload"
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/finding"
@@ -78,7 +79,7 @@ func (s *submitter) submit(ctx context.Context, submission *sparksubmit.Submissi
 		if err := s.report(found); err != nil {
 			return err
 		}
-		created, err := s.createWithFiles(ctx, resource, object, api.configMaps(submission, name, namespace), files)
+		created, err := s.createWithFiles(ctx, &wanted{resource, object, api.configMaps(submission, name, namespace), unique || try > 0}, files)
 		switch {
 		case apierrors.IsAlreadyExists(err):
 			continue
@@ -115,23 +116,31 @@ func (s *submitter) planUpload(ctx context.Context, submission *sparksubmit.Subm
 	return plan, nil
 }
 
-// createWithFiles uploads files and creates an object, with the ConfigMaps that it refers to. The API server checks the object before anything is sent.
-func (s *submitter) createWithFiles(
-	ctx context.Context, resource schema.GroupVersionResource, object *unstructured.Unstructured, configMaps []sparksubmit.Object, files *upload.Plan,
-) (*unstructured.Unstructured, error) {
+// wanted is an application that is to be created.
+type wanted struct {
+	resource schema.GroupVersionResource
+	object   *unstructured.Unstructured
+	// configMaps are those that it refers to.
+	configMaps []sparksubmit.Object
+	// unique reports whether the names are random.
+	unique bool
+}
+
+// createWithFiles uploads files and creates an application. The API server checks the application before anything is sent.
+func (s *submitter) createWithFiles(ctx context.Context, w *wanted, files *upload.Plan) (*unstructured.Unstructured, error) {
 	switch {
 	case files.Empty():
 	case s.dryRun != cli.DryRunNone:
 		files.Announce(s.Options)
 	default:
-		if _, err := s.request(ctx, resource, object, cli.DryRunServer); err != nil {
+		if _, err := s.request(ctx, w.resource, w.object, cli.DryRunServer, nil); err != nil {
 			return nil, err
 		}
 		if err := files.Send(ctx, s.Options); err != nil {
 			return nil, err
 		}
 	}
-	return s.createWithConfigMaps(ctx, resource, object, configMaps)
+	return s.createWithConfigMaps(ctx, w)
 }
 
 // manifest returns the object of a submission in an API, and what is found about it.
@@ -185,23 +194,27 @@ func (s *submitter) report(found finding.List) error {
 	return nil
 }
 
-// create creates an object, unless --dry-run says otherwise.
-func (s *submitter) create(ctx context.Context, resource schema.GroupVersionResource, object *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+// create creates an object, unless --dry-run says otherwise. isOurs is that of target.Creation.
+func (s *submitter) create(
+	ctx context.Context, resource schema.GroupVersionResource, object *unstructured.Unstructured, isOurs func(*unstructured.Unstructured) bool,
+) (*unstructured.Unstructured, error) {
 	if s.dryRun == cli.DryRunClient {
 		return object, nil
 	}
-	return s.request(ctx, resource, object, s.dryRun)
+	return s.request(ctx, resource, object, s.dryRun, isOurs)
 }
 
 func (s *submitter) request(
 	ctx context.Context, resource schema.GroupVersionResource, object *unstructured.Unstructured, dryRun cli.DryRun,
+	isOurs func(*unstructured.Unstructured) bool,
 ) (*unstructured.Unstructured, error) {
 	client, err := s.Dynamic()
 	if err != nil {
 		return nil, err
 	}
-	return client.Resource(resource).Namespace(object.GetNamespace()).Create(ctx, object,
-		metav1.CreateOptions{DryRun: dryRun.Options(), FieldManager: fieldManager})
+	return target.Create(ctx, client, target.Creation{
+		Resource: resource, Object: object, Options: metav1.CreateOptions{DryRun: dryRun.Options(), FieldManager: fieldManager}, IsOurs: isOurs,
+	})
 }
 
 // created prints what was created, and waits if that is asked for.

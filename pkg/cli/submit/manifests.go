@@ -93,7 +93,7 @@ func (s *submitter) objectOf(read *manifest.Manifest, namespace string, explicit
 }
 
 func (s *submitter) submitObject(ctx context.Context, object *unstructured.Unstructured) error {
-	created, err := s.createObject(ctx, object)
+	created, err := s.createObject(ctx, object, nil)
 	if err != nil {
 		return err
 	}
@@ -102,7 +102,7 @@ func (s *submitter) submitObject(ctx context.Context, object *unstructured.Unstr
 
 // Create creates an object of a manifest.
 func Create(ctx context.Context, o *cli.Options, object *unstructured.Unstructured, dryRun cli.DryRun) (*target.Found, error) {
-	return (&submitter{Options: o, dryRun: dryRun}).createObject(ctx, object)
+	return (&submitter{Options: o, dryRun: dryRun}).createObject(ctx, object, nil)
 }
 
 // existsError reports that a name is taken, with the remedy. apierrors.IsAlreadyExists is true of it.
@@ -115,12 +115,15 @@ func (e *existsError) Error() string { return e.message }
 
 func (e *existsError) Unwrap() error { return e.error }
 
-func (s *submitter) createObject(ctx context.Context, object *unstructured.Unstructured) (*target.Found, error) {
+// createObject creates an object of a manifest. isOurs is that of target.Creation.
+func (s *submitter) createObject(
+	ctx context.Context, object *unstructured.Unstructured, isOurs func(*unstructured.Unstructured) bool,
+) (*target.Found, error) {
 	resource, err := ResourceOf(object)
 	if err != nil {
 		return nil, err
 	}
-	created, err := s.create(ctx, resource, object)
+	created, err := s.create(ctx, resource, object, isOurs)
 	switch {
 	case apierrors.IsAlreadyExists(err):
 		return nil, &existsError{

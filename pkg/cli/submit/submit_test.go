@@ -1,6 +1,7 @@
 package submit_test
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -22,6 +23,12 @@ import (
 // run runs a command line under the name of a program.
 func run(t *testing.T, program string, args ...string) (code int, out, errOut string) {
 	t.Helper()
+	return runUntil(t.Context(), t, program, args...)
+}
+
+// runUntil is run with a context that an interrupt ends.
+func runUntil(ctx context.Context, t *testing.T, program string, args ...string) (code int, out, errOut string) {
+	t.Helper()
 	for _, variable := range []string{"KUBECONFIG", "SPARK_HOME", "SPARK_CONF_DIR", "MASTER", "DEPLOY_MODE", "SPARK_REMOTE"} {
 		t.Setenv(variable, "")
 	}
@@ -30,7 +37,7 @@ func run(t *testing.T, program string, args ...string) (code int, out, errOut st
 	in.WriteString(manifest)
 	o := cli.NewOptions(program, streams)
 	o.Now = func() time.Time { return time.Date(2026, 11, 26, 12, 0, 0, 0, time.UTC) }
-	code = o.Run(t.Context(), root.New(o), args)
+	code = o.Run(ctx, root.New(o), args)
 	return code, stdout.String(), stderr.String()
 }
 
@@ -213,7 +220,7 @@ func TestADryRunUploadsNothing(t *testing.T) {
 	}
 }
 
-// fakeServer answers each request, which is written as METHOD path?query.
+// fakeServer answers each request, which is written as METHOD path?query. The code 0 closes the connection without an answer.
 func fakeServer(t *testing.T, answer func(request string) (code int, body string)) (url string, requests func() string) {
 	t.Helper()
 	var mutex sync.Mutex
@@ -224,6 +231,9 @@ func fakeServer(t *testing.T, answer func(request string) (code int, body string
 		request := r.Method + " " + r.URL.RequestURI()
 		fmt.Fprintln(&all, request)
 		code, body := answer(request)
+		if code == 0 {
+			panic(http.ErrAbortHandler)
+		}
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(code)
 		fmt.Fprint(w, body)
