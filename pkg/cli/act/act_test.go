@@ -22,6 +22,8 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 
 	"github.com/firesteel-dev/firesteel/pkg/cli"
+	"github.com/firesteel-dev/firesteel/pkg/cli/target"
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/schedule/variant"
 	"github.com/firesteel-dev/firesteel/test/harness/golden"
 )
@@ -146,6 +148,27 @@ func TestOutputs(t *testing.T) {
 		}
 	}
 	golden.Want(t, "testdata/outputs.golden", all.String())
+}
+
+func TestAnyReasonStopsAnApplicationWhoeverTheUserIs(t *testing.T) {
+	for reason, want := range map[string]string{"false": "false (by an unknown user)", "no": "no (by an unknown user)", " ": "by an unknown user"} {
+		client := server(t)
+		client.PrependReactor("create", "selfsubjectreviews", func(clienttesting.Action) (bool, runtime.Object, error) {
+			return true, nil, apierrors.NewForbidden(schema.GroupResource{Resource: "selfsubjectreviews"}, "", nil)
+		})
+		s := &stopOptions{verbs: &verbs{Options: cli.NewOptions(cli.Plugin, genericiooptions.NewTestIOStreamsDiscard())}, reason: reason, dryRun: cli.DryRunNone}
+		s.connect = func() (*cluster, error) { return &cluster{dynamic: client, namespace: "team-a"}, nil }
+		if err := s.run(t.Context(), "running"); err != nil {
+			t.Fatal(err)
+		}
+		found, err := target.Kinds[0].Get(t.Context(), client, "team-a", "running")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := found.GetAnnotations()[dialect.AnnotationStop]; got != want || !dialect.IsStopped(found) {
+			t.Errorf("%q: the annotation is %q", reason, got)
+		}
+	}
 }
 
 func TestSuggestedCommandsNameTheNamespaceOfTheCommandLine(t *testing.T) {

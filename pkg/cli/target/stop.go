@@ -1,9 +1,11 @@
 package target
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -40,12 +42,10 @@ func Stop(ctx context.Context, client dynamic.Interface, found *Found, dryRun cl
 	if dryRun == cli.DryRunClient {
 		return nil
 	}
-	value, user := reason, userOf(ctx, client)
-	switch {
-	case user != "" && reason != "":
-		value = fmt.Sprintf("%s (by %s)", reason, user)
-	case user != "":
-		value = "by " + user
+	// With the user it is no value that stops nothing, whatever the reason is.
+	value := "by " + cmp.Or(userOf(ctx, client), "an unknown user")
+	if reason = strings.TrimSpace(reason); reason != "" {
+		value = fmt.Sprintf("%s (%s)", reason, value)
 	}
 	return Patch(ctx, client, found, dryRun, map[string]any{
 		"metadata": map[string]any{"annotations": map[string]any{dialect.AnnotationStop: value}},
