@@ -2,13 +2,10 @@ package see
 
 import (
 	"context"
-	"fmt"
-	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/watch"
@@ -20,20 +17,42 @@ import (
 // again is how long to wait before a watch is begun anew that ended or could not be begun.
 const again = time.Second
 
-// watched watches until the context ends. Each object of the watch is handed on; a watch that ends is begun anew. begin begins it from a
-// version, or from now if that is empty. The function is not called by two goroutines at once if the caller locks.
-func watched(ctx context.Context, version string, begin func(options metav1.ListOptions) (watch.Interface, error), each func(watch.Event)) {
+// watching is a watch that is begun anew whenever it ends.
+type watching struct {
+	// begin begins it from a version, or from now if that is empty.
+	begin func(options metav1.ListOptions) (watch.Interface, error)
+	// each is called with each event.
+	each func(watch.Event)
+	// reread is called before the watch begins without a version, and returns one; nil if it begins from now. What was deleted meanwhile, no
+	// watch tells.
+	reread func() (version string, err error)
+}
+
+// until watches until the context ends.
+func (w *watching) until(ctx context.Context, version string) {
 	for ctx.Err() == nil {
-		w, err := begin(metav1.ListOptions{ResourceVersion: version, AllowWatchBookmarks: true})
+		var err error
+		if version == "" && w.reread != nil {
+			version, err = w.reread()
+		}
+		var begun watch.Interface
+		if err == nil {
+			begun, err = w.begin(metav1.ListOptions{ResourceVersion: version, AllowWatchBookmarks: true})
+		}
 		if err != nil {
 			version = ""
 			pause(ctx)
 			continue
 		}
-		version = forward(ctx, w, version, each)
-		w.Stop()
+		version = forward(ctx, begun, version, w.each)
+		begun.Stop()
 		pause(ctx)
 	}
+}
+
+// watched watches until the context ends. The function is not called by two goroutines at once if the caller locks.
+func watched(ctx context.Context, version string, begin func(options metav1.ListOptions) (watch.Interface, error), each func(watch.Event)) {
+	(&watching{begin: begin, each: each}).until(ctx, version)
 }
 
 // forward hands on what a watch brings until it ends, and returns the version to go on from.
@@ -64,42 +83,6 @@ func pause(ctx context.Context) {
 	case <-ctx.Done():
 	case <-time.After(again):
 	}
-}
-
-// follow prints each change of the objects of a table until the context ends.
-func (t *table) follow(ctx context.Context) error {
-	var lock sync.Mutex
-	var group sync.WaitGroup
-	for resource, version := range t.versions {
-		group.Go(func() {
-			watched(ctx, version, func(options metav1.ListOptions) (watch.Interface, error) {
-				options.LabelSelector = t.selector
-				return t.dynamic.Resource(resource).Namespace(t.listed()).Watch(ctx, options)
-			}, func(event watch.Event) {
-				object, ok := event.Object.(*unstructured.Unstructured)
-				if !ok {
-					return
-				}
-				lock.Lock()
-				defer lock.Unlock()
-				if version, ok := t.shown[object.GetUID()]; ok && version == object.GetResourceVersion() && version != "" && event.Type != watch.Deleted {
-					return
-				}
-				rows := t.read([]unstructured.Unstructured{*object})
-				if event.Type == watch.Deleted {
-					delete(t.shown, object.GetUID())
-					for _, r := range rows {
-						r.State, r.Reason = "Deleted", ""
-					}
-				}
-				if err := t.print(ctx, rows); err != nil {
-					t.Warn(fmt.Sprintf("a change cannot be printed: %v", err))
-				}
-			})
-		})
-	}
-	group.Wait()
-	return nil // the user ended it
 }
 
 // changes signals that an object or one of its Pods changed. It signals at once, and never blocks: several changes may be one signal.

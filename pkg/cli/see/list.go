@@ -63,7 +63,7 @@ With --sort-by the table is printed when all of it is read, else as it comes.`,
 	flags.StringVarP(&l.selector, "selector", "l", "", "Show those with these labels, such as team=reports,stage!=test.")
 	flags.StringSliceVar(&l.states, "state", nil, "Show those in one of these states, such as failed,RunningHealthy.")
 	flags.StringVar(&l.sortBy, "sort-by", "", "Sort by name, age, state, attempt or executor.")
-	flags.BoolVarP(&l.watch, "watch", "w", false, "Go on with each change.")
+	flags.BoolVarP(&l.watch, "watch", "w", false, "Then print each change, and what is deleted.")
 	flags.Int64Var(&l.pageSize, "chunk-size", 500, "How many objects are read at once; 0 for all.")
 	flags.BoolVar(&l.noHeaders, "no-headers", false, "Print no headers.")
 	return command
@@ -91,7 +91,7 @@ func (l *listOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	t := &table{listOptions: l, cluster: c, columns: columns{out: l.Out}, versions: map[schema.GroupVersionResource]string{}, shown: map[types.UID]string{}}
+	t := &table{listOptions: l, cluster: c, columns: columns{out: l.Out}, versions: map[schema.GroupVersionResource]string{}, seen: map[schema.GroupVersionResource]map[types.UID]seen{}}
 	served, shown := 0, 0
 	var refused error
 	for _, kind := range target.Kinds {
@@ -138,8 +138,8 @@ type table struct {
 	rows []*row
 	// versions are the versions of the lists, from which they are watched.
 	versions map[schema.GroupVersionResource]string
-	// shown are the versions of the objects that were seen, by their UID, with -w: a watch that begins anew brings all objects again.
-	shown map[types.UID]string
+	// seen are the objects that were read, with -w.
+	seen map[schema.GroupVersionResource]map[types.UID]seen
 }
 
 // row is an object in the table.
@@ -161,7 +161,7 @@ func (t *table) list(ctx context.Context, kind target.Kind) (int, error) {
 	shown := 0
 	options := metav1.ListOptions{LabelSelector: t.selector, Limit: t.pageSize}
 	err := kind.Pages(ctx, t.dynamic, t.listed(), options, func(served schema.GroupVersionResource, page *unstructured.UnstructuredList) error {
-		rows := t.read(page.Items)
+		rows := t.read(served, page.Items)
 		shown += len(rows)
 		t.versions[served] = page.GetResourceVersion()
 		t.rows = append(t.rows, rows...)
@@ -191,21 +191,29 @@ func (t *table) listed() string {
 }
 
 // read reads the objects of a page that are shown. One that cannot be read is named and left out.
-func (t *table) read(items []unstructured.Unstructured) (rows []*row) {
+func (t *table) read(resource schema.GroupVersionResource, items []unstructured.Unstructured) (rows []*row) {
 	for i := range items {
+		r, err := rowOf(&items[i])
+		shows := err == nil && t.shows(r.Object)
 		if t.watch {
-			t.shown[items[i].GetUID()] = items[i].GetResourceVersion()
+			t.see(resource, &items[i], shows)
 		}
-		o, err := overview.Read(&items[i])
-		if err != nil {
+		switch {
+		case err != nil:
 			t.Warn(err.Error())
-			continue
-		}
-		if t.shows(o) {
-			rows = append(rows, &row{Object: o, created: items[i].GetCreationTimestamp().Time, group: o.Group()})
+		case shows:
+			rows = append(rows, r)
 		}
 	}
 	return rows
+}
+
+func rowOf(object *unstructured.Unstructured) (*row, error) {
+	o, err := overview.Read(object)
+	if err != nil {
+		return nil, err
+	}
+	return &row{Object: o, created: object.GetCreationTimestamp().Time, group: o.Group()}, nil
 }
 
 func (t *table) shows(o *overview.Object) bool {
