@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/magiconair/properties"
+
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
 )
 
 // Prefix begins the names of the operator's properties.
@@ -16,17 +18,14 @@ const File = "spark-operator.properties"
 // Page explains each property.
 const Page = "docs/operators/configuration.md#from-the-apache-operators-settings"
 
-// Setting is a key of a ConfigMap of Firesteel, with a value.
-type Setting struct{ ConfigMap, Key, Value string }
-
 // seconds holds the settings of properties that are times in seconds, and texts those of properties whose values stay.
 var (
-	seconds = map[string]Setting{
+	seconds = map[string]dialect.Setting{
 		"leaderElection.leaseDurationSeconds": {ConfigMap: "config-leader-election", Key: "lease-duration"},
 		"leaderElection.renewDeadlineSeconds": {ConfigMap: "config-leader-election", Key: "renew-deadline"},
 		"leaderElection.retryPeriodSeconds":   {ConfigMap: "config-leader-election", Key: "retry-period"},
 	}
-	texts = map[string]Setting{
+	texts = map[string]dialect.Setting{
 		WatchedNamespaces:          {ConfigMap: "config-scope", Key: "watched-namespaces"},
 		"reconciler.labelSelector": {ConfigMap: "config-scope", Key: "label-selector"},
 	}
@@ -36,7 +35,7 @@ var (
 const WatchedNamespaces = "watchedNamespaces"
 
 // SettingOf returns the setting that takes the place of a property; false if there is none.
-func SettingOf(property, value string) (Setting, bool) {
+func SettingOf(property, value string) (dialect.Setting, bool) {
 	name := strings.TrimPrefix(property, Prefix)
 	value = strings.TrimSpace(value)
 	if setting, ok := seconds[name]; ok {

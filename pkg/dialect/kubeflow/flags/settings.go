@@ -4,10 +4,9 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-)
 
-// Setting is a key of a ConfigMap of Firesteel, with a value.
-type Setting struct{ ConfigMap, Key, Value string }
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
+)
 
 // MaxTrackedExecutors is the largest value of max-tracked-executors.
 const MaxTrackedExecutors = 5000
@@ -24,7 +23,7 @@ func (g given) on(name string) bool {
 
 // conversions are the settings that have the value of flags. The value is empty if the setting keeps its default.
 var conversions = []struct {
-	setting Setting
+	setting dialect.Setting
 	value   func(given) string
 }{
 	{of("config-scope", "watched-namespaces"), func(g given) string { return strings.Trim(g.first("namespaces", "namespace"), `"`) }},
@@ -112,7 +111,9 @@ var conversions = []struct {
 	}},
 }
 
-func of(configMap, key string) Setting { return Setting{ConfigMap: configMap, Key: key} }
+func of(configMap, key string) dialect.Setting {
+	return dialect.Setting{ConfigMap: configMap, Key: key}
+}
 
 func copied(name string) func(given) string { return func(g given) string { return g[name] } }
 
@@ -136,12 +137,12 @@ func (g given) first(names ...string) string {
 }
 
 // Settings returns the settings that have the same effect as flags. Those whose defaults have it are left out.
-func Settings(list []Flag) []Setting {
+func Settings(list []Flag) []dialect.Setting {
 	g := given{}
 	for _, f := range list {
 		g[f.Name] = f.Value
 	}
-	var settings []Setting
+	var settings []dialect.Setting
 	for _, c := range conversions {
 		if value := strings.TrimSpace(c.value(g)); value != "" {
 			setting := c.setting
