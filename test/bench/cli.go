@@ -48,7 +48,10 @@ func (b *bench) measureCommandLine(ctx context.Context) error {
 	if err := b.measureFolder(ctx, program, manifest); err != nil {
 		return err
 	}
-	return b.measureList(ctx, program)
+	if err := b.measureList(ctx, program); err != nil {
+		return err
+	}
+	return b.measureSubmission(ctx, program)
 }
 
 // measureInitialisation adds up what Go reports of the packages' initialisation.
