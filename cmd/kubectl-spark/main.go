@@ -3,6 +3,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/signal"
 	"syscall"
@@ -16,8 +17,23 @@ import (
 func main() { os.Exit(run()) }
 
 func run() int {
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
+	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
+	cancelOnSignal(stop)
 	o := cli.NewOptions(cli.Program(os.Args[0]), genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr})
 	return o.Run(ctx, root.New(o), os.Args[1:])
+}
+
+// cancelOnSignal cancels a context when the process is asked to end. When it is asked again, it ends at once.
+func cancelOnSignal(cancel context.CancelFunc) {
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, syscall.SIGTERM, os.Interrupt)
+	go func() {
+		<-signals
+		signal.Stop(signals)
+		if cli.Terminal(os.Stderr) {
+			fmt.Fprintln(os.Stderr) // what follows is not in the line of ^C
+		}
+		cancel()
+	}()
 }

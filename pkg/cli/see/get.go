@@ -101,7 +101,7 @@ func (s *screen) age(at time.Time) string {
 
 func (s *screen) head(reference string) {
 	o := s.object
-	s.line("%s", s.Color(s.Out, colorOf(o.Phase), headline(o)))
+	s.line("%s", s.Color(s.Out, ColorOf(o.Phase), headline(o)))
 	s.field("Reference", reference)
 	if !o.Since.IsZero() {
 		s.field("Since", fmt.Sprintf("%s (%s ago)", o.Since.UTC().Format(time.RFC3339), s.age(o.Since)))

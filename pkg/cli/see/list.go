@@ -258,7 +258,7 @@ func (t *table) print(ctx context.Context, rows []*row) error {
 		if at < headers || column != state {
 			return padded
 		}
-		return t.Color(t.Out, colorOf(rows[at-headers].Phase), padded)
+		return t.Color(t.Out, ColorOf(rows[at-headers].Phase), padded)
 	})
 }
 
@@ -296,7 +296,8 @@ func (t *table) cells(r *row) []string {
 	return cells
 }
 
-func colorOf(phase overview.Phase) cli.Color {
+// ColorOf returns the colour of a state.
+func ColorOf(phase overview.Phase) cli.Color {
 	switch phase {
 	case overview.Failed:
 		return cli.Bad

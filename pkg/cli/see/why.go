@@ -72,7 +72,7 @@ func (v *verbs) facts(ctx context.Context, c *cluster, o *overview.Object) (why.
 }
 
 func (w *whyOptions) print(o *overview.Object, reasons []why.Reason, namespace, name string) {
-	fmt.Fprintln(w.Out, w.Color(w.Out, colorOf(o.Phase), headline(o)))
+	fmt.Fprintln(w.Out, w.Color(w.Out, ColorOf(o.Phase), headline(o)))
 	if len(reasons) == 0 {
 		fmt.Fprintln(w.Out, "\nNothing keeps it.")
 		return

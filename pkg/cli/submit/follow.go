@@ -71,8 +71,9 @@ func (f *follower) see(seen *overview.Object) (ended bool, err error) {
 }
 
 func (f *follower) described(seen *overview.Object) string {
+	state := f.Color(f.Out, see.ColorOf(seen.Phase), seen.State)
 	if reason := seen.ShortReason(); reason != "" {
-		return seen.State + "  " + reason
+		return state + "  " + reason
 	}
-	return seen.State
+	return state
 }
