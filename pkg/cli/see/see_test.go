@@ -552,6 +552,13 @@ func TestTopShowsWhatPodsUse(t *testing.T) {
 	e.golden(t, "top", "top daily --sort-by memory")
 }
 
+func TestTopSaysThatNothingWasMeasuredYet(t *testing.T) {
+	e := full(t)
+	if code := e.run(t.Context(), "top daily"); code != 0 || !strings.Contains(e.errOut.String(), "nothing was measured of its Pods yet") {
+		t.Errorf("exit code %d: %s", code, e.errOut.String())
+	}
+}
+
 func TestEachErrorIsOneLineWithTheRemedy(t *testing.T) {
 	notServed := func(e *env) {
 		e.dynamic.PrependReactor("*", "*", func(clienttesting.Action) (bool, runtime.Object, error) {
@@ -612,6 +619,11 @@ func TestEachErrorIsOneLineWithTheRemedy(t *testing.T) {
 				return true, nil, apierrors.NewGenericServerResponse(http.StatusNotFound, "get", schema.GroupResource{}, "", "404 page not found", 0, true)
 			})
 		}, 1, "this cluster has no metrics of Pods: install a metrics server (metrics.k8s.io)"},
+		{"top daily", func(e *env) {
+			e.dynamic.PrependReactor("list", "pods", func(clienttesting.Action) (bool, runtime.Object, error) {
+				return true, nil, apierrors.NewServiceUnavailable("the server is currently unable to handle the request")
+			})
+		}, 1, "the metrics server does not answer (the server is currently unable to handle the request): kubectl describe apiservices v1beta1.metrics.k8s.io says why"},
 	} {
 		e := full(t)
 		test.given(e)

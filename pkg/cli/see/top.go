@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -69,6 +70,9 @@ func (t *topOptions) run(ctx context.Context, name string) error {
 	if len(uses) == 0 {
 		return fmt.Errorf("%s has no Pods that run (%s): %s says why", name, o.StateName(), c.suggest("why", name))
 	}
+	if !slices.ContainsFunc(uses, func(u *use) bool { return len(u.used) > 0 }) {
+		t.Warn("nothing was measured of its Pods yet: a metrics server measures a Pod within a minute of its start")
+	}
 	return t.print(uses)
 }
 
@@ -77,6 +81,9 @@ func (c *cluster) usage(ctx context.Context, o *overview.Object) (map[string]cor
 	list, err := c.dynamic.Resource(podMetrics).Namespace(o.Namespace()).List(ctx, metav1.ListOptions{LabelSelector: o.PodSelector()})
 	if target.NotServed(err) {
 		return nil, errors.New("this cluster has no metrics of Pods: install a metrics server (metrics.k8s.io)")
+	}
+	if apierrors.IsServiceUnavailable(err) {
+		return nil, fmt.Errorf("the metrics server does not answer (%w): kubectl describe apiservices v1beta1.metrics.k8s.io says why", err)
 	}
 	if err != nil {
 		return nil, err
