@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -234,5 +235,29 @@ func TestAManualRunIsNotTakenForAScheduledOne(t *testing.T) {
 	}
 	if got := instantOf(policy, at.Add(time.Millisecond)); !got.Equal(at.Add(-time.Second)) {
 		t.Errorf("the run is for %s", got)
+	}
+}
+
+func TestAnAutoscalerDecidesHowManyWorkersThereAre(t *testing.T) {
+	client := server(t)
+	clusters := client.Resource(schema.GroupVersionResource{Group: "spark.apache.org", Version: "v1", Resource: "sparkclusters"}).Namespace("team-a")
+	standalone, err := clusters.Get(t.Context(), "standalone", metav1.GetOptions{})
+	if err == nil {
+		standalone.Object["spec"].(map[string]any)["clusterTolerations"] = map[string]any{
+			"instanceConfig": map[string]any{"initWorkers": int64(1), "minWorkers": int64(1), "maxWorkers": int64(9)},
+		}
+		standalone.Object["status"].(map[string]any)["workers"] = map[string]any{"registered": int64(4), "replicas": int64(5)}
+		_, err = clusters.Update(t.Context(), standalone, metav1.UpdateOptions{})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if code, out, errOut := run(t, client, "cluster list"); code != 0 || !regexp.MustCompile(`RunningHealthy +4 +5 `).MatchString(out) {
+		t.Errorf("list: exit code %d\n%s%s", code, out, errOut)
+	}
+	want := "error: sparkclusters.spark.apache.org/standalone has an autoscaler, which decides between 1 and 9 workers: change minWorkers or maxWorkers of " +
+		"spec.clusterTolerations.instanceConfig\n"
+	if code, _, errOut := run(t, client, "cluster scale standalone --workers 3"); code != 1 || errOut != want {
+		t.Errorf("scale: exit code %d\n%swant\n%s", code, errOut, want)
 	}
 }

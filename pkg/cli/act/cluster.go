@@ -36,6 +36,9 @@ func clusterCells(o *overview.Object, _ time.Time) []string {
 	}
 	if c, ok := o.Typed.(*sparkv1.SparkCluster); ok && c.Undecodable == "" {
 		wanted = strconv.Itoa(int(c.Spec.ClusterTolerations.InstanceConfig.InitWorkers))
+		if resources.Autoscaled(c) && c.Status.Workers != nil {
+			wanted = strconv.Itoa(int(c.Status.Workers.Replicas))
+		}
 	}
 	return []string{o.StateName(), cmp.Or(workers, "-"), cmp.Or(wanted, "-"), cmp.Or(o.ShortReason(), "-")}
 }
@@ -74,7 +77,7 @@ func (s *scaleOptions) run(ctx context.Context, name string) error {
 		return fmt.Errorf("%s cannot be read: %s says why", found.Reference(), c.suggest("why", name))
 	}
 	limits := cluster.Spec.ClusterTolerations.InstanceConfig
-	if limits.MinWorkers < limits.MaxWorkers {
+	if resources.Autoscaled(cluster) {
 		return fmt.Errorf("%s has an autoscaler, which decides between %d and %d workers: change minWorkers or maxWorkers of "+
 			"spec.clusterTolerations.instanceConfig", found.Reference(), limits.MinWorkers, limits.MaxWorkers)
 	}
