@@ -42,7 +42,7 @@ func run() error {
 		SilenceErrors: true,
 	}
 	root.AddCommand(upCommand(c, dir), downCommand(c), statusCommand(c), kubeconfigCommand(dir),
-		envCommand(c), assetsCommand(c, dir), sparkCommand(c, dir), functionCommand(c), prometheusCommand(c), pythonCommand(c), registryCommand(c), volumesCommand())
+		envCommand(c), assetsCommand(c, dir), sparkCommand(c, dir), functionCommand(c), prometheusCommand(c), tmuxCommand(c), pythonCommand(c), registryCommand(c), volumesCommand())
 	return root.ExecuteContext(ctx)
 }
 
@@ -165,6 +165,15 @@ func prometheusCommand(c *cluster.Cluster) *cobra.Command {
 		Short: "Install Prometheus and promtool only",
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return c.InstallPrometheus(cmd.Context()) },
+	}
+}
+
+func tmuxCommand(c *cluster.Cluster) *cobra.Command {
+	return &cobra.Command{
+		Use:   "tmux",
+		Short: "Install tmux only",
+		Args:  cobra.NoArgs,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return c.InstallTmux(cmd.Context()) },
 	}
 }
 

@@ -396,13 +396,21 @@ func (c *Cluster) InstallSpark(ctx context.Context, releases []spark.Release) er
 
 // InstallPrometheus installs Prometheus and promtool.
 func (c *Cluster) InstallPrometheus(ctx context.Context) error {
+	return c.install(ctx, "prometheus", packages.InstallPrometheus)
+}
+
+// InstallTmux installs tmux.
+func (c *Cluster) InstallTmux(ctx context.Context) error {
+	return c.install(ctx, "tmux", packages.InstallTmux)
+}
+
+func (c *Cluster) install(ctx context.Context, name string, do func(context.Context, *step.Task) error) error {
 	unlock, err := c.lock()
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	install := step.Step{Name: "prometheus", Do: packages.InstallPrometheus, Remedy: offline}
-	return step.NewRunner(c.progress, c.cache.Logs()).Run(ctx, install)
+	return step.NewRunner(c.progress, c.cache.Logs()).Run(ctx, step.Step{Name: name, Do: do, Remedy: offline})
 }
 
 // InstallPython installs the packages of PyPI that a requirements.txt names with all that they need, and returns their folder, for

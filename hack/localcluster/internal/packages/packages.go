@@ -32,11 +32,17 @@ var needs = []need{
 // prometheus has the server and promtool.
 var prometheus = []need{{"prometheus", "prometheus"}, {"promtool", "prometheus"}}
 
+// tmux is a terminal that tests type into and read.
+var tmux = []need{{"tmux", "tmux"}}
+
 // Install installs the packages of the cluster whose files are missing.
 func Install(ctx context.Context, t *step.Task) error { return install(ctx, t, needs) }
 
 // InstallPrometheus installs Prometheus if it is missing.
 func InstallPrometheus(ctx context.Context, t *step.Task) error { return install(ctx, t, prometheus) }
+
+// InstallTmux installs tmux if it is missing.
+func InstallTmux(ctx context.Context, t *step.Task) error { return install(ctx, t, tmux) }
 
 func install(ctx context.Context, t *step.Task, needs []need) error {
 	missing := missing(needs, present)
