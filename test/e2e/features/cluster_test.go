@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -27,16 +28,16 @@ const (
 
 // TestStandaloneClusterRunsJobs takes a cluster through its life. What it is put through comes in this order.
 func TestStandaloneClusterRunsJobs(t *testing.T) {
-	c := cluster.New(t)
+	u := newUser(t)
+	c := u.Cluster
 	c.Apply(t, "../../../examples/cluster.yaml")
 	c.AwaitCluster(t, standalone, "ready", ready(2))
-	if page := get(t, c, "/"); !strings.Contains(page, "Spark Master at spark://") {
-		t.Errorf("the UI shows\n%s", page)
-	}
+	u.opens(t, "Spark Master at spark://", "cluster", "ui", standalone)
+	expectListed(t, u, "RunningHealthy", "2", "2")
 	t.Run("a job in client mode survives a worker", func(t *testing.T) { runJobAndKillWorker(t, c) })
 	t.Run("a job through the REST server", func(t *testing.T) { submitOverREST(t, c) })
 	t.Run("the workers come back to another master", func(t *testing.T) { killMaster(t, c) })
-	t.Run("scaling", func(t *testing.T) { scale(t, c) })
+	t.Run("scaling", func(t *testing.T) { scale(t, u) })
 	c.Run(t, "", "kubectl", "-n", c.Namespace, "delete", "sparkcluster", standalone, "--timeout=2m")
 	eventually(t, "nothing is left", func(context.Context) error {
 		left := c.Run(t, "", "kubectl", "-n", c.Namespace, "get", "-l", ofStandalone, "-o", "name",
@@ -159,9 +160,11 @@ func killMaster(t *testing.T, c *cluster.Cluster) {
 
 // scale adds a worker, and takes it away again while a job is not done with what that holds: it leaves by decommission, and
 // its blocks to the others.
-func scale(t *testing.T, c *cluster.Cluster) {
-	c.Run(t, "", "kubectl", "-n", c.Namespace, "scale", "sparkcluster/"+standalone, "--replicas=3")
+func scale(t *testing.T, u *user) {
+	c := u.Cluster
+	u.says(t, 0, []string{"scaled from 2 to 3 workers"}, "cluster", "scale", standalone, "--workers", "3")
 	c.AwaitCluster(t, standalone, "of three workers", ready(3))
+	expectListed(t, u, "RunningHealthy", "3", "3")
 	c.Apply(t, "testdata/cluster-shuffle.yaml")
 	awaitLog(t, c, "shuffle", "written by 3")
 	c.Run(t, "", "kubectl", "-n", c.Namespace, "scale", "sparkcluster/"+standalone, "--replicas=2")
@@ -172,6 +175,15 @@ func scale(t *testing.T, c *cluster.Cluster) {
 	}
 	awaitEnd(t, c, "shuffle")
 	expectLog(t, c, "shuffle", "sum 435 of 30\n")
+}
+
+// expectListed checks the row of the cluster in the table of clusters: state, workers and wanted workers.
+func expectListed(t *testing.T, u *user, cells ...string) {
+	t.Helper()
+	table := u.says(t, 0, nil, "cluster", "list")
+	if row := regexp.MustCompile(`(?m)^` + standalone + ` +spark\.apache\.org +` + strings.Join(cells, " +") + ` `); !row.MatchString(table) {
+		t.Errorf("no row of the table has %v:\n%s", cells, table)
+	}
 }
 
 // aliveWorkers is what the master's page says of its workers; below 0 if it does not answer.

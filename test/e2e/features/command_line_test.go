@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -27,11 +29,35 @@ type user struct {
 	program string
 }
 
+// programs is the folder of kubectl spark.
+var programs string
+
+func TestMain(m *testing.M) { os.Exit(run(m)) }
+
+func run(m *testing.M) int {
+	var err error
+	if programs, err = os.MkdirTemp("", "kubectl-spark"); err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(programs)
+	return m.Run()
+}
+
+// build builds kubectl spark once, and what it uploads with, which is a module of its own.
+var build = sync.OnceValue(func() error {
+	for _, source := range []string{"kubectl-spark", "kubectl-spark-upload"} {
+		output, err := exec.Command("go", "-C", "../../../cmd/"+source, "build", "-tags=grpcnotrace", "-o", programs, ".").CombinedOutput()
+		if err != nil {
+			return fmt.Errorf("build %s: %w\n%s", source, err, output)
+		}
+	}
+	return nil
+})
+
 func newUser(t *testing.T) *user {
 	t.Helper()
-	u := &user{Cluster: cluster.New(t), program: filepath.Join(t.TempDir(), "kubectl-spark")}
-	u.Run(t, "", "go", "build", "-tags=grpcnotrace", "-o", u.program, "../../../cmd/kubectl-spark")
-	return u
+	cluster.Must(t, build())
+	return &user{Cluster: cluster.New(t), program: filepath.Join(programs, "kubectl-spark")}
 }
 
 // spark runs a verb, and returns what it prints and its exit code.
@@ -60,6 +86,40 @@ func (u *user) says(t *testing.T, wantCode int, wants []string, verb string, arg
 		}
 	}
 	return output
+}
+
+// opens runs a verb that forwards a port, and reads the page behind it until it shows a text: at first, Spark asks for patience.
+func (u *user) opens(t *testing.T, shows string, verb ...string) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	command := exec.CommandContext(ctx, u.program, append(verb, "-n", u.Namespace)...)
+	output, err := command.StdoutPipe()
+	cluster.Must(t, err)
+	cluster.Must(t, command.Start())
+	defer func() { cancel(); _ = command.Wait() }()
+	address := regexp.MustCompile(`http://\S+`)
+	var url string
+	for lines := bufio.NewScanner(output); url == "" && lines.Scan(); {
+		url = address.FindString(lines.Text())
+	}
+	var page []byte
+	err = wait.PollUntilContextTimeout(ctx, time.Second, cluster.RunTime, true, func(ctx context.Context) (bool, error) {
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+		if err != nil {
+			return false, err
+		}
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
+			return false, err
+		}
+		defer response.Body.Close()
+		page, err = io.ReadAll(response.Body)
+		return strings.Contains(string(page), shows), err
+	})
+	if err != nil {
+		t.Errorf("%v; the page of %s is %.500s", err, strings.Join(verb, " "), page)
+	}
 }
 
 // pi is Spark's own example as its documentation submits it, in small, with the number of parts that it computes.
@@ -99,34 +159,9 @@ func TestCommandLineOpensTheUIOfADriver(t *testing.T) {
 	u := newUser(t)
 	u.says(t, 0, nil, "submit", pi("long", "100000", "SparkPi")...)
 	u.says(t, 0, nil, "wait", "long", "--for", "state=RunningHealthy", "--timeout", cluster.RunTime.String())
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	command := exec.CommandContext(ctx, u.program, "ui", "-n", u.Namespace, "long")
-	output, err := command.StdoutPipe()
-	cluster.Must(t, err)
-	cluster.Must(t, command.Start())
-	defer func() { cancel(); _ = command.Wait() }()
-	address := regexp.MustCompile(`http://\S+`)
-	var url string
-	for lines := bufio.NewScanner(output); url == "" && lines.Scan(); {
-		url = address.FindString(lines.Text())
-	}
-	var page []byte
-	err = wait.PollUntilContextTimeout(ctx, time.Second, cluster.RunTime, true, func(ctx context.Context) (bool, error) {
-		request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
-		if err != nil {
-			return false, err
-		}
-		response, err := http.DefaultClient.Do(request)
-		if err != nil {
-			return false, err
-		}
-		defer response.Body.Close()
-		page, err = io.ReadAll(response.Body)
-		return strings.Contains(string(page), "Spark Jobs"), err // until then, Spark asks for patience
-	})
-	if err != nil {
-		t.Errorf("%v; the page of the driver is %.500s", err, page)
+	u.opens(t, "Spark Jobs", "ui", "long")
+	if _, err := u.Kube.Discovery().ServerResourcesForGroupVersion("metrics.k8s.io/v1beta1"); err != nil {
+		u.says(t, 1, []string{"install a metrics server"}, "top", "long")
 	}
 }
 

@@ -13,6 +13,9 @@
 //   - pod_security_test.go: SparkPi on 3.5, 4.1 and 4.3, and a cluster, in a namespace that enforces the restricted profile
 //   - kubeflow_pods_test.go: every field of the Kubeflow kind that pods have
 //   - kubeflow_test.go: monitoring, suspension, edits, retries and the time to live of the Kubeflow kind
+//   - command_line_test.go: kubectl spark, from submission to the UI
+//   - upload_test.go: kubectl spark with files of this machine
+//   - terminal_test.go: kubectl spark in a terminal, with colours and Ctrl-C
 //
 // The executors that it looks at are those that a real driver made.
 package features
