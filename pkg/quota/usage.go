@@ -86,13 +86,16 @@ func usageOf(pod *corev1.Pod) Usage {
 // bounded keeps the first names of too many, and none that is too long. Those of Kubernetes' own resources come first.
 func bounded(usage Usage) Usage {
 	maps.DeleteFunc(usage, func(name string, _ int64) bool { return len(name) > maxName })
+	if len(usage) <= maxNames {
+		return usage
+	}
 	names := slices.SortedFunc(maps.Keys(usage), func(a, b string) int {
 		if extended := strings.Contains(a, "/") && a != countPods; extended != (strings.Contains(b, "/") && b != countPods) {
 			return map[bool]int{true: 1, false: -1}[extended]
 		}
 		return strings.Compare(a, b)
 	})
-	for _, name := range names[min(len(names), maxNames):] {
+	for _, name := range names[maxNames:] {
 		delete(usage, name)
 	}
 	return usage

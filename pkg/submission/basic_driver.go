@@ -132,6 +132,9 @@ func (d *driver) driverAnnotations() map[string]string {
 // replaceIDs replaces the placeholder of the application's ID by the ID, and the placeholder of the executor's ID by
 // nothing.
 func (d *driver) replaceIDs(text string) string {
+	if !strings.Contains(text, "{{") {
+		return text // most have no placeholder, and a replacer is large
+	}
 	return strings.NewReplacer("{{APP_ID}}", d.plan.Names.AppID, "{{EXECUTOR_ID}}", "").Replace(text)
 }
 
@@ -232,7 +235,7 @@ func merged(base, over map[string]string) map[string]string {
 	if len(base)+len(over) == 0 {
 		return nil
 	}
-	result := map[string]string{}
+	result := make(map[string]string, len(base)+len(over))
 	maps.Copy(result, base)
 	maps.Copy(result, over)
 	return result

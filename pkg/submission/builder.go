@@ -1,7 +1,6 @@
 package submission
 
 import (
-	"maps"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -87,12 +86,13 @@ const (
 	excludedStepsKey = "spark.kubernetes.driver.pod.excludedFeatureSteps"
 )
 
+// newDriver returns a submission that reads the plan's properties. normalise makes a copy before any step changes one.
 func newDriver(plan Plan) *driver {
 	rules, _ := RulesFor(plan.SparkVersion)
 	return &driver{
 		plan:    plan,
 		rules:   rules,
-		conf:    &conf{values: maps.Clone(plan.Properties)},
+		conf:    &conf{values: plan.Properties},
 		written: map[string]string{},
 	}
 }

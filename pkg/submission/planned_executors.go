@@ -44,15 +44,18 @@ type Executors struct {
 // mirrors BasicExecutorFeatureStep and Spark's default resource profile.
 func PlannedExecutors(plan Plan) (Executors, error) {
 	d := newDriver(plan)
+	return d.plannedExecutors(), d.conf.err()
+}
+
+func (d *driver) plannedExecutors() Executors {
 	cores := resource.NewQuantity(int64(read(d.conf, 1, positives, "spark.executor.cores")), resource.DecimalSI)
-	executors := Executors{
+	return Executors{
 		Count: d.executorCount(),
 		Requests: corev1.ResourceList{
 			corev1.ResourceCPU:    read(d.conf, *cores, quantities, "spark.kubernetes.executor.request.cores"),
 			corev1.ResourceMemory: resource.MustParse(strconv.FormatInt(d.executorMemory(), 10) + "Mi"),
 		},
 	}
-	return executors, d.conf.err()
 }
 
 // MostExecutors returns the largest number of executors of a plan. Without a limit of dynamic allocation it is that with which the driver
@@ -69,11 +72,11 @@ func MostExecutors(plan Plan) int64 {
 // PlannedExecutorPod returns a Pod that requests what each of the executors will request, and their number. It is the template with the
 // name, the image and the resources of Spark's container, which is the last one, and no more. As in Spark, the template's image has no effect.
 func PlannedExecutorPod(plan Plan) (*corev1.Pod, int64, error) {
-	executors, err := PlannedExecutors(plan)
-	if err != nil {
+	d, pod := newDriver(plan), &corev1.Pod{}
+	executors := d.plannedExecutors()
+	if err := d.conf.err(); err != nil {
 		return nil, 0, err
 	}
-	d, pod := newDriver(plan), &corev1.Pod{}
 	if template := plan.ExecutorTemplate; template != nil {
 		pod.Spec = *template.Spec.DeepCopy()
 	}

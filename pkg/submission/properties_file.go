@@ -12,11 +12,19 @@ const javaDate = "Mon Jan 02 15:04:05 UTC 2006"
 
 // propertiesText returns properties as java.util.Properties.store writes them to a character stream, sorted by key.
 func propertiesText(configMap string, written time.Time, properties map[string]string) string {
+	size := 0
+	for key, value := range properties {
+		size += len(key) + len(value) + len("=\n")
+	}
 	var text strings.Builder
+	text.Grow(size + 256) // for the header and for escapes
 	text.WriteString("#Java properties built from Kubernetes config map with name: " + configMap + "\n")
 	text.WriteString("#" + written.UTC().Format(javaDate) + "\n")
 	for _, key := range sortedKeys(properties) {
-		text.WriteString(escapeKey(key) + "=" + escapeValue(properties[key]) + "\n")
+		text.WriteString(escapeKey(key))
+		text.WriteByte('=')
+		text.WriteString(escapeValue(properties[key]))
+		text.WriteByte('\n')
 	}
 	return text.String()
 }

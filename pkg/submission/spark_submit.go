@@ -42,7 +42,7 @@ func (d *driver) normalise() {
 }
 
 func (d *driver) keepSparkProperties() {
-	kept := map[string]string{}
+	kept := make(map[string]string, len(d.conf.values))
 	for _, key := range sortedKeys(d.conf.values) {
 		if strings.HasPrefix(key, "spark.") {
 			kept[key] = d.conf.values[key]

@@ -109,7 +109,9 @@ func properties(app *sparkv1.SparkApplication, defaults Defaults, appID string) 
 // propertiesWithoutGang returns the Spark properties of an attempt. Those that only the operator can set win. Then come the
 // application's, then the operator's defaults, then the Apache operator's defaults.
 func propertiesWithoutGang(app *sparkv1.SparkApplication, defaults Defaults) map[string]string {
-	conf, fixed := upstreamProperties(app, defaults), fixedProperties(app)
+	upstream, fixed := upstreamProperties(app, defaults), fixedProperties(app)
+	conf := make(map[string]string, len(upstream)+len(defaults.Properties)+len(app.Spec.SparkConf)+len(fixed))
+	maps.Copy(conf, upstream)
 	if dialect.WithoutService(app, defaults.Settings) {
 		maps.DeleteFunc(conf, ofService)
 		maps.DeleteFunc(fixed, ofService)
