@@ -22,6 +22,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/admission"
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/test/bench/usage"
 	"github.com/firesteel-dev/firesteel/test/harness/firesteel"
 )
 
@@ -224,14 +225,26 @@ func (b *bench) measureValidation(ctx context.Context) (err error) {
 	if err != nil {
 		return fmt.Errorf("%w\n%s", err, w.Tail(20))
 	}
+	before, err := observedBy(ctx, w)
+	if err != nil {
+		return err
+	}
 	times, err := b.validations(ctx, client, w.URL(admission.ValidationPath), review)
 	if err != nil {
 		return fmt.Errorf("%w\n%s", err, w.Tail(20))
+	}
+	after, err := observedBy(ctx, w)
+	if err != nil {
+		return err
 	}
 	of := fmt.Sprintf("application beside %d, compared with quotas", stored)
 	p50, p90, p99 := b.AddTimes(partWebhook, of, "answer at 100 a second", times)
 	against(unchecked, p50, p90, p99)
 	p99.Below(answerGoalP99)
+	within := after.answers.Since(before.answers)
+	b.Add(partWebhook, of, "answer by the webhook's own histogram, p90 at most", "ms", 1000*within.Quantile(0.9))
+	b.Add(partWebhook, of, "answer by the webhook's own histogram, p99 at most", "ms", 1000*within.Quantile(0.99))
+	b.Add(partWebhook, of, "allocated for an answer", "KiB", (after.allocated-before.allocated)/float64(len(times))/(1<<10))
 	resident, err := w.PeakResident()
 	if err != nil {
 		return err
@@ -239,6 +252,28 @@ func (b *bench) measureValidation(ctx context.Context) (err error) {
 	b.Add(partWebhook, of, "resident at most", "MiB", float64(resident)/(1<<20)).Below(validationMemoryGoal)
 	b.logf("%d answers measured", len(times))
 	return nil
+}
+
+// observed is what the webhook's own metrics say: how long its requests about validation took, from the first byte read to the last one written, and
+// the bytes that it has allocated. The difference to the time of a round trip is the connection's and the machine's.
+type observed struct {
+	answers   usage.Histogram
+	allocated float64
+}
+
+func observedBy(ctx context.Context, w *firesteel.Webhook) (o observed, err error) {
+	page, err := w.Metrics(ctx)
+	if err != nil {
+		return o, err
+	}
+	if o.answers, err = usage.Observed(page, "http_server_request_duration_seconds", func(label func(string) string) bool {
+		return label("http_route") == admission.ValidationPath
+	}); err != nil {
+		return o, err
+	}
+	all, err := usage.Counts(page, "go_memory_allocated_bytes_total", func(func(string) string) string { return "" })
+	o.allocated = all[""]
+	return o, err
 }
 
 // deletionOf is the question about the deletion of the object of a review, which is never checked: its answer takes what the connection and the

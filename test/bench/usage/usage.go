@@ -5,6 +5,9 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"maps"
+	"math"
+	"slices"
 	"time"
 
 	dto "github.com/prometheus/client_model/go"
@@ -44,16 +47,66 @@ func Requests(ctx context.Context, kube kubernetes.Interface, name Name) (map[st
 
 // Counts returns the sums of a counter of a metrics page, by name.
 func Counts(page []byte, counter string, name Name) (map[string]float64, error) {
+	metrics, err := metricsOf(page, counter)
+	if err != nil {
+		return nil, err
+	}
+	sums := map[string]float64{}
+	for _, metric := range metrics {
+		sums[name(func(label string) string { return labelOf(metric, label) })] += metric.GetCounter().GetValue()
+	}
+	return sums, nil
+}
+
+// Histogram is how many observations did not exceed each upper bound.
+type Histogram map[float64]float64
+
+// Observed returns the histogram of a metrics page under a name, of the metrics that are chosen.
+func Observed(page []byte, histogram string, chosen func(label func(name string) string) bool) (Histogram, error) {
+	metrics, err := metricsOf(page, histogram)
+	if err != nil {
+		return nil, err
+	}
+	sums := Histogram{}
+	for _, metric := range metrics {
+		if !chosen(func(label string) string { return labelOf(metric, label) }) {
+			continue
+		}
+		for _, bucket := range metric.GetHistogram().GetBucket() {
+			sums[bucket.GetUpperBound()] += float64(bucket.GetCumulativeCount())
+		}
+	}
+	return sums, nil
+}
+
+// Since returns what was observed after an earlier histogram.
+func (h Histogram) Since(before Histogram) Histogram {
+	since := Histogram{}
+	for bound, count := range h {
+		since[bound] = count - before[bound]
+	}
+	return since
+}
+
+// Quantile returns the least upper bound that the share q of the observations did not exceed; 0 without observations.
+func (h Histogram) Quantile(q float64) float64 {
+	all := h[math.Inf(1)]
+	for _, bound := range slices.Sorted(maps.Keys(h)) {
+		if all > 0 && h[bound] >= q*all {
+			return bound
+		}
+	}
+	return 0
+}
+
+// metricsOf returns the metrics of a page under a name.
+func metricsOf(page []byte, name string) ([]*dto.Metric, error) {
 	parser := expfmt.NewTextParser(model.UTF8Validation)
 	families, err := parser.TextToMetricFamilies(bytes.NewReader(page))
 	if err != nil {
 		return nil, fmt.Errorf("read metrics: %w", err)
 	}
-	sums := map[string]float64{}
-	for _, metric := range families[counter].GetMetric() {
-		sums[name(func(label string) string { return labelOf(metric, label) })] += metric.GetCounter().GetValue()
-	}
-	return sums, nil
+	return families[name].GetMetric(), nil
 }
 
 func labelOf(metric *dto.Metric, name string) string {
