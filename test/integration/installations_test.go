@@ -8,10 +8,12 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
+	"github.com/firesteel-dev/firesteel/pkg/diagnosis"
 	"github.com/firesteel-dev/firesteel/test/harness/controlplane"
 	"github.com/firesteel-dev/firesteel/test/harness/eventlog"
 	"github.com/firesteel-dev/firesteel/test/harness/firesteel"
@@ -124,4 +126,72 @@ func TestInstallationTakesOverWhatAnotherReleases(t *testing.T) {
 		untilPublished()
 		s.untilNothingIsLeft()
 	}
+}
+
+// Two installations serve a namespace each. Each has its own setting, its own queue and its own leases.
+func TestInstallationsSideBySideHaveQuotasOfTheirOwn(t *testing.T) {
+	alone(t)
+	a, b := newEnv(t), newEnv(t)
+	first, second := &installation{firesteel.SystemNamespace, a}, a.install("firesteel-three")
+	t.Cleanup(func() {
+		a.must(a.Configure(context.Background(), "config-scope", map[string]string{"watched-namespaces": ""}))
+	})
+	first.serves(a.ns)
+	second.serves(b.ns)
+	second.mayServe(b.ns)
+	a.configured("config-admission", "quota", "hold")
+	second.quota("fail")
+	a.ownController(controller{sink: a.sink.URL(), replica: true})
+	b.ownController(controller{sink: b.sink.URL(), namespace: second.namespace, replica: true})
+
+	jobs := map[*env]*sparkJob{}
+	for _, s := range []*env{a, b} {
+		s.limitedTo(corev1.ResourceList{"pods": resource.MustParse("3")})
+		jobs[s] = &sparkJob{env: s, executors: 2}
+		jobs[s].play()
+		s.create(App("first"))
+		s.untilState("first", "RunningHealthy")
+		s.create(App("second"))
+	}
+	const only = "Place 1 of 1 in the queue."
+	a.untilSays("second", diagnosis.ReasonWaitingForQuota, only)
+	b.untilSays("second", diagnosis.ReasonQuotaWouldBeExceeded, "SparkApplication "+b.ns+"/second requests too much of pods (3 requested, 0 available)")
+	second.quota("hold")
+	b.create(App("third"))
+	b.untilSays("third", diagnosis.ReasonWaitingForQuota, only)
+
+	jobs[a].end("first-0-driver")
+	a.untilState("second", "RunningHealthy")
+	b.untilSays("third", diagnosis.ReasonWaitingForQuota, only)
+	jobs[b].end("first-0-driver")
+	b.untilState("third", "RunningHealthy")
+
+	held, ofFirst := b.leasesIn(second.namespace), a.leasesIn(first.namespace)
+	if len(held) == 0 {
+		t.Error("the second installation holds no lease in its namespace")
+	}
+	for name, holder := range held {
+		if ofFirst[name] == "" || ofFirst[name] == holder {
+			t.Errorf("the lease %s has the holders %q and %q in the namespaces of the installations", name, ofFirst[name], holder)
+		}
+	}
+}
+
+func (i *installation) quota(mode string) {
+	i.env.Helper()
+	i.env.must(i.env.ConfigureIn(i.env.Context(), i.namespace, "config-admission", map[string]string{"quota": mode}))
+}
+
+// leasesIn returns the holders of the held leases in a namespace.
+func (s *env) leasesIn(namespace string) map[string]string {
+	s.Helper()
+	leases, err := s.Kube.CoordinationV1().Leases(namespace).List(s.Context(), metav1.ListOptions{})
+	s.must(err)
+	holders := map[string]string{}
+	for _, lease := range leases.Items {
+		if holder := lease.Spec.HolderIdentity; holder != nil && *holder != "" {
+			holders[lease.Name] = *holder
+		}
+	}
+	return holders
 }

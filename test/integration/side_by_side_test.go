@@ -10,7 +10,10 @@ import (
 	"testing"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
 	certresources "knative.dev/pkg/webhook/certificates/resources"
@@ -97,6 +100,7 @@ func TestInstallationsSideBySideServeTheirOwnNamespaces(t *testing.T) {
 		return err == nil && !changes
 	})
 	second.restart()
+	second.cannotDecide()
 
 	second.must(second.ConfigureIn(t.Context(), secondInstallation.Namespace, "config-admission", map[string]string{"max-executors": "1"}))
 	two := `{apiVersion: spark.apache.org/v1, kind: SparkApplication, spec: {mainClass: Pi, jars: "local:///pi.jar", runtimeVersions: {sparkVersion: 4.1.1}, sparkConf: {spark.executor.instances: "2"}}}`
@@ -108,6 +112,27 @@ func TestInstallationsSideBySideServeTheirOwnNamespaces(t *testing.T) {
 		t.Errorf("the rules of the second installation refuse in the first one's namespace: %v", err)
 	}
 
+	first.must(first.Configure(t.Context(), "config-admission", map[string]string{"quota": "hold"}))
+	t.Cleanup(func() {
+		first.must(first.Configure(context.Background(), "config-admission", map[string]string{"quota": ""}))
+	})
+	second.must(second.ConfigureIn(t.Context(), secondInstallation.Namespace, "config-admission", map[string]string{"quota": "fail"}))
+	one := refusable{"spark.apache.org/v1", "SparkApplication",
+		"mainClass: Pi\njars: local:///pi.jar\nruntimeVersions: {sparkVersion: 4.1.1}\nsparkConf: {spark.executor.instances: '1'}\n"}
+	for _, e := range []*webhookEnv{first, second} {
+		e.limitedTo(corev1.ResourceList{"pods": resource.MustParse("3")})
+		e.must(e.apply(one, "unfinished")) // no controller runs
+	}
+	first.eventually("the first installation warns of its own setting", func() bool {
+		first.user.warnings.take()
+		err := first.apply(one, "asked", metav1.DryRunAll)
+		return err == nil && strings.Contains(first.user.warnings.take(), "ResourceQuota "+first.ns+"/team lacks pods (2 requested, 1 available of 3)")
+	})
+	second.eventually("the second installation refuses by its own setting", func() bool {
+		err := second.apply(one, "asked", metav1.DryRunAll)
+		return apierrors.IsForbidden(err) && strings.Contains(err.Error(), "requests too much of pods (2 requested, 1 available)")
+	})
+
 	authorities := map[string]bool{}
 	for _, namespace := range []string{firesteel.SystemNamespace, secondInstallation.Namespace} {
 		secret, err := first.Kube.CoreV1().Secrets(namespace).Get(t.Context(), "webhook-certificates", metav1.GetOptions{})
@@ -117,4 +142,46 @@ func TestInstallationsSideBySideServeTheirOwnNamespaces(t *testing.T) {
 	if len(authorities) != 2 || authorities[""] {
 		t.Errorf("the webhooks have %d authorities of their own", len(authorities))
 	}
+}
+
+// cannotDecide takes a right away from the webhook of the second installation: it fails on Pods, and leaves manifests to the controller. The alert
+// selects the Pods, and nothing that was refused for a mistake of its user.
+func (w *webhookEnv) cannotDecide() {
+	w.Helper()
+	roles := w.Kube.RbacV1().ClusterRoles()
+	changed := func(change func([]rbacv1.PolicyRule) []rbacv1.PolicyRule, scope map[string]string) {
+		role, err := roles.Get(w.Context(), "firesteel-webhook"+secondInstallation.Suffix, metav1.GetOptions{})
+		w.must(err)
+		role.Rules = change(role.Rules)
+		_, err = roles.Update(w.Context(), role, metav1.UpdateOptions{})
+		w.must(err)
+		w.must(w.ConfigureIn(w.Context(), secondInstallation.Namespace, "config-scope", scope))
+	}
+	var all []rbacv1.PolicyRule
+	changed(func(rules []rbacv1.PolicyRule) []rbacv1.PolicyRule {
+		all = slices.Clone(rules)
+		return slices.DeleteFunc(rules, func(rule rbacv1.PolicyRule) bool { return slices.Contains(rule.Resources, "namespaces") })
+	}, map[string]string{"watched-namespaces": "", "namespace-selector": "kubernetes.io/metadata.name=" + w.ns})
+
+	w.eventually("Pods are refused, with the right that is missing", func() bool {
+		_, err := w.changesPods()
+		return apierrors.IsInternalError(err) && strings.Contains(err.Error(), `cannot get resource "namespaces"`)
+	})
+	w.user.warnings.take()
+	if err := w.apply(refusable{"spark.apache.org/v1", "SparkApplication", badApache}, "unchecked", metav1.DryRunAll); err != nil {
+		w.Errorf("a manifest is refused: %v", err)
+	}
+	if given := w.user.warnings.take(); !strings.Contains(given, "the labels of its namespace cannot be read") {
+		w.Errorf("the warnings about a manifest are %q", given)
+	}
+	for _, e := range w.alertsRead("FiresteelWebhookFails") {
+		if e.labels["name"] != "pods.firesteel.dev" || e.labels["rejection_code"] != "500" {
+			w.Errorf("the alert selects %v", e.labels)
+		}
+	}
+	changed(func([]rbacv1.PolicyRule) []rbacv1.PolicyRule { return all }, map[string]string{"watched-namespaces": w.ns, "namespace-selector": ""})
+	w.eventually("Pods are changed again", func() bool {
+		changes, err := w.changesPods()
+		return err == nil && changes
+	})
 }

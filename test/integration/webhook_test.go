@@ -355,8 +355,8 @@ func (w *webhookEnv) newCertificates() {
 	}
 }
 
-// alertsRead checks that the API server exports what an alert about the webhook reads.
-func (w *webhookEnv) alertsRead(alert string) {
+// alertsRead checks that the API server exports what an alert about the webhook reads. It returns the series that the alert selects.
+func (w *webhookEnv) alertsRead(alert string) (read []exported) {
 	w.Helper()
 	page, err := w.Kube.Discovery().RESTClient().Get().AbsPath("/metrics").DoRaw(w.Context())
 	w.must(err)
@@ -372,14 +372,17 @@ func (w *webhookEnv) alertsRead(alert string) {
 		w.must(err)
 		for _, selector := range selectors {
 			found++
-			if !slices.ContainsFunc(series, func(e exported) bool { return selector.Matches(e.metric, e.labels) }) {
+			selected := slices.DeleteFunc(slices.Clone(series), func(e exported) bool { return !selector.Matches(e.metric, e.labels) })
+			if len(selected) == 0 {
 				w.Errorf("%s: the API server has no series for %s%v", alert, selector.Metric, selector.Matchers)
 			}
+			read = append(read, selected...)
 		}
 	}
 	if found == 0 {
 		w.Errorf("there is no alert %s", alert)
 	}
+	return read
 }
 
 func (w *webhookEnv) whileDown() {
