@@ -271,7 +271,7 @@ func observedBy(ctx context.Context, w *firesteel.Webhook) (o observed, err erro
 	}); err != nil {
 		return o, err
 	}
-	all, err := usage.Counts(page, "go_memory_allocated_bytes_total", func(func(string) string) string { return "" })
+	all, err := usage.Counts(page, "go_memstats_alloc_bytes_total", func(func(string) string) string { return "" })
 	o.allocated = all[""]
 	return o, err
 }
