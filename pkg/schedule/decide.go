@@ -20,13 +20,19 @@ type Decision struct {
 	RequeueAt time.Time
 }
 
-// Decide settles the missed instants and finds the due one.
-func Decide(object Object, policy Policy, now time.Time) Decision {
+// Current returns a copy of a schedule's record. If there is none, or if it is about another clock, Current returns a new one.
+func Current(object Object, policy Policy, now time.Time) *v1alpha1.ScheduleRecord {
 	record := object.GetScheduleStatus().Firesteel.DeepCopy()
 	if record == nil || policy.Clock == nil || record.Clock != policy.Clock.String() {
 		record = begin(object, policy, now)
 	}
 	boundUnknown(record)
+	return record
+}
+
+// Decide settles the missed instants and finds the due one.
+func Decide(object Object, policy Policy, now time.Time) Decision {
+	record := Current(object, policy, now)
 	switch {
 	case policy.Clock == nil:
 		return Decision{Record: record}

@@ -27,6 +27,23 @@ func RecordRun(record *v1alpha1.ScheduleRecord, run v1alpha1.ScheduledRun) {
 		record.Missed++
 		return
 	}
+	activate(record, run)
+}
+
+// RecordLateRun records a run whose instant counts as missed, because the next one came before the run was recorded. It reports whether it
+// did: if the record has this run or a later one already, it does nothing.
+func RecordLateRun(record *v1alpha1.ScheduleRecord, run v1alpha1.ScheduledRun) bool {
+	if last := record.Last; run.UID == "" || last != nil && !last.ScheduledTime.Before(&run.ScheduledTime) {
+		return false
+	}
+	record.Last = &run
+	record.Missed = max(record.Missed-1, 0)
+	activate(record, run)
+	return true
+}
+
+// activate adds a run that was started to the active ones.
+func activate(record *v1alpha1.ScheduleRecord, run v1alpha1.ScheduledRun) {
 	for _, known := range record.Active {
 		if known.UID == run.UID {
 			return

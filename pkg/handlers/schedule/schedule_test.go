@@ -406,6 +406,31 @@ func TestRunNameOfAnotherOwnerIsAFailure(t *testing.T) {
 	}
 }
 
+// While the API server creates the run, the next instant may come. Then the controller counts the first one as missed.
+func TestRunThatCountsAsMissedIsRecordedAllTheSame(t *testing.T) {
+	s := newServer(t, hourly())
+	tries := 0
+	s.typed.PrependReactor("update", "scheduledsparkapplications", func(clienttesting.Action) (bool, runtime.Object, error) {
+		if tries++; tries > 1 {
+			return false, nil, nil
+		}
+		passed := hourly().With(settled).Obj()
+		passed.Status.Firesteel.Missed = 3
+		resource := v1alpha1.SchemeGroupVersion.WithResource("scheduledsparkapplications")
+		if err := s.typed.Tracker().Update(resource, passed, passed.Namespace); err != nil {
+			t.Error(err)
+		}
+		return true, nil, apierrors.NewConflict(resource.GroupResource(), "pi", errors.New("changed"))
+	})
+	if err := s.handle(t, pi); err != nil {
+		t.Fatal(err)
+	}
+	record := s.record(t)
+	if last := record.Last; last == nil || last.UID != "uid-of-pi-1772370000" || record.Missed != 2 || len(record.Active) != 1 {
+		t.Errorf("%d runs are missed, want 2, and the record is %+v", record.Missed, record)
+	}
+}
+
 // Another handler may have been faster, and its run may be deleted already. Then two runs exist for a moment.
 func TestRunThatIsSupersededIsDeleted(t *testing.T) {
 	s := newServer(t, hourly())

@@ -174,10 +174,11 @@ func (h *handler) recordOutcome(ctx context.Context, t *task, outcome v1alpha1.S
 		}
 		// This is the stored record. Only the controller decides what a new spec changes in it.
 		current.decision.Record = current.schedule.GetScheduleStatus().Firesteel.DeepCopy()
-		if schedule.Settled(current.record(), outcome.ScheduledTime.Time) {
+		if !schedule.Settled(current.record(), outcome.ScheduledTime.Time) {
+			schedule.RecordRun(current.record(), outcome)
+		} else if !schedule.RecordLateRun(current.record(), outcome) {
 			return h.deleteSuperseded(ctx, current, outcome)
 		}
-		schedule.RecordRun(current.record(), outcome)
 		return h.writeStatus(ctx, current)
 	})
 }

@@ -123,20 +123,22 @@ func (r *Reconciler) advance(ctx context.Context, s variant.Schedule) error {
 }
 
 // decide decides with the existing runs that are not recorded. The handler has some time to record a run that it just
-// started. After that the reconciler records it.
+// started. After that, or when the next instant has come, the reconciler records it. It searches the record from before the decision,
+// which counts the instants before the due one as missed: one with a run is not.
 func decide(
 	s variant.Schedule, policy schedule.Policy, runs []schedule.Run, now time.Time,
 ) (decision schedule.Decision, again time.Duration) {
 	decision = schedule.Decide(s, policy, now)
-	found := schedule.LatestUnrecorded(decision.Record, runs)
+	record := schedule.Current(s, policy, now)
+	found := schedule.LatestUnrecorded(record, runs)
 	if found == nil {
 		return decision, 0
 	}
 	if age := now.Sub(found.Created); age < handlerDelay && found.Instant.Equal(decision.Due) {
 		return decision, handlerDelay
 	}
-	schedule.RecordFound(decision.Record, policy, *found)
-	s.GetScheduleStatus().Firesteel = decision.Record
+	schedule.RecordFound(record, policy, *found)
+	s.GetScheduleStatus().Firesteel = record
 	return schedule.Decide(s, policy, now), 0
 }
 

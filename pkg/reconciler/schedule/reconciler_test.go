@@ -221,6 +221,23 @@ func TestAnUnrecordedRunIsRecorded(t *testing.T) {
 	}
 }
 
+// The API server may be so slow that the next instant comes before the handler has recorded the run.
+func TestAnUnrecordedRunOfAnEarlierInstantIsNotMissed(t *testing.T) {
+	st := newEnv(t, hourly())
+	st.reconcile(t, due.Add(-time.Second))
+	if err := st.runs.Add(run("pi-1772370000", lifecycle.Submitted, due)); err != nil {
+		t.Fatal(err)
+	}
+	st.reconcile(t, due.Add(time.Hour))
+	s, _ := st.client.FiresteelV1alpha1().ScheduledSparkApplications("team-a").Get(t.Context(), "pi", metav1.GetOptions{})
+	if last := s.Status.Firesteel.Last; last == nil || last.UID != "uid-of-pi-1772370000" || s.Status.MissedRuns != 0 {
+		t.Errorf("%d runs are missed, and the record is %+v", s.Status.MissedRuns, s.Status.Firesteel)
+	}
+	if question := "schedule uid-of-pi.2026-03-01T14:00:00Z"; strings.Join(st.publisher.asked, ", ") != question {
+		t.Errorf("the handler was asked %q, want %q", st.publisher.asked, question)
+	}
+}
+
 // A user may remove the owner or the label of a run.
 func TestARunWithoutItsOwnerOrLabelCounts(t *testing.T) {
 	const label = "firesteel.dev/schedule"
