@@ -1,4 +1,4 @@
-// Package text bounds texts of users that Firesteel repeats.
+// Package text bounds texts of users that Firesteel repeats, and makes small texts of its own.
 package text
 
 import (
@@ -30,4 +30,12 @@ func Format(format string, values ...any) string {
 		clipped[i] = value
 	}
 	return fmt.Sprintf(format, clipped...)
+}
+
+// Count returns a number with its noun: 1 file, 2 files.
+func Count(number int, noun string) string {
+	if number == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", number, noun)
 }

@@ -49,10 +49,10 @@ func matches(pattern, field string) bool {
 	return strings.HasSuffix(rest, parts[last])
 }
 
-// meanings say what a difference means. The first that fits is taken.
+// meanings are what differences mean. The first row that matches counts.
 var meanings = []struct {
 	field string
-	// added reports whether it is about what only the other operator's driver has.
+	// added reports whether the row is about a field that only the other operator's driver has.
 	added   bool
 	meaning string
 }{
@@ -78,24 +78,24 @@ var meanings = []struct {
 // addedContainer is the meaning of a container that only the other operator's driver has.
 const addedContainer = "a container that neither the application nor Spark asks for: a webhook adds it, and will add it to Firesteel's drivers, too, unless it selects them otherwise"
 
-// DriverDifference is a field in which a driver of another operator and Firesteel's differ.
+// DriverDifference is a field that another operator's driver and Firesteel's have with different values.
 type DriverDifference struct {
 	Field string
 	// Theirs and Ours are the values, redacted and clipped; none if a driver does not have the field.
 	Theirs, Ours string
-	// Meaning says what it means; empty if that is not known.
+	// Meaning is what the difference means for the driver; empty if that is not known.
 	Meaning string
 }
 
 const (
 	none     = "(none)"
 	maxValue = 200
-	// limitRanger is the annotation of a Pod to which a LimitRange gave requests or limits. It gives them to Firesteel's drivers, too.
+	// limitRanger is the annotation of a Pod that got requests or limits from a LimitRange. Firesteel's drivers get them, too.
 	limitRanger = "kubernetes.io/limit-ranger"
 )
 
-// CompareDrivers returns how a driver that another operator made differs from the one that Firesteel would make, without what the API server fills in
-// and what never matters.
+// CompareDrivers returns how another operator's driver differs from the one that Firesteel would make. It ignores what the API server fills in,
+// and what never matters (Ignored).
 func CompareDrivers(theirs, ours *corev1.Pod, r *redact.Redactor) ([]DriverDifference, error) {
 	a, err := asCompared(theirs)
 	if err != nil {
@@ -130,7 +130,7 @@ func asCompared(pod *corev1.Pod) (objectdiff.Object, error) {
 		return nil, fmt.Errorf("the Pod %s/%s cannot be compared: %w", pod.Namespace, pod.Name, err)
 	}
 	var object objectdiff.Object
-	if err := json.Unmarshal([]byte(fixed(string(encoded))), &object); err != nil {
+	if err := json.Unmarshal([]byte(withoutIDs(string(encoded))), &object); err != nil {
 		return nil, fmt.Errorf("the Pod %s/%s cannot be compared: %w", pod.Namespace, pod.Name, err)
 	}
 	spec, _ := object["spec"].(objectdiff.Object)
@@ -140,7 +140,7 @@ func asCompared(pod *corev1.Pod) (objectdiff.Object, error) {
 	return object, nil
 }
 
-// Values that are chosen anew for each attempt.
+// IDs that are different in each attempt.
 var (
 	localDirs = regexp.MustCompile(`/var/data/spark-[0-9a-f-]{36}`)
 	uniqueIDs = regexp.MustCompile(`\b[0-9a-f]{16}\b`)
@@ -149,8 +149,8 @@ var (
 	uploads   = regexp.MustCompile(`\bspark-upload-[0-9a-f-]{36}`)
 )
 
-// fixed replaces such values.
-func fixed(text string) string {
+// withoutIDs replaces the IDs of an attempt by constants.
+func withoutIDs(text string) string {
 	text = localDirs.ReplaceAllString(text, "/var/data/spark-ID")
 	text = appIDs.ReplaceAllString(text, "spark-ID")
 	text = claims.ReplaceAllString(text, "driver-pvc")
@@ -160,23 +160,23 @@ func fixed(text string) string {
 
 // withoutToken removes the volume with the token of the account, which the API server adds to each Pod.
 func withoutToken(spec objectdiff.Object) {
-	without(spec, "volumes", objectdiff.IsAccountToken)
+	removeItems(spec, "volumes", objectdiff.IsAccountToken)
 	for _, key := range []string{"containers", "initContainers"} {
 		containers, _ := spec[key].([]any)
 		for _, container := range containers {
 			if c, ok := container.(objectdiff.Object); ok {
-				without(c, "volumeMounts", objectdiff.IsAccountToken)
+				removeItems(c, "volumeMounts", objectdiff.IsAccountToken)
 			}
 		}
 	}
 }
 
-// without removes items from a list.
-func without(object objectdiff.Object, key string, drop func(any) bool) {
+// removeItems removes the items of the list at a key that a function selects.
+func removeItems(object objectdiff.Object, key string, selects func(any) bool) {
 	list, _ := object[key].([]any)
 	kept := []any{}
 	for _, item := range list {
-		if !drop(item) {
+		if !selects(item) {
 			kept = append(kept, item)
 		}
 	}
@@ -234,14 +234,14 @@ func meaning(field string, added bool) string {
 	return ""
 }
 
-// oneContainer matches a container, and nothing within one.
+// oneContainer matches the path of a container, and no path of a field in it.
 var oneContainer = regexp.MustCompile(`^spec\.(initC|c)ontainers\[[^\]]*\]$`)
 
 const resources = "spec.containers[*].resources*"
 
 var inBrackets = regexp.MustCompile(`\[([^\[\]]*)\](\.value)?$`)
 
-// shown returns a value without secrets: those of the object, and those whose key is that of a secret.
+// shown returns a value as a text. It redacts the secrets of the object, and values whose key names a secret.
 func shown(field string, value any, r *redact.Redactor) string {
 	if value == nil {
 		return none
@@ -264,8 +264,8 @@ func shown(field string, value any, r *redact.Redactor) string {
 	return text.Clip(r.Text(encoded), maxValue)
 }
 
-// Compared adds the differences of a driver. kind and name are those of its application.
-func (r *Report) Compared(kind, name string, differences []DriverDifference) {
+// AddDriver adds the differences of a driver that was compared. kind and name are those of its application.
+func (r *Report) AddDriver(kind, name string, differences []DriverDifference) {
 	r.Drivers.Compared++
 	if len(differences) == 0 {
 		r.Drivers.Equal++

@@ -116,11 +116,11 @@ func TestAlikeFindingsAreOneItem(t *testing.T) {
 	r := NewReport()
 	for i := range 1000 {
 		name := fmt.Sprintf("team-a/pi-%d", i)
-		r.Found("sparkapplications", name, false, finding.List{
+		r.AddFindings("sparkapplications", name, false, finding.List{
 			{Severity: finding.Warning, Field: fmt.Sprintf("spec.volumes[%d].name", i), Value: name, Message: "is too long", Remedy: "shorten it"},
 			{Severity: finding.Error, Text: fmt.Sprintf(`pi-%d has the volume "v%d" %d times`, i, i, i)},
 		})
-		r.Found("sparkapplications", name+"-ended", true, finding.List{{Field: "spec.mode", Message: "is wrong"}})
+		r.AddFindings("sparkapplications", name+"-ended", true, finding.List{{Field: "spec.mode", Message: "is wrong"}})
 	}
 	r.Finish()
 	if r.Ready || len(r.Items) != 3 || r.Items[0].Severity != Blocks {
@@ -137,8 +137,8 @@ func TestReportIsBounded(t *testing.T) {
 	r := NewReport()
 	for i := range 10 * maxItems {
 		r.Add(fmt.Sprint(i), Item{Severity: Step, Message: strings.Repeat("x", 10*maxText)}, "a")
-		r.Unread(fmt.Sprint(i))
-		r.Counted("k").Add(fmt.Sprint(i), false)
+		r.AddNotRead(fmt.Sprint(i))
+		r.CountsOf("k").Add(fmt.Sprint(i), false)
 	}
 	r.Finish()
 	if len(r.Items) != maxItems || r.More != 9*maxItems || !r.Ready || len(r.NotRead) > maxItems || len(r.Kinds[0].States) > maxStates+1 || len(r.Items[0].Message) > maxText {
@@ -174,12 +174,62 @@ func TestWebhooksThatSelectNoDriversAreNotReported(t *testing.T) {
 
 func TestSettingsThatFiresteelRefusesAreReported(t *testing.T) {
 	r := NewReport()
-	r.Kubeflow(Installed{Namespace: "a", Deployment: "b"}, []string{"--ingress-class-name=NO_CLASS", "--enable-batch-scheduler", "--default-batch-scheduler=volcano"})
-	r.Apache(Installed{Namespace: "c", Deployment: "d"}, map[string]string{"spark.kubernetes.operator.watchedNamespaces": "NO_NAMESPACE"})
+	r.AddKubeflow(InstalledOperator{Namespace: "a", Deployment: "b"}, []string{"--ingress-class-name=NO_CLASS", "--enable-batch-scheduler", "--default-batch-scheduler=volcano"})
+	r.AddApache(InstalledOperator{Namespace: "c", Deployment: "d"}, map[string]string{"spark.kubernetes.operator.watchedNamespaces": "NO_NAMESPACE"})
 	if len(r.Items) != 2 || !strings.Contains(r.Items[0].Message, "ingress-class-name") || r.Suggested["config-kubeflow"]["ingress-class-name"] != "" {
 		t.Errorf("items %+v, settings %v", r.Items, r.Suggested)
 	}
 	if got := r.Suggested["config-kubeflow"]; got["default-batch-scheduler"] != "volcano" || got["batch-schedulers"] != "volcano, yunikorn" {
 		t.Errorf("the settings are %v", got)
+	}
+}
+
+func TestOwnersAndVersionsOfCRDsBecomeItems(t *testing.T) {
+	for name, test := range map[string]struct {
+		given Definition
+		want  []string
+	}{
+		"Firesteel's":                {Definition{StoredVersions: []string{"v1"}, Versions: []string{"v1"}}, nil},
+		"a stored version":           {Definition{StoredVersions: []string{"v0", "v1"}, Versions: []string{"v1"}}, []string{"error: The CRD x has objects stored in the version v0"}},
+		"another owner":              {Definition{Owner: "Helm", Skew: "Apply it."}, []string{"note: The CRD belongs to Helm."}},
+		"another version":            {Definition{Skew: "Apply it."}, []string{"warning: The CRD is not of this version. Apply it."}},
+		"in another release, stored": {Definition{Release: "a/b"}, []string{"note: The Helm release a/b has CRDs that Firesteel needs"}},
+	} {
+		r := NewReport()
+		test.given.Name = "x"
+		r.AddDefinition(test.given)
+		checkItems(t, name, r, test.want)
+	}
+}
+
+func TestAccountsOfDriversBecomeItems(t *testing.T) {
+	for name, test := range map[string]struct {
+		given Account
+		want  []string
+	}{
+		"with all rights": {Account{}, nil},
+		"absent":          {Account{Absent: true, Users: "ns/pi"}, []string{"error: The service account ns/spark does not exist, with which the drivers of ns/pi would run"}},
+		"of a release": {Account{Release: "a/b", MayNotCreatePods: true}, []string{
+			"note: The service account belongs to the Helm release a/b", "warning: The service account ns/spark may not create Pods",
+		}},
+	} {
+		r := NewReport()
+		test.given.Namespace, test.given.Name = "ns", "spark"
+		r.AddAccount(test.given)
+		checkItems(t, name, r, test.want)
+	}
+}
+
+// checkItems checks the severity and the beginning of the message of each item.
+func checkItems(t *testing.T, name string, r *Report, want []string) {
+	t.Helper()
+	if len(r.Items) != len(want) {
+		t.Errorf("%s: %d items, want %d", name, len(r.Items), len(want))
+		return
+	}
+	for i, item := range r.Items {
+		if got := string(item.Severity) + ": " + item.Message; !strings.HasPrefix(got, want[i]) {
+			t.Errorf("%s: item %d is %q, want %q", name, i, got, want[i])
+		}
 	}
 }

@@ -8,20 +8,20 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/finding"
 )
 
-// Counted returns the counts of a kind, which it adds if they are not there.
-func (r *Report) Counted(kind string) *Kind {
+// CountsOf returns the counts of a kind. It adds them if the report has none.
+func (r *Report) CountsOf(kind string) *KindCounts {
 	for _, known := range r.Kinds {
 		if known.Kind == kind {
 			return known
 		}
 	}
-	added := &Kind{Kind: kind, States: map[string]int{}}
+	added := &KindCounts{Kind: kind, States: map[string]int{}}
 	r.Kinds = append(r.Kinds, added)
 	return added
 }
 
 // Add counts an object in a state. served reports whether Firesteel serves it already.
-func (k *Kind) Add(state string, served bool) {
+func (k *KindCounts) Add(state string, served bool) {
 	const others, maxState = "others", 64
 	state = text.Clip(state, maxState)
 	if _, known := k.States[state]; !known && len(k.States) >= maxStates {
@@ -36,12 +36,13 @@ func (k *Kind) Add(state string, served bool) {
 
 var (
 	indexes = regexp.MustCompile(`\[\d+\]`)
-	// values are what differs in texts about alike objects: quoted values and numbers.
+	// values matches what differs between texts that need the same remedy: quoted values and numbers.
 	values = regexp.MustCompile(`"[^"]*"|\b\d[\w.]*`)
 )
 
-// Found adds what was found about an object. name is its namespace and name. What ended never runs again, so nothing of it stands in the way.
-func (r *Report) Found(kind, name string, ended bool, list finding.List) {
+// AddFindings adds the findings about an object. name is its namespace and name. If the object has ended, it never runs again: then no finding
+// blocks the move.
+func (r *Report) AddFindings(kind, name string, ended bool, list finding.List) {
 	for i := range list {
 		f := &list[i]
 		severity := Differs
@@ -52,12 +53,12 @@ func (r *Report) Found(kind, name string, ended bool, list finding.List) {
 		if f.Severity == finding.Error && ended {
 			message += " (it has ended, and never runs again)"
 		}
-		r.Add(alike(f, name), Item{Severity: severity, Area: Objects, Kind: kind, Field: f.Field, Message: message}, name)
+		r.Add(groupKey(f, name), Item{Severity: severity, Area: Objects, Kind: kind, Field: f.Field, Message: message}, name)
 	}
 }
 
-// alike returns what findings have in common that need the same remedy: all but the values, and the numbers of items.
-func alike(f *finding.Finding, name string) string {
+// groupKey returns the same key for findings that need the same remedy. It leaves out values, and the indexes of lists.
+func groupKey(f *finding.Finding, name string) string {
 	_, own, _ := strings.Cut(name, "/")
 	parts := []string{f.Reason, indexes.ReplaceAllString(f.Field, "[]"), f.Property}
 	for _, part := range []string{f.Message, f.Text, f.Remedy} {

@@ -14,46 +14,46 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/redact"
 )
 
-// Installed is a Deployment of another operator.
-type Installed struct {
+// InstalledOperator is a Deployment of another operator.
+type InstalledOperator struct {
 	// Operator is Kubeflow or Apache.
 	Operator   string `json:"operator"`
 	Namespace  string `json:"namespace"`
 	Deployment string `json:"deployment"`
 	Image      string `json:"image,omitempty"`
 	Ready      int32  `json:"readyPods"`
-	// Webhook reports whether it serves the operator's webhooks only. Its log level and the like do not count.
+	// Webhook reports whether it serves only webhooks. Its settings count less than the controller's.
 	Webhook bool `json:"webhook,omitempty"`
 	// Given are its flags or properties.
-	Given []Given `json:"given"`
+	Given []Option `json:"given"`
 }
 
-// Given is a flag or a property of another operator.
-type Given struct {
+// Option is a flag, a property or a variable of another operator.
+type Option struct {
 	Name  string `json:"name"`
 	Value string `json:"value,omitempty"`
-	// Instead is what takes its place; empty if nothing does.
+	// Instead is what takes its place in Firesteel; empty if nothing does.
 	Instead string `json:"instead,omitempty"`
-	// Why says why nothing does.
+	// Why is the reason why nothing does.
 	Why string `json:"why,omitempty"`
 }
 
-// Environment adds the variables of the operator's containers.
-func (i *Installed) Environment(env []corev1.EnvVar) {
+// AddEnvironment adds the variables of one of its containers.
+func (i *InstalledOperator) AddEnvironment(env []corev1.EnvVar) {
 	for _, variable := range env {
 		if variable.ValueFrom == nil {
-			i.Given = append(i.Given, Given{
+			i.Given = append(i.Given, Option{
 				Name: "env " + variable.Name, Value: redact.Value(variable.Name, variable.Value), Instead: "controller.env of the chart, if the controller needs it, too",
 			})
 		}
 	}
 }
 
-// Kubeflow adds a Deployment of the Kubeflow operator with its arguments.
-func (r *Report) Kubeflow(installed Installed, arguments []string) {
+// AddKubeflow adds a Deployment of the Kubeflow operator with its arguments.
+func (r *Report) AddKubeflow(installed InstalledOperator, arguments []string) {
 	list := flags.Given(arguments)
 	for _, f := range list {
-		given := Given{Name: "--" + f.Name, Value: redact.Value(f.Name, f.Value), Instead: f.Instead}
+		given := Option{Name: "--" + f.Name, Value: redact.Value(f.Name, f.Value), Instead: f.Instead}
 		if f.None {
 			given.Instead, given.Why = "", f.Instead
 		}
@@ -62,13 +62,13 @@ func (r *Report) Kubeflow(installed Installed, arguments []string) {
 	for _, s := range flags.Settings(list) {
 		r.suggest(installed, s.ConfigMap, s.Key, s.Value)
 	}
-	r.install(installed)
+	r.addOperator(installed)
 }
 
-// Apache adds a Deployment of the Apache operator with its properties.
-func (r *Report) Apache(installed Installed, conf map[string]string) {
+// AddApache adds a Deployment of the Apache operator with its properties.
+func (r *Report) AddApache(installed InstalledOperator, conf map[string]string) {
 	for _, name := range slices.Sorted(maps.Keys(conf)) {
-		given := Given{Name: name, Value: redact.Value(name, conf[name])}
+		given := Option{Name: name, Value: redact.Value(name, conf[name])}
 		if s, ok := properties.SettingOf(name, conf[name]); ok {
 			given.Instead = s.Key + " in " + s.ConfigMap
 			r.suggest(installed, s.ConfigMap, s.Key, s.Value)
@@ -77,18 +77,19 @@ func (r *Report) Apache(installed Installed, conf map[string]string) {
 		}
 		installed.Given = append(installed.Given, given)
 	}
-	r.install(installed)
+	r.addOperator(installed)
 }
 
-func (r *Report) install(installed Installed) {
+func (r *Report) addOperator(installed InstalledOperator) {
 	if installed.Given == nil {
-		installed.Given = []Given{}
+		installed.Given = []Option{}
 	}
 	r.Operators = append(r.Operators, installed)
 }
 
-// suggest suggests a setting. The first operator that has it wins. One that Firesteel refuses is reported instead.
-func (r *Report) suggest(installed Installed, configMap, key, value string) {
+// suggest adds a setting to the suggested ones. If two operators have it, the first one counts. If Firesteel refuses the value, it adds an item
+// instead.
+func (r *Report) suggest(installed InstalledOperator, configMap, key, value string) {
 	name := installed.Namespace + "/" + installed.Deployment
 	known, ok := r.Suggested[configMap][key]
 	switch {
@@ -111,7 +112,7 @@ func (r *Report) suggest(installed Installed, configMap, key, value string) {
 	r.Suggested[configMap][key] = value
 }
 
-// needsOthers reports whether a key is valid only beside another one.
+// needsOthers reports whether a key is valid only together with another one.
 func needsOthers(key string) bool { return key == "default-batch-scheduler" }
 
 func settingsMap(name string, data map[string]string) *corev1.ConfigMap {

@@ -14,9 +14,9 @@ type Severity string
 
 // The severities, in the order in which they are printed.
 const (
-	// Blocks is to fix before the move.
+	// Blocks must be fixed before the move.
 	Blocks Severity = "error"
-	// Differs is done otherwise by Firesteel.
+	// Differs is what Firesteel does in another way.
 	Differs Severity = "warning"
 	// Step is a step of the move, or good to know.
 	Step Severity = "note"
@@ -37,16 +37,16 @@ const (
 	Accounts    Area = "accounts"
 )
 
-// Item is something that was found, on one object or on many alike.
+// Item is a finding, about one object or about many.
 type Item struct {
 	Severity Severity `json:"severity"`
 	Area     Area     `json:"area"`
 	// Kind is that of the objects, as kubectl writes it with its group.
 	Kind  string `json:"kind,omitempty"`
 	Field string `json:"field,omitempty"`
-	// Message says what was found on the first of the objects, and what to do.
+	// Message is the finding about the first of the objects, with the remedy.
 	Message string `json:"message"`
-	// Count is on how many objects it was found, and Examples are the first of them.
+	// Count is the number of these objects, and Examples are the first of them.
 	Count    int      `json:"count"`
 	Examples []string `json:"examples,omitempty"`
 }
@@ -58,30 +58,31 @@ const (
 
 // Report is what was found in a cluster.
 type Report struct {
-	// Settings says by which settings of Firesteel it was judged.
+	// Settings names the settings of Firesteel that the checks used.
 	Settings string `json:"settings"`
 	// Ready reports whether nothing has to be fixed before the move.
 	Ready bool `json:"ready"`
 	// NotRead is what was not read, and why.
 	NotRead []string `json:"notRead"`
-	// Kinds are the objects that were read.
-	Kinds []*Kind `json:"objects"`
+	// Kinds are the numbers of objects that were read, by kind.
+	Kinds []*KindCounts `json:"objects"`
 	// Operators are the other operators that were found.
-	Operators []Installed `json:"operators"`
-	// Suggested are settings of Firesteel with the effect of theirs: values by the keys of ConfigMaps by their names.
+	Operators []InstalledOperator `json:"operators"`
+	// Suggested are settings of Firesteel with the same effect as theirs: by the name of the ConfigMap, then by key.
 	Suggested map[string]map[string]string `json:"suggestedSettings"`
-	Drivers   Compared                     `json:"drivers"`
+	Drivers   DriverCounts                 `json:"drivers"`
 	Items     []*Item                      `json:"items"`
 	// More is how many findings are not among the items, since there are too many different ones.
 	More int `json:"more,omitempty"`
 
 	byKey map[string]*Item
-	// counts are how many items there are by their severities: many differences leave room for what blocks the move.
+	// counts are the numbers of items by severity. Each severity has a bound of its own, so that many differences do not crowd out what blocks
+	// the move.
 	counts map[Severity]int
 }
 
-// Kind is how many objects of a kind there are.
-type Kind struct {
+// KindCounts are the numbers of objects of a kind.
+type KindCounts struct {
 	Kind  string `json:"kind"`
 	Count int    `json:"count"`
 	// Firesteel is how many of them Firesteel serves already.
@@ -89,24 +90,24 @@ type Kind struct {
 	States    map[string]int `json:"states"`
 }
 
-// Compared counts drivers.
-type Compared struct {
-	// Running is how many applications of another operator have a driver, Compared how many of the drivers were compared, and Equal how many
-	// differ in nothing that matters.
-	Running  int `json:"running"`
+// DriverCounts are the numbers of drivers that other operators run.
+type DriverCounts struct {
+	Running int `json:"running"`
+	// Compared are those that were compared with Firesteel's.
 	Compared int `json:"compared"`
-	Equal    int `json:"equal"`
+	// Equal are those of them without a difference that matters.
+	Equal int `json:"equal"`
 }
 
 // NewReport returns an empty report.
 func NewReport() *Report {
 	return &Report{
-		NotRead: []string{}, Kinds: []*Kind{}, Operators: []Installed{}, Suggested: map[string]map[string]string{}, Items: []*Item{},
+		NotRead: []string{}, Kinds: []*KindCounts{}, Operators: []InstalledOperator{}, Suggested: map[string]map[string]string{}, Items: []*Item{},
 		byKey: map[string]*Item{}, counts: map[Severity]int{},
 	}
 }
 
-// Add adds what was found on an object. Items with the same key are one; example names the object and may be empty.
+// Add adds a finding about an object. Findings with the same key become one item. example names the object; it may be empty.
 func (r *Report) Add(key string, item Item, example string) {
 	key = strings.Join([]string{string(item.Severity), string(item.Area), item.Kind, key}, "\x00")
 	known := r.byKey[key]
@@ -127,14 +128,14 @@ func (r *Report) Add(key string, item Item, example string) {
 	}
 }
 
-// Unread notes what was not read, and why; each once.
-func (r *Report) Unread(what string) {
+// AddNotRead adds what was not read, and why. Each text is added once.
+func (r *Report) AddNotRead(what string) {
 	if what = text.Clip(what, maxText); !slices.Contains(r.NotRead, what) && len(r.NotRead) < maxItems {
 		r.NotRead = append(r.NotRead, what)
 	}
 }
 
-// Finish sorts the items: the most severe first, of those the most frequent. It decides whether the cluster is ready.
+// Finish sorts the items by severity, area and count, and decides whether the cluster is ready. It is called once, at the end.
 func (r *Report) Finish() {
 	slices.SortStableFunc(r.Items, func(a, b *Item) int {
 		return cmp.Or(slices.Index(severities, a.Severity)-slices.Index(severities, b.Severity), cmp.Compare(a.Area, b.Area), b.Count-a.Count)
@@ -154,23 +155,16 @@ func (r *Report) Of(severity Severity) (found []*Item) {
 
 // Summary is the first line of the report.
 func (r *Report) Summary() string {
-	summary := "not ready: " + counted(r.counts[Blocks], "problem") + " to fix before the move"
+	summary := "not ready: " + text.Count(r.counts[Blocks], "problem") + " to fix before the move"
 	if r.Ready {
 		summary = "ready: nothing stands in the way"
 	}
-	summary += fmt.Sprintf("; %s, %s", counted(r.counts[Differs], "difference"), counted(r.counts[Step], "step"))
+	summary += fmt.Sprintf("; %s, %s", text.Count(r.counts[Differs], "difference"), text.Count(r.counts[Step], "step"))
 	if r.More > 0 {
 		summary += fmt.Sprintf("; %d findings are not shown", r.More)
 	}
 	if len(r.NotRead) > 0 {
-		summary += fmt.Sprintf("; %s not read", counted(len(r.NotRead), "part"))
+		summary += fmt.Sprintf("; %s not read", text.Count(len(r.NotRead), "part"))
 	}
 	return summary
-}
-
-func counted(number int, noun string) string {
-	if number == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", number, noun)
 }

@@ -18,16 +18,16 @@ type Webhook struct {
 	// Kind and Configuration are its configuration.
 	Kind, Configuration string
 	Name                string
-	// Mutating reports whether it changes objects, and Pods whether they are Pods.
+	// Mutating reports whether it changes objects. Pods reports whether it is called for driver Pods.
 	Mutating, Pods bool
-	// Closed reports whether the API server refuses objects if the webhook does not answer.
+	// Closed reports whether the API server refuses an object if the webhook does not answer.
 	Closed bool
-	// Namespace and Service are what serves it; empty for a URL.
+	// Namespace and Service name the Service that answers; empty if the webhook has a URL.
 	Namespace, Service string
 	namespaces         *metav1.LabelSelector
 }
 
-// MutatingWebhooks returns those of a configuration that concern drivers or applications.
+// MutatingWebhooks returns the webhooks of a configuration that are called for drivers or applications.
 func MutatingWebhooks(configuration *admissionregistrationv1.MutatingWebhookConfiguration) (found []Webhook) {
 	for i := range configuration.Webhooks {
 		w := &configuration.Webhooks[i]
@@ -39,7 +39,7 @@ func MutatingWebhooks(configuration *admissionregistrationv1.MutatingWebhookConf
 	return found
 }
 
-// ValidatingWebhooks returns those of a configuration that concern drivers or applications.
+// ValidatingWebhooks returns the webhooks of a configuration that are called for drivers or applications.
 func ValidatingWebhooks(configuration *admissionregistrationv1.ValidatingWebhookConfiguration) (found []Webhook) {
 	for i := range configuration.Webhooks {
 		w := &configuration.Webhooks[i]
@@ -51,7 +51,7 @@ func ValidatingWebhooks(configuration *admissionregistrationv1.ValidatingWebhook
 	return found
 }
 
-// drivers are labels of drivers of each API.
+// drivers are the labels of a driver of each operator.
 var drivers = []labels.Set{
 	{"spark-role": "driver", "spark.operator/name": "spark-kubernetes-operator", "spark-version": "4"},
 	{"spark-role": "driver", "sparkoperator.k8s.io/launched-by-spark-operator": "true", "spark-version": "4"},
@@ -101,7 +101,7 @@ func selectsDrivers(selector *metav1.LabelSelector) bool {
 	return slices.ContainsFunc(drivers, func(set labels.Set) bool { return parsed.Matches(set) })
 }
 
-// Selects reports whether a webhook is called for objects of a namespace. Labels that are not known may be any.
+// Selects reports whether a webhook is called for objects of a namespace. If the labels are not known (nil), it may be.
 func (w *Webhook) Selects(namespace string, ofNamespace map[string]string) bool {
 	parsed, err := metav1.LabelSelectorAsSelector(w.namespaces)
 	if err != nil || w.namespaces == nil || ofNamespace == nil {
@@ -111,9 +111,9 @@ func (w *Webhook) Selects(namespace string, ofNamespace map[string]string) bool 
 	return parsed.Matches(set)
 }
 
-// Webhook adds a webhook. broken says why its Service cannot answer; empty if it can, or if that is not known. selected are namespaces with
-// applications that it selects.
-func (r *Report) Webhook(w Webhook, broken string, selected []string) {
+// AddWebhook adds a webhook. broken is why its Service cannot answer; empty if it can, or if that is not known. selected are the namespaces with
+// applications that the webhook selects.
+func (r *Report) AddWebhook(w Webhook, broken string, selected []string) {
 	name := fmt.Sprintf("The webhook %s of the %s %s", w.Name, w.Kind, w.Configuration)
 	what := "applications"
 	if w.Pods {

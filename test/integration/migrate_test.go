@@ -72,7 +72,7 @@ func TestMigrateCheckBesideTheKubeflowOperator(t *testing.T) {
 	if got := report.Suggested["config-kubeflow"]["ui-service"]; got != "disabled" || report.Suggested["config-scope"]["watched-namespaces"] != "team-a" {
 		t.Errorf("the suggested settings are %v", report.Suggested)
 	}
-	if report.Drivers != (migration.Compared{Running: 1, Compared: 1}) {
+	if report.Drivers != (migration.DriverCounts{Running: 1, Compared: 1}) {
 		t.Errorf("the drivers are %+v", report.Drivers)
 	}
 	for severity, wanted := range map[migration.Severity][]string{

@@ -42,7 +42,7 @@ type examined struct {
 func (r *reading) readObjects(ctx context.Context, kind target.Kind) error {
 	return kind.Pages(ctx, r.dynamic, r.namespace, metav1.ListOptions{Limit: r.pageSize},
 		func(_ schema.GroupVersionResource, page *unstructured.UnstructuredList) error {
-			counts := r.report.Counted(kind.String())
+			counts := r.report.CountsOf(kind.String())
 			all := make([]*examined, len(page.Items))
 			var group errgroup.Group
 			group.SetLimit(parallel)
@@ -62,25 +62,26 @@ func (r *reading) readObjects(ctx context.Context, kind target.Kind) error {
 		})
 }
 
-func (r *reading) add(counts *migration.Kind, kind target.Kind, one *examined) {
+// add adds an object to the report.
+func (r *reading) add(counts *migration.KindCounts, kind target.Kind, one *examined) {
 	counts.Add(one.state, one.served)
 	r.namespaces[one.namespace] = true
-	r.report.Found(kind.String(), one.name, one.ended, one.found)
+	r.report.AddFindings(kind.String(), one.name, one.ended, one.found)
 	if one.account != "" && !one.ended {
-		r.use(account{one.namespace, one.account}, one.name)
+		r.countUse(account{one.namespace, one.account}, one.name)
 	}
 	if one.running {
 		r.report.Drivers.Running++
 	}
 	if one.compared {
-		r.report.Compared(kind.String(), one.name, one.differences)
+		r.report.AddDriver(kind.String(), one.name, one.differences)
 	}
 	if one.err != nil {
-		r.report.Unread(one.err.Error())
+		r.report.AddNotRead(one.err.Error())
 	}
 }
 
-// examine finds everything about an object.
+// examine checks an object, and compares its driver if another operator runs one.
 func (r *reading) examine(ctx context.Context, source *unstructured.Unstructured) *examined {
 	one := &examined{name: source.GetNamespace() + "/" + source.GetName(), namespace: source.GetNamespace(), state: "New"}
 	o, err := overview.Read(source)

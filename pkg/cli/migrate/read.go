@@ -57,7 +57,7 @@ func (r *reading) read(ctx context.Context) error {
 	return nil
 }
 
-// unread notes why something was not read, unless the command was interrupted, which is an error.
+// unread adds why something was not read to the report. It returns an error only if the command was interrupted.
 func (r *reading) unread(ctx context.Context, what string, err error) error {
 	if err == nil {
 		return nil
@@ -65,7 +65,7 @@ func (r *reading) unread(ctx context.Context, what string, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	r.report.Unread(fmt.Sprintf("%s: %v", what, err))
+	r.report.AddNotRead(fmt.Sprintf("%s: %v", what, err))
 	return nil
 }
 
@@ -81,24 +81,40 @@ func (r *reading) readOperators(ctx context.Context) error {
 	// Webhooks have flags, too. Those of controllers count first.
 	slices.SortStableFunc(found, func(a, b operators.Deployment) int { return cmp.Compare(a.Labels[component], b.Labels[component]) })
 	for _, d := range found {
-		installed := migration.Installed{Operator: d.Operator, Namespace: d.Namespace, Deployment: d.Name, Ready: d.Status.ReadyReplicas, Webhook: isWebhook(d)}
+		installed := migration.InstalledOperator{Operator: d.Operator, Namespace: d.Namespace, Deployment: d.Name, Ready: d.Status.ReadyReplicas, Webhook: isWebhook(d)}
 		var arguments []string
 		for _, container := range d.Spec.Template.Spec.Containers {
 			installed.Image = cmp.Or(installed.Image, container.Image)
 			arguments = slices.Concat(arguments, container.Command, container.Args)
-			installed.Environment(container.Env)
+			installed.AddEnvironment(container.Env)
 		}
 		if d.Operator == operators.Kubeflow {
-			r.report.Kubeflow(installed, arguments)
+			r.report.AddKubeflow(installed, arguments)
 			continue
 		}
 		conf, err := r.properties(ctx, d)
 		if err := r.unread(ctx, "the properties of "+d.Namespace+"/"+d.Name, err); err != nil {
 			return err
 		}
-		r.report.Apache(installed, conf)
+		r.report.AddApache(installed, conf)
 	}
 	return nil
+}
+
+// readRunning finds other operators that run, and their webhooks.
+func (r *reading) readRunning(ctx context.Context) error {
+	var scope *config.Scope // all namespaces
+	if r.namespace != "" {
+		var err error
+		if scope, err = config.NewScope(&corev1.ConfigMap{Data: map[string]string{"watched-namespaces": r.namespace}}); err != nil {
+			return err
+		}
+	}
+	found, err := operators.Find(ctx, r.kube, scope, r.Now())
+	for _, explanation := range found {
+		r.report.Add(explanation.Summary, migration.Item{Severity: migration.Step, Area: migration.Operator, Message: explanation.Message()}, "")
+	}
+	return r.unread(ctx, "whether other operators run", err)
 }
 
 // component is the label with the part of an operator that a Deployment is: controller or webhook.
@@ -156,7 +172,7 @@ func mounted(volume corev1.Volume) (names []string) {
 // readSettings reads the settings by which objects are judged.
 func (r *reading) readSettings(ctx context.Context) (err error) {
 	if r.check.settings.Chosen() {
-		if r.settings, err = r.check.settings.Read(ctx, r.Options, r.given()); err != nil {
+		if r.settings, err = r.check.settings.Read(ctx, r.Options, r.namespacesOfFlags()); err != nil {
 			return err
 		}
 		r.report.Settings = r.settings.Description()
@@ -168,7 +184,7 @@ func (r *reading) readSettings(ctx context.Context) (err error) {
 	}
 	suggested, err := config.Read(r.report.SettingsMaps())
 	if err != nil {
-		r.report.Unread(fmt.Sprintf("the suggested settings together, so the defaults are used: %v", err))
+		r.report.AddNotRead(fmt.Sprintf("the suggested settings together, so the defaults are used: %v", err))
 		suggested, source = config.Default(), "the defaults of Firesteel "+version.String()
 	}
 	r.settings = &settings.Settings{Config: suggested, Source: source}
@@ -176,8 +192,8 @@ func (r *reading) readSettings(ctx context.Context) (err error) {
 	return nil
 }
 
-// given is the namespace of the command line; none for all.
-func (r *reading) given() []string {
+// namespacesOfFlags returns the namespace of the command line; none for all.
+func (r *reading) namespacesOfFlags() []string {
 	if r.namespace == "" {
 		return nil
 	}
@@ -211,7 +227,7 @@ func (r *reading) readKinds(ctx context.Context) error {
 			return ctx.Err()
 		case err != nil:
 			refused = cmp.Or(refused, err)
-			r.report.Unread(fmt.Sprintf("%s: %v", kind, err))
+			r.report.AddNotRead(fmt.Sprintf("%s: %v", kind, err))
 		}
 		served++
 	}

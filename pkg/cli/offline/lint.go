@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/firesteel-dev/firesteel/internal/text"
 	"github.com/firesteel-dev/firesteel/pkg/check"
 	"github.com/firesteel-dev/firesteel/pkg/cli"
 	"github.com/firesteel-dev/firesteel/pkg/cli/settings"
@@ -200,19 +201,12 @@ func (l *lint) writeText(r *result) error {
 }
 
 func (r *result) summary() string {
-	text := fmt.Sprintf("%s in %s: %s, %s", counted(r.objects, "object"), counted(r.files, "file"),
-		counted(r.count(finding.Error), "error"), counted(r.count(finding.Warning), "warning"))
+	summary := fmt.Sprintf("%s in %s: %s, %s", text.Count(r.objects, "object"), text.Count(r.files, "file"),
+		text.Count(r.count(finding.Error), "error"), text.Count(r.count(finding.Warning), "warning"))
 	if r.skipped > 0 {
-		text += fmt.Sprintf("; %s of other groups skipped", counted(r.skipped, "object"))
+		summary += fmt.Sprintf("; %s of other groups skipped", text.Count(r.skipped, "object"))
 	}
-	return text
-}
-
-func counted(number int, noun string) string {
-	if number == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", number, noun)
+	return summary
 }
 
 // printed is a finding in JSON.
