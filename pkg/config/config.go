@@ -46,7 +46,7 @@ type Config struct {
 	Early      *Early
 	Admission  *Admission
 
-	// own holds the settings of namespaces with defaults of their own, each a *Config. It is nil in those themselves, and until all
+	// own holds the settings of namespaces with defaults of their own, each a *Config. It is nil in the settings of a namespace, and until all
 	// config maps of the installation are read. It is the only part of a snapshot that changes.
 	own *sync.Map
 }
@@ -67,7 +67,7 @@ var parsers = map[string]func(*corev1.ConfigMap, *Config) error{
 // Names returns the names of all config maps.
 func Names() []string { return slices.Sorted(maps.Keys(parsers)) }
 
-// Check returns why the settings in a config map of the installation are invalid; nil if they are not, or if it holds none.
+// Check returns why the settings in a config map of the installation are invalid. It returns nil for valid ones, and for other config maps.
 func Check(configMap *corev1.ConfigMap) error {
 	read, ok := parsers[configMap.Name]
 	if !ok {

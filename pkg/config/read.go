@@ -3,42 +3,39 @@ package config
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
-	"strings"
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Read returns the settings that the config maps of an installation and of namespaces hold. Those that are absent have their defaults. Config
-// maps of other names are ignored, and so are those of namespaces without the label LabelOwnDefaults. An invalid one is an error.
+// Read returns the settings in the config maps of an installation and of namespaces. An absent config map has its defaults. Read ignores config
+// maps of other names, and those of namespaces without the label LabelOwnDefaults. An invalid one is an error.
 func Read(configMaps []corev1.ConfigMap) (*Config, error) {
 	config := Default()
 	var errs []error
-	own := make([]*corev1.ConfigMap, 0, len(configMaps))
+	namespaces := map[string]map[string]*corev1.ConfigMap{}
 	for i := range configMaps {
 		configMap := &configMaps[i]
 		if read, ok := parsers[configMap.Name]; ok {
 			errs = append(errs, read(configMap, config))
 		} else if overlays[configMap.Name] != nil && configMap.Labels[LabelOwnDefaults] == ownDefaultsEnabled {
-			own = append(own, configMap)
+			if namespaces[configMap.Namespace] == nil {
+				namespaces[configMap.Namespace] = map[string]*corev1.ConfigMap{}
+			}
+			namespaces[configMap.Namespace][configMap.Name] = configMap
 		}
 	}
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
-	slices.SortStableFunc(own, func(a, b *corev1.ConfigMap) int { return strings.Compare(a.Name, b.Name) })
-	all := &sync.Map{}
-	config.own = all
-	for _, configMap := range own {
-		settings := *config.In(configMap.Namespace)
-		settings.own = nil
-		with, err := settings.with(configMap)
-		if err != nil {
-			errs = append(errs, fmt.Errorf("namespace %s: %w", configMap.Namespace, err))
-			continue
-		}
-		all.Store(configMap.Namespace, &with)
+	config.own = &sync.Map{}
+	for _, namespace := range slices.Sorted(maps.Keys(namespaces)) {
+		config.own.Store(namespace, config.over(namespaces[namespace], func(_ *corev1.ConfigMap, err error) *corev1.ConfigMap {
+			errs = append(errs, fmt.Errorf("namespace %s: %w", namespace, err))
+			return nil
+		}))
 	}
 	return config, errors.Join(errs...)
 }

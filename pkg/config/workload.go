@@ -26,8 +26,8 @@ const (
 // maxOwnDefaults bounds the bytes of such a config map.
 const maxOwnDefaults = 64 << 10
 
-// ownKeys holds the keys that a namespace may set, by config map. None of them gives rights: who writes an application could set the same
-// there. The others concern the whole installation, or let Firesteel act with rights that are not the namespace's.
+// ownKeys holds the keys that a namespace may set, by config map. None of them gives rights: an application's author can set the same in its
+// spec. The others concern the whole installation, or let Firesteel act with rights that are not the namespace's.
 var ownKeys = map[string][]string{
 	OwnDefaultsName: {
 		"active-deadline", "applicationTolerations", "driver-service", "image", "pod-security", "pod-security-user", "spark-defaults.conf",
@@ -50,7 +50,7 @@ func overlayDefaults(configMap *corev1.ConfigMap, into *Config) error {
 	own.Tolerations, own.Properties = apache.Defaults{}.Tolerations, nil
 	err := errors.Join(defaultsKeys(&own).readOwn(DefaultsName, configMap), into.checkDenied(configMap.Name, own.Properties))
 	own.Tolerations = apache.TolerationsOver(own.Tolerations, base.Tolerations)
-	own.Properties = over(own.Properties, base.Properties)
+	own.Properties = propertiesOver(own.Properties, base.Properties)
 	into.Defaults = &own
 	return err
 }
@@ -63,13 +63,13 @@ func overlayKubeflow(configMap *corev1.ConfigMap, into *Config) error {
 	if problem := own.checkScheduler(); problem != nil {
 		err = errors.Join(err, fmt.Errorf("%s: %w", configMap.Name, problem))
 	}
-	own.Properties = over(own.Properties, base.Properties)
+	own.Properties = propertiesOver(own.Properties, base.Properties)
 	into.Kubeflow = &own
 	return err
 }
 
-// over returns properties with those of a namespace over those of the installation.
-func over(own, base map[string]string) map[string]string {
+// propertiesOver returns properties with those of a namespace over those of the installation.
+func propertiesOver(own, base map[string]string) map[string]string {
 	if len(own) == 0 {
 		return base
 	}
@@ -176,7 +176,7 @@ func (s *Store) setOwnDefaults(namespace, name string, configMap *corev1.ConfigM
 	own[name].latest = configMap
 	current := s.Load()
 	if current.own == nil {
-		return false // the installation's settings are not complete; they are evaluated then
+		return false // evaluateAll evaluates it when the installation's settings are complete
 	}
 	s.evaluate(namespace, current)
 	return true
@@ -193,37 +193,66 @@ func (s *Store) evaluateAll(settings *Config) {
 	}
 }
 
-// evaluate computes the settings of a namespace.
+// evaluate computes the settings of a namespace. In the place of an invalid config map, the last valid one counts.
 func (s *Store) evaluate(namespace string, installation *Config) {
-	settings := *installation
-	settings.own = nil
-	for _, name := range slices.Sorted(maps.Keys(s.own[namespace])) {
-		own := s.own[namespace][name]
+	latest := map[string]*corev1.ConfigMap{}
+	for name, own := range s.own[namespace] {
 		if own.latest == nil {
 			delete(s.own[namespace], name)
 			continue
 		}
-		if with, err := settings.with(own.latest); err == nil {
-			settings, own.accepted = with, own.latest
-			continue
-		} else if version := own.latest.ResourceVersion; own.refused != version || version == "" {
-			own.refused = version
-			s.logger.Warnw("invalid defaults of a namespace are ignored", "configMap", namespace+"/"+name, "error", err)
-			s.onReject(own.latest, err)
-		}
-		if own.accepted == nil {
-			continue
-		}
-		if with, err := settings.with(own.accepted); err == nil { // the installation may deny it by now
-			settings = with
-		}
+		latest[name] = own.latest
 	}
-	if len(s.own[namespace]) == 0 {
+	if len(latest) == 0 {
 		delete(s.own, namespace)
 		installation.own.Delete(namespace)
 		return
 	}
-	installation.own.Store(namespace, &settings)
+	refused := map[string]bool{}
+	settings := installation.over(latest, func(configMap *corev1.ConfigMap, err error) (accepted *corev1.ConfigMap) {
+		refused[configMap.Name] = true
+		own := s.own[namespace][configMap.Name]
+		s.rejectOwn(own, err)
+		return own.accepted
+	})
+	for name, own := range s.own[namespace] {
+		if !refused[name] {
+			own.accepted = own.latest
+		}
+	}
+	installation.own.Store(namespace, settings)
+}
+
+// rejectOwn reports an invalid config map of a namespace, each version once.
+func (s *Store) rejectOwn(own *ownDefaults, err error) {
+	configMap := own.latest
+	if version := configMap.ResourceVersion; own.refused == version && version != "" {
+		return
+	}
+	own.refused = configMap.ResourceVersion
+	s.logger.Warnw("invalid defaults of a namespace are ignored", "configMap", configMap.Namespace+"/"+configMap.Name, "error", err)
+	s.onReject(configMap, err)
+}
+
+// over returns the settings with the config maps of a namespace over them, in the order of their names. For an invalid one it calls invalid, and
+// takes the config map that invalid returns; none if that is nil, or if the installation denies it by now.
+func (c *Config) over(configMaps map[string]*corev1.ConfigMap, invalid func(*corev1.ConfigMap, error) (instead *corev1.ConfigMap)) *Config {
+	settings := *c
+	settings.own = nil
+	for _, name := range slices.Sorted(maps.Keys(configMaps)) {
+		with, err := settings.with(configMaps[name])
+		if err != nil {
+			instead := invalid(configMaps[name], err)
+			if instead == nil {
+				continue
+			}
+			if with, err = settings.with(instead); err != nil {
+				continue
+			}
+		}
+		settings = with
+	}
+	return &settings
 }
 
 // with returns the settings with a config map of a namespace over them.
