@@ -22,7 +22,7 @@ import (
 const usage = `kubectl-spark-upload URL SHA256=PATH...
 
 kubectl spark submit --upload-to URL runs it. It uploads files by the hash of their content, unless they
-are there, and prints a line of JSON for each step.
+are stored already, and prints a line of JSON for each step.
 
 `
 
@@ -60,19 +60,19 @@ func run() int {
 		}
 		files = append(files, file)
 	}
-	if err := bucket.Upload(ctx, flags.Arg(0), files, print()); err != nil {
+	if err := bucket.Upload(ctx, flags.Arg(0), files, printer()); err != nil {
 		return exitFailed
 	}
 	return 0
 }
 
-// print returns a function that prints events.
-func print() func(upload.Event) {
-	var one sync.Mutex
+// printer returns a function that prints events, one at a time.
+func printer() func(upload.Event) {
+	var mutex sync.Mutex
 	lines := json.NewEncoder(os.Stdout)
 	return func(event upload.Event) {
-		one.Lock()
-		defer one.Unlock()
-		_ = lines.Encode(event) // who reads no more needs none
+		mutex.Lock()
+		defer mutex.Unlock()
+		_ = lines.Encode(event) // the reader has closed the pipe
 	}
 }

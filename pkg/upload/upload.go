@@ -1,11 +1,11 @@
-// Package upload is what kubectl spark and kubectl-spark-upload say to each other. The second is a program of its own because the libraries
-// of the clouds would cost each start of the first.
+// Package upload is the protocol between kubectl spark and kubectl-spark-upload: arguments, and events on the standard output. The second is a
+// program of its own, because the libraries of the clouds would slow down each start of the first.
 //
 //	kubectl-spark-upload URL SHA256=PATH...
 //
 // URL names a bucket and a folder of it, or a folder: s3://BUCKET/FOLDER, gs://BUCKET/FOLDER, azblob://CONTAINER/FOLDER or file:///FOLDER, with
-// the parameters of gocloud.dev/blob. Each file is written to the key sha256/SHA256/NAME below it, unless it is there. The program prints an
-// Event for each step, as a line of JSON on its standard output. Its exit code is 0 if each file is there, 1 if one is not, and 2 if its
+// the parameters of gocloud.dev/blob. Each file is written to the key sha256/SHA256/NAME below it, unless it is stored already. The program prints an
+// Event for each step, as a line of JSON on its standard output. Its exit code is 0 if each file is stored, 1 if one is not, and 2 if its
 // arguments are wrong. SIGINT and SIGTERM end it, and it leaves no part of a file.
 package upload
 
@@ -27,10 +27,10 @@ type File struct {
 	SHA256 string
 }
 
-// Key returns the key of the file. It depends on its content and its name, so that no file takes the place of another one.
+// Key returns the key under which the file is stored. It has the content's hash and the name, so no file overwrites another one.
 func (f File) Key() string { return "sha256/" + f.SHA256 + "/" + filepath.Base(f.Path) }
 
-// URL returns the key as the end of a URL.
+// URL returns the key, escaped for a URL.
 func (f File) URL() string { return "sha256/" + f.SHA256 + "/" + url.PathEscape(filepath.Base(f.Path)) }
 
 // Argument returns the file as an argument of the program.
@@ -51,13 +51,13 @@ type Step string
 
 // The steps. The last one of a file is Present, Uploaded or Failed.
 const (
-	// Sending comes from time to time while a file is sent.
+	// Sending is repeated while a file is being sent.
 	Sending Step = "sending"
-	// Present is the step of a file that was there already, with its size and its hash. Nothing is sent.
+	// Present: the file is stored already, with the same size and hash. Nothing is sent.
 	Present Step = "present"
-	// Uploaded is the step of a file that was sent, and is there.
+	// Uploaded: the file was sent, and is stored.
 	Uploaded Step = "uploaded"
-	// Failed is the step of a file that is not there. It may have no path, if the reason has nothing to do with a file.
+	// Failed: the file is not stored. The event has no path if the failure is not about a file.
 	Failed Step = "failed"
 )
 
@@ -65,11 +65,11 @@ const (
 type Event struct {
 	Step Step   `json:"step"`
 	Path string `json:"path,omitempty"`
-	// Sent is how many bytes were read to be sent, and Size how many the file has.
+	// Sent is the number of bytes sent so far, and Size the size of the file.
 	Sent int64 `json:"sent,omitempty"`
 	Size int64 `json:"size,omitempty"`
-	// Message says why it failed, and what to do. It holds no secret.
+	// Message is the reason of a failure, with the remedy. It holds no secret.
 	Message string `json:"message,omitempty"`
-	// Interrupted reports that it failed because the program was told to end.
+	// Interrupted reports whether the program got a signal to end.
 	Interrupted bool `json:"interrupted,omitempty"`
 }

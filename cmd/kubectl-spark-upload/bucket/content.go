@@ -13,17 +13,17 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/upload"
 )
 
-// interval is how often it is reported how much of a file was sent.
+// interval is the time between two reports of progress.
 const interval = 200 * time.Millisecond
 
 var (
-	// errInterrupted is the error of a file that is not sent to its end because the program was told to end.
+	// errInterrupted ends the upload of a file when the program gets a signal to end.
 	errInterrupted = errors.New("it was interrupted")
 	errChanged     = errors.New("it changed while it was read: run the command again once it is written")
 )
 
-// content reads a file for the library that sends it. The library must not see the end of a file that changed, or that is to be sent no more:
-// an error of the reader makes it remove the parts that it has sent, which it could not do with a context that is over.
+// content is a reader of a file for the library that sends it. If the file has changed, or the program is interrupted, it returns an error and
+// not io.EOF: the library then removes the parts that it has sent. With a cancelled context, it could not remove them.
 type content struct {
 	ctx    context.Context //nolint:containedctx // a reader takes none
 	file   *os.File

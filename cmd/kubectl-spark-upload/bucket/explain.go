@@ -16,22 +16,22 @@ import (
 	"google.golang.org/api/googleapi"
 )
 
-// maxMessage bounds what is repeated of an error.
+// maxMessage bounds the text of an error in a message.
 const maxMessage = 512
 
-// credentials are where the library of a cloud looks for a user's credentials.
+// credentials are the remedies about credentials, by the scheme of the URL. Each names where the library of that cloud looks for them.
 var credentials = map[string]string{
 	"s3":     "set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, to a user who may write there",
 	"gs":     "run gcloud auth application-default login, or set GOOGLE_APPLICATION_CREDENTIALS, as a user who may write there",
 	"azblob": "run az login, or set AZURE_STORAGE_ACCOUNT with AZURE_STORAGE_KEY or AZURE_STORAGE_SAS_TOKEN, as a user who may write there",
 }
 
-// explain returns an error in one line, with what to do.
+// explain returns the text of an error in one line, with the remedy.
 func explain(scheme string, err error) string {
-	message, status := words(err)
+	message, status := cloudError(err)
 	message = strings.Join(strings.Fields(redact.Text(text.Clip(message, maxMessage))), " ")
 	switch {
-	case scheme == "file" || isOfFile(err):
+	case scheme == "file" || isAboutFile(err):
 		return message
 	case gcerrors.Code(err) == gcerrors.NotFound:
 		return message + ": create the bucket, or name another one"
@@ -44,8 +44,8 @@ func explain(scheme string, err error) string {
 	}
 }
 
-// words returns what the library of a cloud says, without the description of the request, and the HTTP status; 0 if there was no answer.
-func words(err error) (message string, status int) {
+// cloudError returns the message of a cloud's library without its description of the request, and the HTTP status; 0 if there was no answer.
+func cloudError(err error) (message string, status int) {
 	var answer *awshttp.ResponseError
 	var ofAWS smithy.APIError
 	var ofGoogle *googleapi.Error
@@ -67,13 +67,13 @@ func words(err error) (message string, status int) {
 	}
 }
 
-// isOfFile reports whether an error is about a file of this machine.
-func isOfFile(err error) bool {
+// isAboutFile reports whether an error is about a file of this machine.
+func isAboutFile(err error) bool {
 	var path *fs.PathError
 	return errors.As(err, &path) || errors.Is(err, errInterrupted) || errors.Is(err, errChanged)
 }
 
-// noCredentials reports whether the library has found no credentials. Those of AWS and Google have no type of error for it.
+// noCredentials reports whether the library has found no credentials. The libraries of AWS and Google have no error type for this.
 func noCredentials(err error) bool {
 	message := err.Error()
 	return strings.Contains(message, "failed to refresh cached credentials") || strings.Contains(message, "could not find default credentials")

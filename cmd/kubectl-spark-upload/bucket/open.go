@@ -17,7 +17,7 @@ import (
 type place struct {
 	*blob.Bucket
 	scheme string
-	// name is the name of the bucket, and folder begins all keys in it.
+	// name is the name of the bucket. folder is the prefix of all keys in it.
 	name, folder string
 }
 
@@ -30,7 +30,7 @@ func open(ctx context.Context, address string) (*place, error) {
 	p := &place{scheme: parsed.Scheme, name: parsed.Host}
 	parameters := parsed.Query()
 	if parsed.Scheme == "file" {
-		// Next to the file, since a claim is another file system than that of temporary files.
+		// Temporary files are beside the file: a mounted claim is another file system than /tmp.
 		parameters.Set("no_tmp_dir", "true")
 		parameters.Set("metadata", "skip")
 	} else if folder := strings.Trim(parsed.Path, "/"); folder != "" {

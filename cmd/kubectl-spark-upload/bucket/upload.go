@@ -18,17 +18,17 @@ import (
 )
 
 const (
-	// atOnce is how many files are sent at the same time, and partsAtOnce how many parts of each. Parts are held in memory.
-	atOnce, partsAtOnce = 4, 2
+	// maxFiles files are sent at the same time, each in maxPartsInMemory parts at the same time.
+	maxFiles, maxPartsInMemory = 4, 2
 	// hashKey is the key of an object's metadata that holds the hash of its content.
 	hashKey = "sha256"
-	// partSize is the least size of a part, and maxParts how many a file has at most: S3 takes 10,000.
+	// partSize is the smallest size of a part. maxParts bounds the parts of a file: S3 takes 10,000.
 	partSize, maxParts = 8 << 20, 9000
-	// grace is how long a part that is on its way may take after an interrupt.
+	// grace is how long a request that has begun may take after an interrupt.
 	grace = 2 * time.Second
 )
 
-// Upload uploads files that are not there yet, and reports each step. The first error ends it.
+// Upload uploads the files that are not stored yet, and reports each step. The first error ends it.
 func Upload(ctx context.Context, address string, files []upload.File, report func(upload.Event)) error {
 	p, err := open(ctx, address)
 	if err != nil {
@@ -37,7 +37,7 @@ func Upload(ctx context.Context, address string, files []upload.File, report fun
 	}
 	defer p.Close()
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(atOnce)
+	group.SetLimit(maxFiles)
 	for _, file := range files {
 		group.Go(func() error {
 			event, err := p.upload(ctx, file, report)
@@ -53,34 +53,34 @@ func Upload(ctx context.Context, address string, files []upload.File, report fun
 	return group.Wait()
 }
 
-// upload uploads a file unless it is there. It returns the last event of the file.
+// upload uploads a file unless it is stored already. It returns the last event of the file.
 func (p *place) upload(ctx context.Context, file upload.File, report func(upload.Event)) (upload.Event, error) {
-	read, err := newContent(ctx, file, report)
+	reader, err := newContent(ctx, file, report)
 	if err != nil {
 		return upload.Event{}, err
 	}
-	defer read.file.Close()
-	there, err := p.has(ctx, file, read.size)
+	defer reader.file.Close()
+	stored, err := p.has(ctx, file, reader.size)
 	switch {
 	case err != nil:
 		return upload.Event{}, err
-	case there:
-		return upload.Event{Step: upload.Present, Size: read.size}, nil
+	case stored:
+		return upload.Event{Step: upload.Present, Size: reader.size}, nil
 	}
-	if err := p.send(ctx, file.Key(), read); err != nil {
+	if err := p.send(ctx, file.Key(), reader); err != nil {
 		return upload.Event{}, err
 	}
-	return upload.Event{Step: upload.Uploaded, Sent: read.sent, Size: read.size}, nil
+	return upload.Event{Step: upload.Uploaded, Sent: reader.sent, Size: reader.size}, nil
 }
 
-// has reports whether an object has the content of a file. One whose metadata does not tell is read.
+// has reports whether the object of a file exists with the same content. If its metadata has no hash, the object is read.
 func (p *place) has(ctx context.Context, file upload.File, size int64) (bool, error) {
 	attributes, err := p.Attributes(ctx, file.Key())
 	switch {
 	case gcerrors.Code(err) == gcerrors.NotFound:
 		return false, nil // a bucket that does not exist is refused when the file is sent
 	case gcerrors.Code(err) == gcerrors.PermissionDenied:
-		return false, nil // so S3 answers those who may not list the bucket, if the object is not there; they may write it
+		return false, nil // S3 answers so if the object does not exist and the user may not list the bucket; the user may still write it
 	case err != nil:
 		return false, err
 	case attributes.Size != size:
@@ -100,15 +100,15 @@ func (p *place) has(ctx context.Context, file upload.File, size int64) (bool, er
 	return hex.EncodeToString(sum.Sum(nil)) == file.SHA256, nil
 }
 
-// send writes an object. An interrupt reaches the library by an error of the reader: it then removes what it has sent. A part that hangs is
-// cancelled.
-func (p *place) send(ctx context.Context, key string, read *content) error {
-	sending, end := context.WithCancel(context.WithoutCancel(ctx))
-	defer end()
-	defer context.AfterFunc(ctx, func() { time.AfterFunc(grace, end) })()
-	err := p.Upload(sending, key, read, &blob.WriterOptions{
-		ContentType: "application/octet-stream", Metadata: map[string]string{hashKey: read.want.SHA256},
-		BufferSize: int(max(partSize, read.size/maxParts)), MaxConcurrency: partsAtOnce,
+// send writes an object. After an interrupt, the reader returns an error, so that the library removes the parts that it has sent. A request that
+// then takes longer than grace is cancelled.
+func (p *place) send(ctx context.Context, key string, reader *content) error {
+	sending, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(grace, cancel) })()
+	err := p.Upload(sending, key, reader, &blob.WriterOptions{
+		ContentType: "application/octet-stream", Metadata: map[string]string{hashKey: reader.want.SHA256},
+		BufferSize: int(max(partSize, reader.size/maxParts)), MaxConcurrency: maxPartsInMemory,
 	})
 	if err != nil && sending.Err() != nil {
 		p.abort(key, err)
@@ -116,15 +116,15 @@ func (p *place) send(ctx context.Context, key string, read *content) error {
 	return err
 }
 
-// abort removes the parts of an object of S3. The library does so itself unless its context is over. Other places remove or hide them.
+// abort removes the parts of an object of S3. The library does so itself, unless its context was cancelled. Other services remove or hide them.
 func (p *place) abort(key string, failure error) {
 	var failed interface{ UploadID() string }
 	var client *s3.Client
 	if !errors.As(failure, &failed) || !p.As(&client) {
 		return
 	}
-	ctx, end := context.WithTimeout(context.Background(), grace)
-	defer end()
+	ctx, cancel := context.WithTimeout(context.Background(), grace)
+	defer cancel()
 	id := failed.UploadID()
 	key = p.folder + key
 	_, _ = client.AbortMultipartUpload(ctx, &s3.AbortMultipartUploadInput{Bucket: &p.name, Key: &key, UploadId: &id}) // the failure is reported

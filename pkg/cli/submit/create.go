@@ -102,7 +102,7 @@ func (s *submitter) planUpload(ctx context.Context, submission *sparksubmit.Subm
 	}
 	flags := s.upload
 	if !flags.Given() {
-		flags = upload.OfSpark(submission.Properties)
+		flags = upload.FlagsOfSpark(submission.Properties)
 	}
 	if !flags.Given() {
 		return nil, nil

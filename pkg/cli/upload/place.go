@@ -11,11 +11,11 @@ import (
 
 // place is where files are sent, and where Spark reads them.
 type place struct {
-	// to is the URL of gocloud.dev/blob.
+	// to is the URL to which files are sent, as gocloud.dev/blob reads it.
 	to string
-	// as is the URL of Spark, without a slash at its end.
+	// as is the URL by which Spark reads the files, without a slash at its end.
 	as string
-	// shown is to without its parameters.
+	// shown is the URL to without parameters, for messages.
 	shown string
 }
 
@@ -60,7 +60,7 @@ func checkPlace(to *url.URL) error {
 	case "pvc":
 		return cli.Usage("--upload-to %q is a claim, which only Pods reach: mount it on this machine and write file:///FOLDER --upload-as local:///PATH, or upload to a bucket", to)
 	default:
-		return cli.Usage("--upload-to %q is no place that is known: write s3://BUCKET/FOLDER, gs://BUCKET/FOLDER, azblob://CONTAINER/FOLDER or file:///FOLDER", to)
+		return cli.Usage("--upload-to %q is no URL to which files can be uploaded: write s3://BUCKET/FOLDER, gs://BUCKET/FOLDER, azblob://CONTAINER/FOLDER or file:///FOLDER", to)
 	}
 	return nil
 }

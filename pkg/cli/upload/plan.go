@@ -16,12 +16,12 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/upload"
 )
 
-// Plan is which files are sent, and the URLs by which Spark reads them.
+// Plan holds the files to send, and the URLs by which Spark reads them.
 type Plan struct {
 	place place
 	files []upload.File
 	size  map[string]int64
-	// URLs are by the paths that the user wrote, which may be patterns.
+	// URLs are the URLs of files by the path that the user wrote. A path may be a pattern, with several URLs.
 	URLs map[string][]string
 	sent bool
 }
@@ -29,7 +29,7 @@ type Plan struct {
 // Empty reports whether there is nothing to send.
 func (p *Plan) Empty() bool { return p == nil || len(p.files) == 0 }
 
-// Plan reads files, to know them by their content. It sends nothing.
+// Plan reads files to compute their hashes. It sends nothing.
 func (f *Flags) Plan(ctx context.Context, files []sparksubmit.LocalFile) (*Plan, error) {
 	place, err := placeOf(f.to, f.as, os.Getenv)
 	if err != nil {
@@ -61,7 +61,7 @@ func (f *Flags) Plan(ctx context.Context, files []sparksubmit.LocalFile) (*Plan,
 	return p, nil
 }
 
-// reason is an error without the path, which the finding names.
+// reason returns an error without the path: the finding names it.
 func reason(err error) string {
 	var path *fs.PathError
 	if errors.As(err, &path) {
@@ -70,7 +70,7 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// pathsOf returns the paths of a file, of which there may be several if it is a pattern.
+// pathsOf returns the path of a file, or the paths that match its pattern.
 func pathsOf(file sparksubmit.LocalFile) ([]string, error) {
 	info, err := os.Stat(file.Path)
 	switch {
@@ -122,7 +122,7 @@ func hashOf(ctx context.Context, path string) (hash string, size int64, err erro
 	return hex.EncodeToString(sum.Sum(nil)), size, err
 }
 
-// interruptible ends to read when the user interrupts the command.
+// interruptible is a reader that fails when the user interrupts the command.
 type interruptible struct {
 	ctx  context.Context //nolint:containedctx // a reader takes none
 	file io.Reader

@@ -10,7 +10,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/upload"
 )
 
-// progress prints what the program does: a line for each file that is there, and on a terminal how far it is.
+// progress prints what the program does: a line for each file that is stored, and a bar on a terminal.
 type progress struct {
 	*cli.Options
 	plan     *Plan
@@ -19,7 +19,7 @@ type progress struct {
 	sent     map[string]int64 // by path
 	done     sets.Set[string]
 	terminal bool
-	// failure is the message about the first file that is not there.
+	// failure is the message about the first file that could not be stored.
 	failure string
 }
 
@@ -55,7 +55,7 @@ func (p *progress) show(event upload.Event) {
 	p.bar()
 }
 
-// complete reports that a file is there.
+// complete prints a line about a file that is stored.
 func (p *progress) complete(path, line string) {
 	p.sent[path] = p.plan.size[path]
 	p.done.Insert(path)
@@ -63,7 +63,7 @@ func (p *progress) complete(path, line string) {
 	fmt.Fprintln(p.ErrOut, line)
 }
 
-// bar prints how far it is, in one line that is printed over the last one.
+// bar prints the progress in one line, over the line that it printed before.
 func (p *progress) bar() {
 	if !p.terminal || len(p.done) == len(p.plan.files) {
 		return

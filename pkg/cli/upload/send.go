@@ -20,11 +20,11 @@ import (
 )
 
 const (
-	// grace is how long the program may take to end after an interrupt: it removes what it has begun.
+	// grace is how long the program may take to end after an interrupt: it removes the parts that it has sent.
 	grace = 15 * time.Second
 	// maxLine bounds a line that the program prints.
 	maxLine = 1 << 20
-	// maxLog bounds what is repeated of its log.
+	// maxLog bounds the part of its log that a message has.
 	maxLog = 512
 )
 
@@ -35,7 +35,7 @@ func (p *Plan) Announce(o *cli.Options) {
 	}
 }
 
-// Send uploads what is not there yet. It prints what it does to the stream for errors. Once it has sent all, it does nothing.
+// Send uploads the files that are not stored yet, and prints its progress to the stream for errors. After a success, another call does nothing.
 func (p *Plan) Send(ctx context.Context, o *cli.Options) error {
 	if p.sent {
 		return nil
@@ -51,7 +51,7 @@ func (p *Plan) Send(ctx context.Context, o *cli.Options) error {
 	command := exec.CommandContext(ctx, path, args...) //nolint:gosec // the program of this name beside this one, or in PATH
 	command.Cancel = func() error { return interrupt(command.Process) }
 	command.WaitDelay = grace
-	log := &beginning{}
+	log := &clippedLog{}
 	command.Stderr = log
 	output, err := command.StdoutPipe()
 	if err == nil {
@@ -71,7 +71,7 @@ func (p *Plan) Send(ctx context.Context, o *cli.Options) error {
 	case shown.failure != "":
 		return fmt.Errorf("%s: %s", p.place.shown, shown.failure)
 	case ended != nil || read != nil:
-		return fmt.Errorf("%s has failed (%w): %s", path, cmp.Or(read, ended), cmp.Or(log.String(), "it says no more"))
+		return fmt.Errorf("%s has failed (%w): %s", path, cmp.Or(read, ended), cmp.Or(log.String(), "it has printed no reason"))
 	case len(shown.done) < len(p.files):
 		return fmt.Errorf("%s has uploaded %d of %d files: install that of the same version as kubectl-spark (%s)", path, len(shown.done), len(p.files), install)
 	}
@@ -122,12 +122,12 @@ func (p *Plan) follow(output io.Reader, shown *progress) error {
 	return lines.Err()
 }
 
-// beginning holds the beginning of a log.
-type beginning struct{ strings.Builder }
+// clippedLog holds the beginning of a log.
+type clippedLog struct{ strings.Builder }
 
-func (b *beginning) Write(log []byte) (int, error) {
+func (b *clippedLog) Write(log []byte) (int, error) {
 	b.WriteString(string(log[:min(len(log), max(0, maxLog-b.Len()))]))
 	return len(log), nil
 }
 
-func (b *beginning) String() string { return strings.TrimSpace(b.Builder.String()) }
+func (b *clippedLog) String() string { return strings.TrimSpace(b.Builder.String()) }

@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// PathKey is the property that says where spark-submit uploads files.
+// PathKey is the property with the folder to which spark-submit uploads files.
 const PathKey = "spark.kubernetes.file.upload.path"
 
-// OfSpark returns the flags that stand for the property with which spark-submit uploads, so that its command lines need no other. They are empty
-// if there is none, or if it leads to a file system that only Hadoop reaches.
-func OfSpark(properties map[string]string) Flags {
+// FlagsOfSpark returns the flags with the same effect as spark-submit's own property, PathKey. They are empty if the property is not set, or if it
+// names a file system that only Hadoop can reach.
+func FlagsOfSpark(properties map[string]string) Flags {
 	as, err := url.Parse(properties[PathKey])
 	if err != nil || as.Host == "" {
 		return Flags{}

@@ -19,7 +19,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/upload"
 )
 
-// behaviour names the variable that says what the program of a test does.
+// behaviour is the variable that selects what the program of a test does.
 const behaviour = "TEST_UPLOAD"
 
 // TestMain is the program that uploads, if it is started under its name.
@@ -119,7 +119,7 @@ func TestErrorsOfTheProgram(t *testing.T) {
 	for how, want := range map[string]string{
 		"refused":   "s3://bucket/folder/: a.jar cannot be uploaded: AccessDenied",
 		"broken":    "has failed (exit status 2): panic: broken",
-		"other":     `has failed (it printed "hello"): it says no more`,
+		"other":     `has failed (it printed "hello"): it has printed no reason`,
 		"forgetful": "has uploaded 1 of 2 files: install that of the same version as kubectl-spark",
 	} {
 		installed(t, how)
@@ -181,8 +181,8 @@ func TestPlaces(t *testing.T) {
 		{"file:///data", "", none, `--upload-to "file:///data" is a folder of this machine: write by --upload-as where Spark finds it, such as local:///data`},
 		{"file://data", "local:///data", none, `--upload-to "file://data" is no folder: write file:///FOLDER`},
 		{"s3:///b", "", none, `--upload-to "s3:///b" names no bucket: write s3://BUCKET/FOLDER`},
-		{"s3a://b", "", none, `--upload-to "s3a://b" is no place that is known: write s3://BUCKET/FOLDER, `},
-		{"/data", "", none, `--upload-to "/data" is no place that is known: `},
+		{"s3a://b", "", none, `--upload-to "s3a://b" is no URL to which files can be uploaded: write s3://BUCKET/FOLDER, `},
+		{"/data", "", none, `--upload-to "/data" is no URL to which files can be uploaded: `},
 		{"pvc://data/jars", "", none, `--upload-to "pvc://data/jars" is a claim, which only Pods reach: mount it on this machine and write file:///FOLDER --upload-as local:///PATH`},
 		{"s3://AKIA:hunter2@b", "", none, "--upload-to holds credentials: leave them out"},
 		{"s3://b\x7f", "", none, "--upload-to is no URL: "},
@@ -206,7 +206,7 @@ func TestThePropertyOfSparkSubmitNamesAPlace(t *testing.T) {
 		properties := map[string]string{
 			PathKey: path, "spark.hadoop.fs.s3a.endpoint": "h:1", "spark.hadoop.fs.s3a.path.style.access": "true", "spark.hadoop.fs.s3a.endpoint.region": "eu",
 		}
-		got := OfSpark(properties)
+		got := FlagsOfSpark(properties)
 		if got != want {
 			t.Errorf("%s: %+v, want %+v", path, got, want)
 		}
