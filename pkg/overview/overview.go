@@ -4,11 +4,9 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -17,7 +15,6 @@ import (
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/applications"
 	"github.com/firesteel-dev/firesteel/pkg/check"
-	"github.com/firesteel-dev/firesteel/pkg/cluster/resources"
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
@@ -26,7 +23,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/schedule/variant"
 )
 
-// Kind is what sort of object it is, whatever its API.
+// Kind is the kind of an object, the same for all APIs.
 type Kind string
 
 // The kinds.
@@ -36,14 +33,14 @@ const (
 	Schedule    Kind = "schedule"
 )
 
-// Phase is where an object is in its life, for programs that wait and for colours.
+// Phase sums up the states of all APIs, for programs that wait and for colours.
 type Phase string
 
 // The phases.
 const (
 	// Waiting is before the driver runs, and between attempts.
 	Waiting Phase = "waiting"
-	// Running is from the start of the driver on. A schedule that starts runs is running, too.
+	// Running begins with the start of the driver. A schedule that starts runs is running, too.
 	Running Phase = "running"
 	// Succeeded and Failed are the end.
 	Succeeded Phase = "succeeded"
@@ -53,27 +50,27 @@ const (
 // Object is an object of any kind.
 type Object struct {
 	Kind Kind
-	// Source is the object as it was read, and Typed the same decoded.
+	// Source is the object as it was read. Typed is the same object, decoded.
 	Source *unstructured.Unstructured
 	Typed  check.Object
-	// State is as the status shows it; empty if it shows none. Since is when it began; zero if that is not known.
+	// State is the state in the status; empty if it has none. Since is when the state began; zero if that is not known.
 	State string
 	Since time.Time
 	Phase Phase
-	// Reason and Message are those of the condition that sums the object up; empty without conditions.
+	// Reason and Message are those of the condition Succeeded, Ready or Scheduled; empty if the object does not have it.
 	Reason, Message string
 	// Attempt is the number of the attempt, from 0 as in the record; negative if there is none.
 	Attempt int64
-	// Record is status.firesteel, or what was read from the status of another operator. Inherited reports whether it is that. It is nil for
-	// schedules and for what no operator has begun with.
+	// Record is status.firesteel. If another operator runs the object, it is made of that operator's status, and Inherited is true. It is nil for
+	// schedules, and for an object without a status.
 	Record    *firesteelv1alpha1.Record
 	Inherited bool
 	// DriverPod is the name of the driver Pod as far as the status names it.
 	DriverPod string
-	// Executors are how many executors the status shows as running, and Known reports whether it shows any number. Of a cluster they are the
-	// workers.
-	Executors int
-	Known     bool
+	// Executors is the number of running executors in the status, or of a cluster's registered workers. ExecutorsKnown reports whether the status
+	// has such a number.
+	Executors      int
+	ExecutorsKnown bool
 	// Conditions are those of the status.
 	Conditions []metav1.Condition
 
@@ -81,7 +78,7 @@ type Object struct {
 	dialect dialect.Dialect
 }
 
-// Read reads an object. An object whose spec cannot be decoded is no error: its conditions say so.
+// Read reads an object. A spec that cannot be decoded is no error: the conditions of the object report it.
 func Read(source *unstructured.Unstructured) (*Object, error) {
 	encoded, err := source.MarshalJSON()
 	if err != nil {
@@ -112,12 +109,12 @@ func (o *Object) Namespace() string { return o.Source.GetNamespace() }
 // StateName returns the state for people: New if the status shows none.
 func (o *Object) StateName() string { return cmp.Or(o.State, "New") }
 
-// Ended reports whether it is an application that has ended.
+// Ended reports whether it is an application whose attempt has ended. Another attempt may follow: see Over.
 func (o *Object) Ended() bool {
 	return o.Kind == Application && (o.Phase == Succeeded || o.Phase == Failed)
 }
 
-// Over reports whether it is an application for which no attempt follows. The state of an attempt that ended may be followed by another.
+// Over reports whether it is an application that has ended, and no attempt follows.
 func (o *Object) Over() bool {
 	end := outbox.LastEnd(o.Record)
 	return o.Ended() && (lifecycle.CurrentState(o.Record).Terminated() || end != nil && !end.End.RestartAllowed)
@@ -152,7 +149,7 @@ func (o *Object) readApplication(app dialect.Application) {
 	o.Message = cmp.Or(o.Message, o.shown("applicationState", "errorMessage"), o.shown("currentState", "message"))
 	executors, _, _ := unstructured.NestedFieldNoCopy(o.Source.Object, "status", "executorState") // the decoder reports what cannot be read
 	if states, ok := executors.(map[string]any); ok && len(states) > 0 {
-		o.Known = true
+		o.ExecutorsKnown = true
 		for _, state := range states {
 			if state == "RUNNING" {
 				o.Executors++
@@ -195,7 +192,7 @@ func (o *Object) readCluster(c *sparkv1.SparkCluster) {
 		o.Since = outbox.Current(o.Record).Time.Time
 	}
 	if c.Status.Workers != nil {
-		o.Executors, o.Known = int(c.Status.Workers.Registered), true
+		o.Executors, o.ExecutorsKnown = int(c.Status.Workers.Registered), true
 	}
 	switch {
 	case o.State == "RunningHealthy":
@@ -205,7 +202,7 @@ func (o *Object) readCluster(c *sparkv1.SparkCluster) {
 	case lifecycle.State(o.State).Terminated():
 		o.Phase = phaseOf(o.Record)
 	}
-	o.sumUp("Ready")
+	o.setReason("Ready")
 }
 
 func (o *Object) readSchedule(s firesteelv1alpha1.ScheduleStatus) {
@@ -216,11 +213,11 @@ func (o *Object) readSchedule(s firesteelv1alpha1.ScheduleStatus) {
 	case firesteelv1alpha1.ScheduleStateFailedValidation:
 		o.Phase = Failed
 	}
-	o.sumUp("Scheduled")
+	o.setReason("Scheduled")
 }
 
-// sumUp takes reason and message from a condition, if the object has it.
-func (o *Object) sumUp(kind string) {
+// setReason takes reason and message from a condition, if the object has it.
+func (o *Object) setReason(kind string) {
 	if c := meta.FindStatusCondition(o.Conditions, kind); c != nil {
 		o.Reason, o.Message = c.Reason, c.Message
 	}
@@ -253,39 +250,4 @@ func (o *Object) StatusWriter() string {
 		}
 	}
 	return last.Manager
-}
-
-// PodSelector returns the labels of the Pods of the object: a driver and its executors, or a master and its workers. It is empty for
-// schedules.
-func (o *Object) PodSelector() string {
-	switch {
-	case o.Kind == Cluster:
-		return resources.LabelCluster + "=" + o.Name()
-	case o.api == nil:
-		return ""
-	case o.api.UserDriverLabel != "":
-		if app := o.Typed.(dialect.Application); o.dialect.UserDriver(app) != nil {
-			return o.api.UserDriverLabel + "=" + o.api.UserDriverID(app)
-		}
-	}
-	driver := o.dialect.DriverLabels(o.Typed.(dialect.Application))
-	ofApplication := slices.DeleteFunc(strings.Split(driver, ","), func(label string) bool { return !strings.HasPrefix(label, o.api.LabelApplication+"=") })
-	return strings.Join(ofApplication, ",")
-}
-
-// LabelApplication returns the label of the Pods of the object's API that names their application; empty if there is none.
-func (o *Object) LabelApplication() string {
-	if o.api == nil {
-		return ""
-	}
-	return o.api.LabelApplication
-}
-
-// MainContainer returns the name of the container that runs a driver.
-func (o *Object) MainContainer(driver *corev1.Pod) string {
-	wanted := ""
-	if o.Kind == Application {
-		wanted = o.dialect.Policy(o.Typed.(dialect.Application)).MainContainer
-	}
-	return lifecycle.DriverContainer(&driver.Status, wanted)
 }

@@ -31,7 +31,7 @@ func (v *verbs) clusterCommand() *cobra.Command {
 
 func clusterCells(o *overview.Object, _ time.Time) []string {
 	workers, wanted := "", ""
-	if o.Known {
+	if o.ExecutorsKnown {
 		workers = strconv.Itoa(o.Executors)
 	}
 	if c, ok := o.Typed.(*sparkv1.SparkCluster); ok && c.Undecodable == "" {

@@ -131,7 +131,7 @@ func (s *screen) pods(pods overview.Pods) {
 		noun = "Pods"
 	}
 	if len(pods.Executors) == 0 {
-		if s.object.Known {
+		if s.object.ExecutorsKnown {
 			s.field(noun, strconv.Itoa(s.object.Executors)+" by the status")
 		}
 		return

@@ -283,7 +283,7 @@ func (t *table) cells(r *row) []string {
 	if r.Attempt >= 0 {
 		cells[3] = strconv.FormatInt(r.Attempt, 10)
 	}
-	if r.Known {
+	if r.ExecutorsKnown {
 		cells[4] = strconv.Itoa(r.Executors)
 	}
 	if t.allNamespaces {
@@ -313,7 +313,7 @@ func ColorOf(phase overview.Phase) cli.Color {
 func (t *table) countExecutors(ctx context.Context, rows []*row) {
 	running := map[string]map[string]*row{} // by label, then by namespace and name
 	for _, r := range rows {
-		if label := r.LabelApplication(); label != "" && r.Phase == overview.Running && !r.Known {
+		if label := r.LabelApplication(); label != "" && r.Phase == overview.Running && !r.ExecutorsKnown {
 			if running[label] == nil {
 				running[label] = map[string]*row{}
 			}
@@ -335,7 +335,7 @@ func (t *table) countExecutors(ctx context.Context, rows []*row) {
 			continue
 		}
 		for _, r := range of {
-			r.Known, r.Executors = true, 0
+			r.ExecutorsKnown, r.Executors = true, 0
 		}
 		for i := range pods.Items {
 			pod := &pods.Items[i]
