@@ -12,9 +12,9 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/outbox"
 )
 
-// Facts are what explains an application beyond its record.
+// Facts are what else is needed to explain an application, beside its record.
 type Facts struct {
-	// Now is when it is explained.
+	// Now is the present time.
 	Now time.Time
 	// Policy is the application's.
 	Policy lifecycle.Policy
@@ -28,11 +28,11 @@ type Facts struct {
 
 // Wording holds the texts in which each API has its own terms. None is empty.
 type Wording struct {
-	// ReadLog says how to learn why a driver failed that left nothing but its log.
+	// ReadLog is the remedy for a driver that failed and left only its log.
 	ReadLog string
-	// NeverForced says what to do about a driver Pod that does not go, if the policy does not delete it by force.
+	// NeverForced is the remedy for a driver Pod that stays terminating, if the policy does not delete it by force.
 	NeverForced string
-	// Retained says why a driver Pod is kept after its end, following its name.
+	// Retained explains why a driver Pod is kept after its end. It follows the name of the Pod.
 	Retained string
 }
 
@@ -42,7 +42,7 @@ var waitsFor = map[lifecycle.Held]string{
 	lifecycle.HeldEventsUndelivered: "The restart waits until the sink takes the events that it has not taken.",
 }
 
-// Application explains where an application is: what its attempt came to, what it waits for, or what keeps it.
+// Application explains the state of an application: how its attempt ended, what it waits for, or what keeps its Pods from starting.
 func Application(record *v1alpha1.Record, facts Facts, words Wording) Explanation {
 	current := outbox.Current(record)
 	explanation := Explanation{Status: metav1.ConditionUnknown, Reason: current.State, Summary: current.Message}
@@ -78,7 +78,7 @@ func Application(record *v1alpha1.Record, facts Facts, words Wording) Explanatio
 	return explanation
 }
 
-// nextStart returns when the next attempt starts. An instant that is past is not named: something else holds the attempt.
+// nextStart returns when the next attempt starts. It does not name a time in the past: then something else holds the attempt.
 func nextStart(record *v1alpha1.Record, facts Facts) (summary string, at time.Time) {
 	if verdict := record.Verdict; verdict != nil && verdict.NotBefore != nil && facts.Now.Before(verdict.NotBefore.Time) {
 		at = verdict.NotBefore.Time
@@ -101,7 +101,7 @@ func attemptEnd(ended *v1alpha1.Transition, words Wording) Explanation {
 	return explanation
 }
 
-// containerError is Kubernetes' reason for any container that exits with another code than 0: the state says more.
+// containerError is Kubernetes' reason for each container that exits with another code than 0. The state is more precise.
 const containerError = "Error"
 
 // isRestart reports whether an application that has ended runs again, since its spec was edited.

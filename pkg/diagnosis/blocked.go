@@ -54,8 +54,8 @@ func Undecodable(noun, cause string) Explanation {
 	}
 }
 
-// AnotherOperatorActive explains why Firesteel leaves an application alone whose status another operator writes. quiet is for how
-// long no other writer may have written it; until is when that is so, if none writes again.
+// AnotherOperatorActive explains why Firesteel does not touch an application whose status another operator writes. Firesteel waits until no other
+// writer has written it for the time quiet. until is the end of that time, if no other writer writes again.
 func AnotherOperatorActive(quiet time.Duration, until time.Time) Explanation {
 	return Explanation{
 		Status: metav1.ConditionUnknown, Reason: "AnotherOperatorActive",

@@ -23,7 +23,7 @@ const (
 	ReasonRollingOut = "RollingOut"
 )
 
-// MasterNotAsked explains that it is not known which workers a cluster has.
+// MasterNotAsked explains why it is not known which workers a cluster has.
 func MasterNotAsked() Explanation {
 	return conditionFalse(ReasonMasterNotAsked, "The master has not been asked yet which workers are registered with it.")
 }
@@ -48,7 +48,7 @@ func MasterPageClosed(problem string) string {
 	return fmt.Sprintf("The master's page does not show which workers are registered: %s. Workers whose Pods are ready are counted instead.", problem)
 }
 
-// TooFewWorkers explains why a cluster is not ready. It does not say how many there are: each change would be a write.
+// TooFewWorkers explains why a cluster is not ready. It does not have the present number of workers: each change of it would be a write.
 func TooFewWorkers(needed int32) Explanation {
 	return conditionFalse(ReasonTooFewWorkers, fmt.Sprintf("Too few workers are registered with the master; needed are %d.", needed))
 }
@@ -118,12 +118,12 @@ func ClusterNeverReady(state string) Explanation {
 	return conditionFalse(state, "The cluster has not been ready yet.")
 }
 
-// EditRefused explains why a cluster is not up to date: its edited spec is refused.
+// EditRefused explains why a cluster is not up to date: its edited spec was refused.
 func EditRefused(refused *lifecycle.Cause) Explanation {
 	return conditionFalse(refused.Reason, "The edit of the spec was refused; the cluster runs on unchanged. "+refused.Message)
 }
 
-// Hindered explains a condition that is False because of an obstacle.
+// Hindered explains a condition that is False because Pods cannot start.
 func Hindered(obstacle *lifecycle.Cause) Explanation {
 	return conditionFalse(obstacle.Reason, obstacle.Message)
 }

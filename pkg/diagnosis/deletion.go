@@ -9,7 +9,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/outbox"
 )
 
-// DriverDeletedByForce explains that a driver Pod was removed without the word of its node.
+// DriverDeletedByForce explains that a driver Pod was deleted by force: its node has not confirmed that it ended.
 func DriverDeletedByForce(pod string) Explanation {
 	return Explanation{
 		Status: metav1.ConditionUnknown, Reason: "DriverDeletedByForce",

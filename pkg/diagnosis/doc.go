@@ -1,5 +1,5 @@
-// Package diagnosis explains why an object is where it is, and what to do about it. The texts of conditions and of the Kubernetes
-// Events about objects come from here, so that whatever else explains the same says it in the same words.
+// Package diagnosis explains why an object is in its state, and what to do about it. The texts of conditions and of Kubernetes Events about
+// objects are made here. So the command line and other tools explain the same thing in the same words.
 //
 //	record, policy, facts -> Explanation -> condition, Event, Cause of a wait
 //
@@ -13,9 +13,10 @@
 //	cluster.go, schedule.go                 conditions of clusters and schedules
 //	warnings.go                             refusals and warnings of all kinds
 //
-// What a transition holds is worded by the state machine that makes the transition: pkg/lifecycle and pkg/cluster.
-// A record is sent as an event more than once, with the same bytes, maybe by another version of Firesteel. So its text is made once,
-// with the facts of that moment, and stored. This package repeats such a text and adds what it knows besides. What keeps a Pod from
-// starting is such a text, too: driver_waiting.go of pkg/lifecycle has it. The refusal of a create is worded where it is caught, in ensure.go of
-// the reconciler, from the API server's own text.
+// Three texts are made elsewhere, and this package repeats them:
+//
+//   - The message of a transition: the state machine that makes the transition has it (pkg/lifecycle, pkg/cluster). A transition may be sent
+//     again, with the same bytes, by another version of Firesteel. So its message is made once and stored.
+//   - What keeps a Pod from starting: driver_waiting.go of pkg/lifecycle.
+//   - The refusal of a create: ensure.go of the reconciler makes it from the API server's text.
 package diagnosis

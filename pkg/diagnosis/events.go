@@ -9,15 +9,15 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 )
 
-// Delivery is the state of the sink, beside what a record says of it.
+// Delivery is what is known of the sink beside the cursor in the record.
 type Delivery struct {
-	// Undelivered is why the sink takes no events, once that is worth reporting; empty if it takes them, or was not tried.
+	// Undelivered is why the sink takes no events, after that has lasted for a while; empty if it takes them, or was not tried.
 	Undelivered string
 	// Delivering reports whether the sink took events since the record was last written.
 	Delivering bool
 }
 
-// ReasonSinkUnavailable is the reason if the sink takes no events.
+// ReasonSinkUnavailable is the reason of EventsDelivered if the sink takes no events.
 const ReasonSinkUnavailable = "SinkUnavailable"
 
 // EventsDelivered explains how far the sink has taken the events of a record.

@@ -10,21 +10,21 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 )
 
-// Explanation says why something is as it is.
+// Explanation is why something is as it is, with the remedy.
 type Explanation struct {
 	// Status is that of the condition that the explanation is for.
 	Status metav1.ConditionStatus
 	// Reason is that of the condition, in CamelCase.
 	Reason string
-	// Summary says what is so, and Remedy what to do about it. Remedy is empty if there is nothing to do.
+	// Summary is a sentence about the facts. Remedy is what to do; empty if there is nothing to do.
 	Summary, Remedy string
-	// Until is when it goes on by itself; zero if that is not known.
+	// Until is when the object goes on by itself; zero if that is not known.
 	Until time.Time
-	// See names what to look at: a Pod with its node, or a handler. It is empty if nothing else says more.
+	// See names the object to look at next: a Pod with its node, or a handler. It is empty if there is none.
 	See string
 }
 
-// Message prints summary and remedy.
+// Message returns summary and remedy as one text.
 func (e Explanation) Message() string {
 	switch {
 	case e.Remedy == "" || e.Summary == "":
@@ -36,7 +36,7 @@ func (e Explanation) Message() string {
 	}
 }
 
-// Cause returns the explanation as the cause of a wait, of a class of ends.
+// Cause returns the explanation as the cause of a wait or an end. class is the class of the end.
 func (e Explanation) Cause(class string) *lifecycle.Cause {
 	return &lifecycle.Cause{Class: class, Reason: e.Reason, Message: e.Message()}
 }
@@ -54,10 +54,10 @@ func conditionFalse(reason, summary string) Explanation {
 	return Explanation{Status: metav1.ConditionFalse, Reason: reason, Summary: summary}
 }
 
-// The API server refuses a whole status, for good, if the reason of a condition is anything else.
+// The API server refuses the whole status if the reason of a condition does not match.
 var reasonPattern = regexp.MustCompile(`^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$`)
 
-// Reason returns a reason of a webhook's or a scheduler's, if a condition may have it.
+// Reason returns a reason that a webhook or a scheduler gave if a condition may have it, and otherwise the fallback.
 func Reason(given, fallback string) string {
 	if reasonPattern.MatchString(given) {
 		return given

@@ -29,8 +29,8 @@ func ClusterNameNotFree(object string) Explanation {
 	}
 }
 
-// EarlierDriverTerminating explains why a launch waits for the driver Pod of an earlier launch. How finalizers are removed, the name
-// of the driver says already.
+// EarlierDriverTerminating explains why a launch waits for the driver Pod of an earlier launch. The description of the driver already says how to
+// remove its finalizers.
 func EarlierDriverTerminating(driver *lifecycle.Driver) Explanation {
 	explanation := Explanation{
 		Status: metav1.ConditionUnknown, Reason: "DriverPodTerminating",

@@ -10,13 +10,13 @@ import (
 // movingIn is the page for those who move from another operator.
 const movingIn = "docs/operators/moving-in.md"
 
-// OfKubeflow ends the names of all webhooks of the Kubeflow operator.
-const OfKubeflow = ".sparkoperator.k8s.io"
+// SuffixKubeflow ends the names of all webhooks of the Kubeflow operator.
+const SuffixKubeflow = ".sparkoperator.k8s.io"
 
 const reasonAnotherOperator = "AnotherOperatorFound"
 
-// OtherOperatorRuns explains that another Spark operator runs in the cluster. evidence is what shows it, with a verb. deployment is its
-// Deployment in namespace.
+// OtherOperatorRuns explains that another Spark operator runs in the cluster. evidence is a sentence about what shows it. deployment is its
+// Deployment, in namespace.
 func OtherOperatorRuns(operator, evidence, namespace, deployment string) Explanation {
 	return Explanation{
 		Status: metav1.ConditionTrue, Reason: reasonAnotherOperator,
@@ -45,7 +45,7 @@ func WebhookFailed(webhook string) Explanation {
 		Summary: fmt.Sprintf("The API server cannot call the webhook %s, and refuses what the application needs until it can.", webhook),
 		Remedy:  "Start what serves the webhook, or delete its configuration.",
 	}
-	if strings.HasSuffix(webhook, OfKubeflow) {
+	if strings.HasSuffix(webhook, SuffixKubeflow) {
 		explanation.Remedy = fmt.Sprintf("It is the Kubeflow operator's. If that operator is gone from this namespace, exclude the namespace in its chart "+
 			"(spark.jobNamespaces), or delete its MutatingWebhookConfiguration and ValidatingWebhookConfiguration. See %s.", movingIn)
 	}

@@ -54,7 +54,7 @@ func ExecutorsReady(record *v1alpha1.Record, policy lifecycle.Policy) Explanatio
 	}
 }
 
-// ResourcesReleased explains whether an application has left something behind.
+// ResourcesReleased explains whether a driver Pod of an application is left.
 func ResourcesReleased(record *v1alpha1.Record, words Wording) Explanation {
 	current := outbox.Current(record)
 	switch state := lifecycle.State(current.State); {

@@ -22,7 +22,7 @@ const (
 	ReasonExecutorsExceedQuota = "ExecutorsExceedQuota"
 )
 
-// AskLess says what to do about a quota that has no room.
+// AskLess is the remedy for a quota that has no room.
 const AskLess = "Raise the quota, or ask for less."
 
 // WaitingForQuota explains why the launch of an application or a cluster is held.
@@ -46,17 +46,17 @@ func WaitingForQuota(namespace string, decision quota.Decision) Explanation {
 	return e
 }
 
-// WillWaitForQuota is what a user is told who applies something for which there is no room yet.
+// WillWaitForQuota warns the user who applies something for which there is no room yet.
 func WillWaitForQuota(namespace string, lacks []quota.Lack) string {
 	return fmt.Sprintf("It will wait for room: %s.", lacking(namespace, lacks))
 }
 
-// MoreThanQuota is what a user is told whose executors can never be as many as dynamic allocation may ask for.
+// MoreThanQuota warns the user whose dynamic allocation may ask for more executors than a quota ever has room for.
 func MoreThanQuota(namespace string, executors int64, lacks []quota.Lack) string {
 	return fmt.Sprintf("Dynamic allocation may ask for %d executors, and there is never room for as many: %s.", executors, lacking(namespace, lacks))
 }
 
-// QuotasUnknown explains why a launch is held although it may be that no quota limits it.
+// QuotasUnknown explains why a launch is held before it is known whether a quota limits it.
 func QuotasUnknown() Explanation {
 	return Explanation{
 		Status: metav1.ConditionUnknown, Reason: ReasonWaitingForQuota,
@@ -74,7 +74,7 @@ func lacking(namespace string, lacks []quota.Lack) string {
 	return strings.Join(parts, "; ")
 }
 
-// QuotaFails explains why an application fails that does not fit into the quotas. It begins as the Kubeflow operator's message.
+// QuotaFails explains why an application fails because it does not fit into the quotas. It begins like the Kubeflow operator's message.
 func QuotaFails(kind, namespace, name string, decision quota.Decision) Explanation {
 	e := Explanation{
 		Status: metav1.ConditionFalse, Reason: ReasonQuotaWouldBeExceeded, Summary: WaitingForQuota(namespace, decision).Summary,
@@ -88,7 +88,7 @@ func QuotaFails(kind, namespace, name string, decision quota.Decision) Explanati
 	return e
 }
 
-// QuotaHoldTimedOut explains why an attempt failed that waited for room for too long.
+// QuotaHoldTimedOut explains why an attempt failed after it had waited for room too long.
 func QuotaHoldTimedOut(waited Explanation, limit time.Duration) Explanation {
 	return Explanation{
 		Status: metav1.ConditionFalse, Reason: ReasonQuotaHoldTimedOut,

@@ -11,7 +11,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/finding"
 )
 
-// Scheduled explains whether runs of a schedule will follow. refusal is why its spec has no next instant; nil if it has one.
+// Scheduled explains whether further runs of a schedule will start. refusal is why its spec has no next run; nil if it has one.
 func Scheduled(refusal *finding.Finding, suspended bool) Explanation {
 	switch {
 	case refusal != nil:

@@ -22,11 +22,11 @@ func AwaitsUserDriver(label, value, name string) Explanation {
 	return explanation
 }
 
-// userDriverNeverForced says what to do about a driver Pod that the user started and that does not disappear.
+// userDriverNeverForced is the remedy for a driver Pod that the user started and that stays terminating.
 const userDriverNeverForced = "If its node is lost, delete the Node, or taint it with node.kubernetes.io/out-of-service, or delete the Pod by force: " +
 	"Firesteel does not force the deletion of a driver that a user started."
 
-// OtherUserDrivers explains that driver Pods have the label of an application that follows another driver.
+// OtherUserDrivers explains that further driver Pods have the label of an application, which follows only one.
 func OtherUserDrivers(followed, others string) Explanation {
 	return conditionTrue("OtherUserDrivers", fmt.Sprintf("Driver Pods beside %s have the label of this application: %s. They are neither followed nor deleted.",
 		followed, others))

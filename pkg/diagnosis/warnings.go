@@ -17,12 +17,12 @@ func PodTemplateUnavailable(problems finding.List) Explanation {
 	return conditionFalse("PodTemplateUnavailable", problems.String())
 }
 
-// SettingRefused explains that a change of a ConfigMap has no effect. refusal names the key, and says what is wrong.
+// SettingRefused explains that a change of a ConfigMap has no effect. refusal is the error, with the key and the remedy.
 func SettingRefused(refusal error) Explanation {
 	return conditionFalse("SettingRefused", "The previous setting stays in effect. "+refusal.Error())
 }
 
-// SpecNotHonored explains that an object runs, but not all that its spec asks for is done. Each sentence is a finding with its remedy.
+// SpecNotHonored explains that an object runs without a part of what its spec asks for. Each sentence is a finding with its remedy.
 func SpecNotHonored(sentences []string) Explanation {
 	return conditionTrue("SpecNotHonored", strings.Join(sentences, " "))
 }
@@ -32,8 +32,8 @@ func TemplateNotHonored(sentences string) Explanation {
 	return conditionTrue("TemplateNotHonored", sentences)
 }
 
-// DriverLabelsChanged explains that another writer changed the labels or the owner of a driver Pod. changes says how, and labels are
-// those to restore, as key=value.
+// DriverLabelsChanged explains that another writer changed the labels or the owner of a driver Pod. changes are the changes in words. labels are
+// the labels to restore, as key=value.
 func DriverLabelsChanged(namespace, pod string, changes, labels []string) Explanation {
 	explanation := conditionTrue("LabelsChanged", fmt.Sprintf("Driver Pod %s/%s was changed: %s. Firesteel follows the Pod by its name, and stops it with the application.",
 		namespace, pod, strings.Join(changes, ", ")))

@@ -125,7 +125,7 @@ func (r *Report) AddWebhook(w Webhook, broken string, selected []string) {
 			r.Add(w.Kind+w.Configuration+w.Name, Item{Severity: Blocks, Area: Webhooks, Message: fmt.Sprintf(
 				"%s is called for %s, and %s: the API server refuses them. Start what serves it, exclude the namespaces, or delete it: kubectl delete %s %s",
 				name, what, broken, strings.ToLower(w.Kind), w.Configuration)}, namespace)
-		case w.Mutating && w.Pods && !strings.HasSuffix(w.Name, diagnosis.OfKubeflow):
+		case w.Mutating && w.Pods && !strings.HasSuffix(w.Name, diagnosis.SuffixKubeflow):
 			r.Add(w.Kind+w.Configuration+w.Name, Item{Severity: Step, Area: Webhooks, Message: fmt.Sprintf(
 				"%s changes driver Pods. It will change Firesteel's as well", name)}, namespace)
 		}

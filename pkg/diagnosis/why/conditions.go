@@ -7,8 +7,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// troubles are the conditions of clusters and schedules that say what keeps them, with the status that does. Those that go on in spite of it
-// come last.
+// troubles are the conditions of clusters and schedules that report a problem, with the status that does. Problems in spite of which the object
+// goes on (beside) are last.
 var troubles = []struct {
 	kind   string
 	status metav1.ConditionStatus
@@ -25,8 +25,8 @@ var troubles = []struct {
 	{conditionEventsDelivered, metav1.ConditionFalse, true},
 }
 
-// OfOther returns why a cluster or a schedule is where it is. Its conditions say so, and the Pods of a cluster, which are the executors of
-// the facts. The causes are the reasons of the conditions.
+// OfOther returns why a cluster or a schedule is in its state, from its conditions and from the Pods of a cluster. In the facts, these Pods are the
+// executors. The causes are the reasons of the conditions.
 func OfOther(facts Facts) []Reason {
 	v := newView(facts)
 	var all []Reason
@@ -36,7 +36,7 @@ func OfOther(facts Facts) []Reason {
 		if c == nil || c.Status != trouble.status || c.Message == "" || slices.ContainsFunc(all, known) {
 			continue
 		}
-		all = append(all, Reason{Cause: Cause(c.Reason), Summary: v.clean(c.Message), Evidence: v.clean(v.shownBy(c)), Beside: trouble.beside})
+		all = append(all, Reason{Cause: Cause(c.Reason), Summary: v.clean(c.Message), Evidence: v.clean(v.conditionEvidence(c)), Beside: trouble.beside})
 	}
 	for _, pod := range facts.Executors {
 		if pod.Status.Phase != corev1.PodPending {

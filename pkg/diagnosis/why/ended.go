@@ -23,10 +23,10 @@ type ending struct {
 	shown string
 }
 
-// lastLines begins the lines of a log in the message of an end.
+// lastLines is the text before the lines of a log in the message of an end.
 const lastLines = "Last lines of the log: "
 
-// lastEnd returns how the last attempt ended that did; nil if none did. What its Pod shows is more than what another operator wrote.
+// lastEnd returns how the last ended attempt ended; nil if none has. If another operator wrote the status, the Pod shows more than the status.
 func (v *view) lastEnd() *ending {
 	var last *ending
 	if v.Record != nil {
@@ -92,7 +92,7 @@ func (v *view) ended() []Reason {
 	return all
 }
 
-// ends maps reasons of ends to causes.
+// ends are the causes by the reason of the end.
 var ends = map[string]Reason{
 	"Evicted":                            {Cause: Evicted, Remedy: "Ask for what the driver uses, memory or local storage, or give it a priority."},
 	"EvictionByEvictionAPI":              {Cause: Evicted, Remedy: "A node was drained: allow another attempt in the restart policy, or protect the driver by a PodDisruptionBudget."},
@@ -123,7 +123,7 @@ func (v *view) failure(e *ending) []Reason {
 	known, ok := ends[e.reason]
 	switch {
 	case e.class == lifecycle.ClassStopped:
-		return []Reason{{Cause: Stopped, Remedy: "To run it again, apply it anew.", Verb: "rerun"}}
+		return []Reason{{Cause: Stopped, Remedy: "To run it again, create a new application from it.", Verb: "rerun"}}
 	case e.state == lifecycle.SchedulingFailure && !ok:
 		if r := v.refused(e.message, ofDriver, e.shown); r != nil {
 			return []Reason{*r}
@@ -133,13 +133,13 @@ func (v *view) failure(e *ending) []Reason {
 	switch {
 	case e.reason == "OOMKilled":
 		limit := limitOf(v.Driver, v.mainContainer())
-		return []Reason{{Cause: DriverOutOfMemory, Evidence: v.asked(ofDriver, limit), Changes: []Change{v.moreOverhead(ofDriver, limit)}}}
+		return []Reason{{Cause: DriverOutOfMemory, Evidence: v.requested(ofDriver, limit), Changes: []Change{v.moreOverhead(ofDriver, limit)}}}
 	case e.reason == "Unschedulable":
 		return v.wasUnschedulable(e.message)
 	case e.state == lifecycle.DriverStartTimedOut || e.state == lifecycle.DriverReadyTimedOut || e.state == lifecycle.ExecutorsStartTimedOut:
 		return v.timedOut(e, known)
 	case ok && e.reason == "CreateContainerConfigError":
-		if cause, remedy := absent(e.message); cause != "" {
+		if cause, remedy := missingObject(e.message); cause != "" {
 			return []Reason{{Cause: cause, Remedy: remedy}}
 		}
 		return []Reason{known}
@@ -155,7 +155,7 @@ func (v *view) failure(e *ending) []Reason {
 	return []Reason{v.exited(e)}
 }
 
-// timedOut returns what kept an attempt from its start, and that its time was over.
+// timedOut returns what kept an attempt from starting in time.
 func (v *view) timedOut(e *ending, known Reason) (all []Reason) {
 	if known.Cause != "" {
 		all = append(all, known)
@@ -169,11 +169,11 @@ func (v *view) timedOut(e *ending, known Reason) (all []Reason) {
 
 // wasUnschedulable returns why the driver had no node, by the message of a condition or of an end.
 func (v *view) wasUnschedulable(message string) (all []Reason) {
-	_, said, found := strings.Cut(message, "cannot be scheduled: ")
+	_, ofScheduler, found := strings.Cut(message, "cannot be scheduled: ")
 	if !found {
-		said = message
+		ofScheduler = message
 	}
-	for _, o := range obstacles(said) {
+	for _, o := range obstacles(ofScheduler) {
 		r := Reason{Cause: o.cause, Remedy: o.remedy}
 		switch o.cause {
 		case NotEnoughCPU:
@@ -186,7 +186,7 @@ func (v *view) wasUnschedulable(message string) (all []Reason) {
 	return all
 }
 
-// exited returns the cause of an end of which only the exit code is known.
+// exited returns the cause of an end if only the exit code is known.
 func (v *view) exited(e *ending) Reason {
 	r := Reason{Cause: DriverExited, Remedy: "Read the driver's log: kubectl spark logs " + v.Name, Summary: e.message}
 	if e.exitCode == nil {

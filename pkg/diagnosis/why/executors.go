@@ -10,7 +10,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
-// executors returns what keeps executors from running, or ends them, while the driver runs.
+// executors returns, while the driver runs, what keeps executors from starting or ends them.
 func (v *view) executors() []Reason {
 	known := v.observed != nil
 	if v.over() || known && (!v.observed.Started || v.observed.End != nil) || !known && !v.state.DriverRuns() {
@@ -23,7 +23,7 @@ func (v *view) executors() []Reason {
 	c := v.condition(conditionExecutorsReady)
 	if len(all) == 0 && c != nil && c.Status == metav1.ConditionFalse && (c.Reason == "BelowMinimum" || c.Reason == "BelowInitial") {
 		all = append(all, Reason{
-			Cause: TooFewExecutors, Summary: c.Message, Evidence: v.shownBy(c), Remedy: "See Events of the executors' Pods, and the driver's log.",
+			Cause: TooFewExecutors, Summary: c.Message, Evidence: v.conditionEvidence(c), Remedy: "See Events of the executors' Pods, and the driver's log.",
 		})
 	}
 	enough := c != nil && c.Status == metav1.ConditionTrue
@@ -48,13 +48,13 @@ func (v *view) pendingExecutors() (all []Reason) {
 	}
 	for i, r := range all {
 		if counts[r.Cause] > 1 {
-			all[i].Evidence = fmt.Sprintf("So are %s. %s", describe(counts[r.Cause], len(v.Executors)), r.Evidence)
+			all[i].Evidence = fmt.Sprintf("So are %s. %s", someOf(counts[r.Cause], len(v.Executors)), r.Evidence)
 		}
 	}
 	return all
 }
 
-// manyFailures is how many executors must have failed before that is a cause.
+// manyFailures is the number of failed executors from which on the failures are a cause.
 const manyFailures = 3
 
 // endedExecutors returns why executors ended.
@@ -75,21 +75,21 @@ func (v *view) endedExecutors() (all []Reason) {
 	if len(killed) > 0 {
 		limit := limitOf(killed[0], submission.DefaultExecutorContainer)
 		all = append(all, Reason{
-			Cause: ExecutorOutOfMemory, Summary: fmt.Sprintf("Executors used more memory than their limit: %s.", describe(len(killed), len(v.Executors))),
-			Evidence: fmt.Sprintf("The container of Pod %s ended with the reason OOMKilled. %s", killed[0].Name, v.asked(ofExecutors, limit)),
+			Cause: ExecutorOutOfMemory, Summary: fmt.Sprintf("Executors used more memory than their limit: %s.", someOf(len(killed), len(v.Executors))),
+			Evidence: fmt.Sprintf("The container of Pod %s ended with the reason OOMKilled. %s", killed[0].Name, v.requested(ofExecutors, limit)),
 			Remedy:   "Raise the overhead of executors, or let each do fewer tasks at once.", Changes: []Change{v.moreOverhead(ofExecutors, limit)},
 		})
 	}
 	if len(heap) > 0 {
 		all = append(all, Reason{
-			Cause: ExecutorHeapTooSmall, Summary: fmt.Sprintf("The heap of executors was too small: %s.", describe(len(heap), len(v.Executors))),
-			Evidence: fmt.Sprintf("The container of Pod %s exited with code 52. %s", heap[0].Name, v.asked(ofExecutors, limitOf(heap[0], submission.DefaultExecutorContainer))),
+			Cause: ExecutorHeapTooSmall, Summary: fmt.Sprintf("The heap of executors was too small: %s.", someOf(len(heap), len(v.Executors))),
+			Evidence: fmt.Sprintf("The container of Pod %s exited with code 52. %s", heap[0].Name, v.requested(ofExecutors, limitOf(heap[0], submission.DefaultExecutorContainer))),
 			Remedy:   "Raise spark.executor.memory.", Changes: []Change{v.moreHeap(ofExecutors)},
 		})
 	}
 	if len(failed) >= manyFailures {
 		all = append(all, Reason{
-			Cause: ExecutorsLost, Summary: fmt.Sprintf("Executors end again and again: %s failed.", describe(len(failed), len(v.Executors))),
+			Cause: ExecutorsLost, Summary: fmt.Sprintf("Executors end again and again: %s failed.", someOf(len(failed), len(v.Executors))),
 			Evidence: fmt.Sprintf("Pod %s %s.", failed[0].Name, howEnded(failed[0])),
 			Remedy:   "Read the log of one: kubectl spark logs " + v.Name + " -e " + failed[0].Labels[submission.LabelExecutorID],
 		})
@@ -97,7 +97,7 @@ func (v *view) endedExecutors() (all []Reason) {
 	return all
 }
 
-// noExecutors returns why a driver has no executors, if its log says so or a condition does.
+// noExecutors returns why a driver has no executors, from its log and from a condition.
 func (v *view) noExecutors() (all []Reason) {
 	lines := v.lines(nil)
 	for _, s := range signs() {
@@ -113,15 +113,15 @@ func (v *view) noExecutors() (all []Reason) {
 		}
 	}
 	if c := v.condition(conditionSucceeded); c != nil && c.Reason == "NoExecutors" {
-		all = append(all, Reason{Cause: NoExecutors, Summary: c.Message, Evidence: v.shownBy(c)})
+		all = append(all, Reason{Cause: NoExecutors, Summary: c.Message, Evidence: v.conditionEvidence(c)})
 	}
 	return all
 }
 
-// describe prints how many of the executors.
-func describe(some, all int) string { return fmt.Sprintf("%d of %d executors", some, all) }
+// someOf returns a number of executors as a text: 2 of 10 executors.
+func someOf(some, all int) string { return fmt.Sprintf("%d of %d executors", some, all) }
 
-// terminatedIn returns how the container of an executor ended; nil if it runs.
+// terminatedIn returns how the container of an executor ended; nil if it has not ended.
 func terminatedIn(pod *corev1.Pod) *corev1.ContainerStateTerminated {
 	for _, status := range pod.Status.ContainerStatuses {
 		if status.Name != submission.DefaultExecutorContainer && len(pod.Status.ContainerStatuses) > 1 {

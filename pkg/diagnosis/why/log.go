@@ -11,13 +11,13 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 )
 
-// maxLog bounds the log that is read, and maxLine what is repeated of a line.
+// maxLog bounds the log that is read. maxLine bounds a line in a message.
 const (
 	maxLog  = 256 << 10
 	maxLine = 400
 )
 
-// sign is what a line of a log says about the cause.
+// sign is a cause that a line of a log shows, by some words in the line.
 type sign struct {
 	cause  Cause
 	words  []string
@@ -26,7 +26,7 @@ type sign struct {
 	change func(v *view) []Change
 }
 
-// signs are in the order in which they are looked for: what says the most comes first, since one line follows from another.
+// signs returns the signs in the order of the search. The most specific ones are first, since one error causes other lines.
 func signs() []sign {
 	image := func(*view) []Change { return []Change{{Image, "IMAGE"}} }
 	return []sign{
@@ -84,14 +84,14 @@ func signs() []sign {
 
 func mainClass(*view) []Change { return []Change{{MainClass, "CLASS"}} }
 
-// maxInLog bounds the causes that a log is said to show.
+// maxInLog bounds the causes that are taken from a log.
 const maxInLog = 2
 
-// inLog returns the causes that the driver's log shows, or what else the driver left; none if it shows no exception.
+// inLog returns the causes in the driver's log, termination message and annotation; none if there is no sign and no exception.
 func (v *view) inLog(e *ending) (all []Reason) {
 	lines := v.lines(e)
 	exceptions := exceptionsOf(lines)
-	var explained []string // what a line says first is what it says
+	var explained []string // each line counts for its first sign only
 	for _, s := range signs() {
 		line := s.find(exceptions)
 		if line == "" {
@@ -105,24 +105,24 @@ func (v *view) inLog(e *ending) (all []Reason) {
 	}
 	if len(all) == 0 && len(exceptions) > 0 {
 		all = append(all, Reason{
-			Cause: ApplicationFailed, Evidence: v.saidInLog(exceptions[0]),
+			Cause: ApplicationFailed, Evidence: v.logEvidence(exceptions[0]),
 			Remedy: "Correct the application; its log has the whole trace: kubectl spark logs " + v.Name,
 		})
 	}
 	return all
 }
 
-// lostTask is in the lines about what a task of an executor failed with.
+// lostTask is in each line about a failed task of an executor.
 const lostTask = "Lost task "
 
-// ofSign returns the cause of a sign that a line of some lines shows.
+// ofSign returns the cause for a sign. line is the line that shows it, and lines are all lines.
 func (v *view) ofSign(s sign, line string, lines []string) Reason {
-	said := v.saidInLog(line)
-	if refused := v.refused(line, ofExecutors, said); refused != nil {
+	evidence := v.logEvidence(line)
+	if refused := v.refused(line, ofExecutors, evidence); refused != nil {
 		refused.Summary = ""
 		return *refused
 	}
-	r := Reason{Cause: s.cause, Evidence: said, Remedy: s.remedy}
+	r := Reason{Cause: s.cause, Evidence: evidence, Remedy: s.remedy}
 	if s.cause == ClassNotFound && v.MainClass != "" && strings.Contains(line, "ClassNotFoundException: "+v.MainClass) {
 		r.Cause, r.Remedy, s.change = MainClassNotFound, "Correct the name of the class, or add the jar that has it.", mainClass
 	}
@@ -140,8 +140,8 @@ func (v *view) ofSign(s sign, line string, lines []string) Reason {
 	return r
 }
 
-// saidInLog returns the evidence of a line.
-func (v *view) saidInLog(line string) string {
+// logEvidence returns the evidence of a line.
+func (v *view) logEvidence(line string) string {
 	return "The driver's log says: " + text.Clip(v.clean(line), maxLine)
 }
 
@@ -155,7 +155,7 @@ func (s sign) find(lines []string) string {
 	return ""
 }
 
-// lines returns what the driver left: the exception on its Pod, its termination message, the end of its log.
+// lines returns the lines that the driver left: the exception on its Pod, its termination message, the end of its log.
 func (v *view) lines(e *ending) []string {
 	var left []string
 	if v.Driver != nil {
@@ -176,8 +176,8 @@ func (v *view) lines(e *ending) []string {
 	return strings.Split(all[max(0, len(all)-maxLog):], "\n")
 }
 
-// exceptionsOf returns the lines that name an exception: first the causes of the last trace, the innermost first, then the others, the last
-// first.
+// exceptionsOf returns the lines that begin with an exception, in the order from the last line to the first. Lines with "Caused by" come before
+// the others: so the innermost cause of the last trace is first.
 func exceptionsOf(lines []string) []string {
 	var causes, others []string
 	for i := len(lines) - 1; i >= 0; i-- {
@@ -201,7 +201,7 @@ func exceptionIn(line string) (name string, isCause bool) {
 	if at := strings.Index(rest, `Exception in thread "`); at == 0 {
 		_, rest, _ = strings.Cut(rest[len(`Exception in thread "`):], `" `)
 	}
-	rest = strings.TrimPrefix(rest, ": ") // of Py4J
+	rest = strings.TrimPrefix(rest, ": ") // Py4J begins a line so
 	name, _, _ = strings.Cut(rest, ":")
 	name = strings.TrimSpace(name)
 	last := name[strings.LastIndexByte(name, '.')+1:]

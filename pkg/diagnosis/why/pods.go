@@ -36,7 +36,7 @@ func (v *view) driver() []Reason {
 	return v.pending(pod, "Driver Pod", ofDriver)
 }
 
-// unready returns why a driver that runs is not ready, and nothing if it is.
+// unready returns why a running driver is not ready; nothing if it is ready.
 func (v *view) unready() []Reason {
 	if v.observed.Ready || v.state.Running() || v.Record == nil {
 		return nil
@@ -77,7 +77,7 @@ func (v *view) pending(pod *corev1.Pod, what, role string) []Reason {
 	return v.preparing(pod)
 }
 
-// pullErrors are the words of registries, and what they mean. The first that matches counts.
+// pullErrors are words in the messages of registries, with the cause. The first row that matches counts.
 var pullErrors = []struct {
 	words  []string
 	cause  Cause
@@ -102,18 +102,18 @@ func (v *view) image(pod *corev1.Pod, status corev1.ContainerStatus, summary str
 	r := Reason{
 		Cause: ImagePullFailed, Summary: summary, Remedy: "Correct the image's name or its pull secret.", Changes: []Change{{Image, "IMAGE"}},
 	}
-	said := status.State.Waiting.Message
-	r.Evidence = fmt.Sprintf("The kubelet says of container %s: %s", status.Name, cmp.Or(said, status.State.Waiting.Reason))
+	message := status.State.Waiting.Message
+	r.Evidence = fmt.Sprintf("The kubelet says of container %s: %s", status.Name, cmp.Or(message, status.State.Waiting.Reason))
 	if e := v.event(pod.Name, "Failed", "ErrImagePull"); e != nil && strings.Contains(e.Message, "pull") {
-		said += " " + e.Message
-		r.Evidence = v.seenIn(e)
+		message += " " + e.Message
+		r.Evidence = v.eventEvidence(e)
 	}
 	if status.State.Waiting.Reason == "InvalidImageName" {
 		r.Cause, r.Remedy = ImageNameInvalid, "Correct the image's name: it is no reference such as registry.example.com/team/spark:4.0.1."
 		return r
 	}
 	for _, known := range pullErrors {
-		if containsAny(said, known.words...) {
+		if containsAny(message, known.words...) {
 			r.Cause, r.Remedy = known.cause, known.remedy
 			break
 		}
@@ -126,14 +126,14 @@ func (v *view) image(pod *corev1.Pod, status corev1.ContainerStatus, summary str
 
 // notCreated returns why a container cannot be created.
 func (v *view) notCreated(pod *corev1.Pod, status corev1.ContainerStatus, summary string) Reason {
-	said := status.State.Waiting.Message
+	message := status.State.Waiting.Message
 	r := Reason{Summary: summary, Evidence: fmt.Sprintf("The kubelet says of Pod %s: %s.", pod.Name, status.State.Waiting.Reason)}
-	r.Cause, r.Remedy = absent(said)
+	r.Cause, r.Remedy = missingObject(message)
 	switch {
 	case r.Cause != "":
-	case containsAny(said, "exec format error"):
+	case containsAny(message, "exec format error"):
 		r.Cause, r.Remedy = WrongArchitecture, "Use an image for the architecture of the node, or select nodes of the image's."
-	case containsAny(said, "no such file or directory", "executable file not found", "permission denied"):
+	case containsAny(message, "no such file or directory", "executable file not found", "permission denied"):
 		r.Cause, r.Remedy = ContainerCommandLost, "Correct the image's entrypoint: is this an image of Spark?"
 		r.Changes = []Change{{Image, "IMAGE"}}
 	default:
@@ -142,9 +142,9 @@ func (v *view) notCreated(pod *corev1.Pod, status corev1.ContainerStatus, summar
 	return r
 }
 
-// absent returns which object a message of the kubelet calls missing; nothing if it calls none.
-func absent(said string) (Cause, string) {
-	lower := strings.ToLower(said)
+// missingObject returns the cause and the remedy if a message of the kubelet reports a missing object; empty if it does not.
+func missingObject(message string) (Cause, string) {
+	lower := strings.ToLower(message)
 	missing := containsAny(lower, "not found", "non-existent", "couldn't find key")
 	switch {
 	case missing && strings.Contains(lower, "secret"):
@@ -164,8 +164,8 @@ func (v *view) preparing(pod *corev1.Pod) []Reason {
 		return nil
 	}
 	if e := v.event(pod.Name, "FailedMount", "FailedAttachVolume", "FailedMapVolume"); e != nil {
-		r := Reason{Cause: VolumeNotMounted, Summary: v.preparingWords(pod), Evidence: v.seenIn(e), Remedy: "Correct the volume that the Event names."}
-		if cause, remedy := absent(e.Message); cause != "" {
+		r := Reason{Cause: VolumeNotMounted, Summary: v.preparingMessage(pod), Evidence: v.eventEvidence(e), Remedy: "Correct the volume that the Event names."}
+		if cause, remedy := missingObject(e.Message); cause != "" {
 			r.Cause, r.Remedy = cause, remedy
 		} else if e.Reason == "FailedAttachVolume" {
 			r.Cause, r.Remedy = VolumeNotAttached, "See where else the volume is attached, and the log of its driver."
@@ -174,20 +174,20 @@ func (v *view) preparing(pod *corev1.Pod) []Reason {
 	}
 	if e := v.event(pod.Name, "FailedCreatePodSandBox", "NetworkNotReady"); e != nil {
 		return []Reason{{
-			Cause: PodNetworkFailed, Summary: v.preparingWords(pod), Evidence: v.seenIn(e), Remedy: "See the network plugin of the node.",
+			Cause: PodNetworkFailed, Summary: v.preparingMessage(pod), Evidence: v.eventEvidence(e), Remedy: "See the network plugin of the node.",
 		}}
 	}
 	if at := lifecycle.PreparingSince(pod); !at.IsZero() && v.Now.Sub(at) >= lifecycle.PreparationTime {
 		return []Reason{{
-			Cause: PodPreparing, Summary: v.preparingWords(pod),
+			Cause: PodPreparing, Summary: v.preparingMessage(pod),
 			Evidence: fmt.Sprintf("Pod %s was given to node %s %s ago.", pod.Name, pod.Spec.NodeName, v.age(at)),
 		}}
 	}
 	return nil
 }
 
-// preparingWords are those of the condition about a Pod whose node prepares it.
-func (v *view) preparingWords(pod *corev1.Pod) string {
+// preparingMessage returns the message of the condition for a Pod that its node prepares.
+func (v *view) preparingMessage(pod *corev1.Pod) string {
 	if v.Driver != nil && pod.Name == v.Driver.Name {
 		return lifecycle.PreparingCause("driver Pod").Message
 	}

@@ -7,13 +7,13 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/diagnosis"
 )
 
-// whose Pods were refused.
+// The roles, as Spark's properties name them.
 const (
 	ofDriver    = "driver"
 	ofExecutors = "executor"
 )
 
-// refused returns the cause of a refusal of the API server that a text repeats; nil if it repeats none. role is whose Pods were refused.
+// refused returns the cause if a text has a refusal of the API server; nil if it has none. role is the role of the refused Pods.
 func (v *view) refused(words, role, evidence string) *Reason {
 	r := Reason{Summary: refusalIn(words), Evidence: evidence}
 	switch {
@@ -26,10 +26,10 @@ func (v *view) refused(words, role, evidence string) *Reason {
 	case strings.Contains(words, "violates PodSecurity"):
 		r.Cause, r.Remedy = PodSecurityViolated, "Let Firesteel complete the Pods (pod-security of config-admission), or change what the message names."
 	case strings.Contains(words, "failed calling webhook"):
-		explained := diagnosis.WebhookFailed(quoted(words, "failed calling webhook "))
+		explained := diagnosis.WebhookFailed(quotedAfter(words, "failed calling webhook "))
 		r.Cause, r.Summary, r.Remedy = WebhookUnavailable, explained.Summary, explained.Remedy
 	case strings.Contains(words, "admission webhook") && strings.Contains(words, "denied the request"):
-		r.Cause, r.Remedy = WebhookRefused, fmt.Sprintf("Change what the webhook %s names, or ask who owns it.", quoted(words, "admission webhook "))
+		r.Cause, r.Remedy = WebhookRefused, fmt.Sprintf("Change what the webhook %s names, or ask who owns it.", quotedAfter(words, "admission webhook "))
 	case strings.Contains(words, "error looking up service account"), strings.Contains(words, "serviceaccount \"") && strings.Contains(words, "not found"):
 		r.Cause, r.Remedy = ServiceAccountMissing, v.withGrant("Create the account and give it the rights of a driver, or name one that exists")
 		r.Changes = []Change{{ofDriver + "." + ServiceAccount, "spark"}}
@@ -48,12 +48,12 @@ func (v *view) refused(words, role, evidence string) *Reason {
 		return nil
 	}
 	if strings.Contains(words, "; "+launchRemedy) || strings.Contains(words, "rights of a driver") {
-		r.Remedy = "" // the message has it
+		r.Remedy = "" // the summary has it
 	}
 	return &r
 }
 
-// launchRemedy begins the remedy that the controller adds to the refusal of a quota.
+// launchRemedy is the beginning of the remedy that the controller adds to the refusal of a quota.
 const launchRemedy = "raise the quota"
 
 // withGrant adds the command that gives the driver's account its rights.
@@ -64,7 +64,7 @@ func (v *view) withGrant(remedy string) string {
 	return remedy + ": " + v.Grant
 }
 
-// lessOf returns the changes that have a role ask for less of what a quota lacks.
+// lessOf returns changes with which a role asks for less of the resource that a quota lacks.
 func (v *view) lessOf(words, role string) []Change {
 	_, requested, _ := strings.Cut(words, "requested: ")
 	requested, _, _ = strings.Cut(requested, ", used")
@@ -87,8 +87,8 @@ func refusalIn(words string) string {
 	return words
 }
 
-// quoted returns what a text quotes after a beginning.
-func quoted(words, beginning string) string {
+// quotedAfter returns the text in quotes after a beginning; empty if there is none.
+func quotedAfter(words, beginning string) string {
 	_, rest, _ := strings.Cut(words, beginning+`"`)
 	name, _, found := strings.Cut(rest, `"`)
 	if !found {

@@ -14,15 +14,11 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 )
 
-// schedulingTime is how long a Pod may wait for a scheduler before none seems to look at it.
+// schedulingTime is how long a Pod may be without the condition PodScheduled before it counts as unseen by all schedulers.
 const schedulingTime = 30 * time.Second
 
-// words of the scheduler, and what they mean. The first that matches counts.
-var schedulerWords = []struct {
-	words  string
-	cause  Cause
-	remedy string
-}{
+// schedulerWords are words in the scheduler's message, with the cause. The first row that matches counts.
+var schedulerWords = []schedulerWord{
 	{"Insufficient cpu", NotEnoughCPU, "Add a node with free CPU, or ask for fewer cores."},
 	{"Insufficient memory", NotEnoughMemory, "Add a node with free memory, or ask for less."},
 	{"Insufficient ", NotEnoughOfResource, "Add a node that has the resource, or ask for less of it."},
@@ -38,6 +34,13 @@ var schedulerWords = []struct {
 	{"were unschedulable", NodesCordoned, "Uncordon a node, or add one."},
 }
 
+// schedulerWord is a row of schedulerWords.
+type schedulerWord struct {
+	words  string
+	cause  Cause
+	remedy string
+}
+
 // obstacle is what keeps a Pod from some nodes.
 type obstacle struct {
 	nodes  int
@@ -48,7 +51,7 @@ type obstacle struct {
 
 var ofNodes = regexp.MustCompile(`^(\d+) `)
 
-// obstacles returns what the scheduler says of the nodes, what keeps the Pod from all of them first.
+// obstacles returns the parts of a message of the scheduler. Those about the Pod itself are first, then those about the most nodes.
 func obstacles(message string) []obstacle {
 	_, listed, counted := strings.Cut(message, " nodes are available: ")
 	if !counted {
@@ -59,22 +62,16 @@ func obstacles(message string) []obstacle {
 	for _, part := range strings.Split(strings.TrimSuffix(listed, "."), ", ") {
 		o := obstacle{words: part, cause: Unschedulable}
 		if found := ofNodes.FindStringSubmatch(part); found != nil {
-			o.nodes, _ = strconv.Atoi(found[1]) // more than an int has are none
+			o.nodes, _ = strconv.Atoi(found[1]) // 0 if it does not fit into an int
 		}
-		at := slices.IndexFunc(schedulerWords, func(w struct {
-			words  string
-			cause  Cause
-			remedy string
-		}) bool {
-			return strings.Contains(part, w.words)
-		})
+		at := slices.IndexFunc(schedulerWords, func(w schedulerWord) bool { return strings.Contains(part, w.words) })
 		if at >= 0 {
 			o.cause, o.remedy = schedulerWords[at].cause, schedulerWords[at].remedy
 		}
 		all = append(all, o)
 	}
 	slices.SortStableFunc(all, func(a, b obstacle) int {
-		if (a.nodes == 0) != (b.nodes == 0) { // it is about the Pod and not about a node
+		if (a.nodes == 0) != (b.nodes == 0) { // without a number, it is about the Pod
 			return cmp.Compare(a.nodes, b.nodes)
 		}
 		return cmp.Compare(b.nodes, a.nodes)
@@ -100,14 +97,14 @@ func (v *view) unscheduled(pod *corev1.Pod, what, role string) []Reason {
 	if e := v.event(pod.Name, "FailedScheduling"); message == "" && e != nil {
 		message = e.Message
 	}
-	said := "The scheduler gives no reason."
+	evidence := "The scheduler gives no reason."
 	if message != "" {
-		said = fmt.Sprintf("The scheduler says of Pod %s: %s", pod.Name, message)
+		evidence = fmt.Sprintf("The scheduler says of Pod %s: %s", pod.Name, message)
 	}
 	summary := lifecycle.WaitingCause(pod, what).Message
 	var all []Reason
 	for _, o := range obstacles(message) {
-		r := Reason{Cause: o.cause, Summary: summary, Evidence: said, Remedy: o.remedy}
+		r := Reason{Cause: o.cause, Summary: summary, Evidence: evidence, Remedy: o.remedy}
 		switch o.cause {
 		case NotEnoughCPU:
 			r.Changes = v.fewerCores(role)
@@ -119,7 +116,7 @@ func (v *view) unscheduled(pod *corev1.Pod, what, role string) []Reason {
 	return all
 }
 
-// unseen returns why no scheduler seems to look at a Pod.
+// unseen returns the cause for a Pod about which no scheduler has written a condition.
 func (v *view) unseen(pod *corev1.Pod, what string) []Reason {
 	if v.Now.Sub(pod.CreationTimestamp.Time) < schedulingTime {
 		return nil

@@ -10,7 +10,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 )
 
-// The types of the conditions that are read. pkg/dialect has their meanings.
+// The types of conditions that are read. pkg/dialect documents them.
 const (
 	conditionSucceeded       = "Succeeded"
 	conditionWarning         = "Warning"
@@ -20,7 +20,7 @@ const (
 	conditionExecutorsReady  = "ExecutorsReady"
 )
 
-// held maps the reasons of Succeeded=Unknown, and of Events, to causes. All have their remedy in the message.
+// held are the causes by the reason of Succeeded=Unknown, or of an Event. Each message has its remedy.
 var held = map[string]Cause{
 	diagnosis.ReasonWaitingForQuota:      HeldByQuota,
 	diagnosis.ReasonExecutorsExceedQuota: QuotaRefusesExecutors,
@@ -47,7 +47,7 @@ func (v *view) waits() []Reason {
 	var all []Reason
 	if c := v.condition(conditionSucceeded); c != nil && c.Status == metav1.ConditionUnknown {
 		if cause, ok := held[c.Reason]; ok {
-			r := Reason{Cause: cause, Summary: c.Message, Evidence: v.shownBy(c)}
+			r := Reason{Cause: cause, Summary: c.Message, Evidence: v.conditionEvidence(c)}
 			switch cause {
 			case Suspended:
 				r.Verb, r.Remedy = "resume", "Set spec.suspend to false."
@@ -62,7 +62,7 @@ func (v *view) waits() []Reason {
 	return append(all, v.backOff()...)
 }
 
-// obstacle returns what a condition says that keeps an application whose driver Pod is not known, and what none of the other rules knows.
+// obstacle returns the cause in the condition Succeeded if no driver Pod is known, and no other rule explains that condition.
 func (v *view) obstacle() []Reason {
 	c := v.condition(conditionSucceeded)
 	if c == nil || c.Status != metav1.ConditionUnknown || c.Reason == string(v.state) || c.Message == "" || held[c.Reason] != "" || v.observed != nil {
@@ -71,23 +71,23 @@ func (v *view) obstacle() []Reason {
 	if c.Reason == "Unschedulable" {
 		all := v.wasUnschedulable(c.Message)
 		for i := range all {
-			all[i].Summary, all[i].Evidence = c.Message, v.shownBy(c)
+			all[i].Summary, all[i].Evidence = c.Message, v.conditionEvidence(c)
 		}
 		return all
 	}
 	r := ends[c.Reason]
-	r.Summary, r.Evidence = c.Message, v.shownBy(c)
+	r.Summary, r.Evidence = c.Message, v.conditionEvidence(c)
 	if r.Cause == "" {
 		r.Cause = Cause(c.Reason)
 	}
 	return []Reason{r}
 }
 
-// unserved returns why no operator acts for the application.
+// unserved returns why no operator runs the application.
 func (v *view) unserved() (all []Reason) {
 	for _, reason := range []string{"WrongCustomResourceDefinition", "RecordNotUnderstood", "WebhookFailed"} {
 		if e := v.event("", reason); e != nil && v.Driver == nil {
-			all = append(all, Reason{Cause: held[reason], Summary: e.Message, Evidence: v.seenIn(e)})
+			all = append(all, Reason{Cause: held[reason], Summary: e.Message, Evidence: v.eventEvidence(e)})
 		}
 	}
 	if len(v.Invalid) > 0 && (v.Record == nil || v.state.Initializing()) {
@@ -107,7 +107,7 @@ func (v *view) unserved() (all []Reason) {
 	case v.Record == nil && v.Shown != "":
 		all = append(all, Reason{
 			Cause: NotServed, Summary: fmt.Sprintf("The status is another operator's and cannot be understood: the state is %s.", v.Shown),
-			Evidence: v.writer(), Remedy: "To run the application with Firesteel, delete it and apply it again.",
+			Evidence: v.writtenBy(), Remedy: "To run the application with Firesteel, delete it and apply it again.",
 		})
 	}
 	return all
@@ -122,36 +122,36 @@ func (v *view) notPickedUp() Reason {
 	}
 }
 
-// writer says who wrote the status.
-func (v *view) writer() string {
+// writtenBy returns a sentence about who wrote the status.
+func (v *view) writtenBy() string {
 	if v.StatusWriter == "" {
 		return "The status has no status.firesteel."
 	}
 	return fmt.Sprintf("The status has no status.firesteel, and %s wrote it.", v.StatusWriter)
 }
 
-// handlers returns which handler has not acted, and whether events are not delivered.
+// handlers returns a handler that has not acted, and events that were not delivered.
 func (v *view) handlers() (all []Reason) {
 	if c := v.condition(conditionHandlerAnswered); c != nil && c.Status == metav1.ConditionFalse {
-		all = append(all, Reason{Cause: HandlerSilent, Summary: c.Message, Evidence: v.shownBy(c), Beside: v.state.Running()})
+		all = append(all, Reason{Cause: HandlerSilent, Summary: c.Message, Evidence: v.conditionEvidence(c), Beside: v.state.Running()})
 	}
 	if c := v.condition(conditionEventsDelivered); c != nil && c.Status == metav1.ConditionFalse {
 		all = append(all, Reason{
-			Cause: EventsUndelivered, Summary: c.Message, Evidence: v.shownBy(c), Beside: true,
+			Cause: EventsUndelivered, Summary: c.Message, Evidence: v.conditionEvidence(c), Beside: true,
 			Remedy: "Repair the sink that K_SINK of the controller names.",
 		})
 	}
 	return all
 }
 
-// backOff returns until when the next attempt waits.
+// backOff returns when the next attempt starts, or that its handler has to decide.
 func (v *view) backOff() []Reason {
 	c := v.condition(conditionSucceeded)
 	switch {
 	case v.state == lifecycle.ScheduledToRestart:
 		r := Reason{Cause: BackOff, Summary: fmt.Sprintf("Attempt %d waits for its start.", v.Record.Attempt.ID), Evidence: "The record has the state ScheduledToRestart."}
 		if c != nil && c.Message != "" {
-			r.Summary, r.Evidence = c.Message, v.shownBy(c)
+			r.Summary, r.Evidence = c.Message, v.conditionEvidence(c)
 		}
 		if verdict := v.Record.Verdict; verdict != nil && verdict.NotBefore != nil && v.Now.Before(verdict.NotBefore.Time) {
 			r.Evidence = fmt.Sprintf("The verdict in status.firesteel allows the attempt from %s on, in %s.",
@@ -168,17 +168,17 @@ func (v *view) backOff() []Reason {
 	}
 }
 
-// notes returns what is so beside the state of the application.
+// notes returns facts that do not explain the state of the application, and that its user should know.
 func (v *view) notes() (all []Reason) {
 	if v.Deleted {
 		r := Reason{Cause: BeingDeleted, Summary: "The application is being deleted.", Evidence: "The object has a deletionTimestamp.", Beside: v.end != nil}
 		if e := v.event("", "EventsUndelivered", "DriverLeftTerminating"); e != nil {
-			r.Summary, r.Evidence = e.Message, v.seenIn(e)
+			r.Summary, r.Evidence = e.Message, v.eventEvidence(e)
 		}
 		all = append(all, r)
 	}
 	if c := v.condition(conditionLabelsChanged); c != nil && c.Status == metav1.ConditionTrue {
-		all = append(all, Reason{Cause: DriverLabelsChanged, Summary: c.Message, Evidence: v.shownBy(c), Beside: true})
+		all = append(all, Reason{Cause: DriverLabelsChanged, Summary: c.Message, Evidence: v.conditionEvidence(c), Beside: true})
 	}
 	for _, found := range v.Warnings {
 		if found.Field == "spec" || found.Field == "spec.suspend" {
@@ -193,11 +193,11 @@ func (v *view) notes() (all []Reason) {
 		}
 	}
 	if c := v.condition(conditionWarning); c != nil && c.Status == metav1.ConditionTrue && len(all) == 0 {
-		all = append(all, Reason{Cause: SpecNotHonored, Summary: c.Message, Evidence: v.shownBy(c), Beside: true})
+		all = append(all, Reason{Cause: SpecNotHonored, Summary: c.Message, Evidence: v.conditionEvidence(c), Beside: true})
 	}
 	if v.Inherited {
 		all = append(all, Reason{
-			Cause: OtherOperatorRuns, Summary: "Another operator runs this application.", Evidence: v.writer(), Beside: true,
+			Cause: OtherOperatorRuns, Summary: "Another operator runs this application.", Evidence: v.writtenBy(), Beside: true,
 		})
 	}
 	return all

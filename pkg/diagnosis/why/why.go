@@ -18,22 +18,22 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/redact"
 )
 
-// Facts are what is known of an application. All but Now, the name and Record may be empty: then less is explained.
+// Facts are what is known of an application. Only Now, Namespace and Name are needed. The more is known, the more is explained.
 type Facts struct {
 	Now time.Time
-	// Namespace and Name are those of the application. Created is when it was created, and Deleted reports whether it is being deleted.
+	// Namespace and Name are the application's. Created is its creation time. Deleted reports whether it is being deleted.
 	Namespace, Name string
 	Created         time.Time
 	Deleted         bool
 	// Shown is the state that the status shows.
 	Shown string
-	// Record is status.firesteel, or what was read from the status of another operator. Inherited reports whether it is that.
+	// Record is status.firesteel. If another operator runs the application, it is made of that operator's status, and Inherited is true.
 	Record    *v1alpha1.Record
 	Inherited bool
 	// StatusWriter is the field manager that last wrote the status.
 	StatusWriter string
 	Conditions   []metav1.Condition
-	// Invalid is what is found in the spec for which nothing can run, and Warnings what is not done as the spec asks.
+	// Invalid are the findings about the spec for which nothing can run. Warnings are those about fields without effect.
 	Invalid, Warnings finding.List
 	// Suspended reports whether the spec holds the application.
 	Suspended bool
@@ -58,11 +58,11 @@ type Facts struct {
 // Reason is one cause.
 type Reason struct {
 	Cause Cause
-	// Summary says what is so, in the words of the conditions. Evidence is the sentence about what shows it.
+	// Summary is a sentence about the cause, in the words of the conditions. Evidence is a sentence about what shows it.
 	Summary, Evidence string
-	// Remedy says what to do. It is empty if the summary says so, or if there is nothing to do.
+	// Remedy is what to do. It is empty if the summary has it, or if there is nothing to do.
 	Remedy string
-	// Verb and Changes are those of the command that does it; both are empty if no command does.
+	// Verb and Changes make the command that applies the remedy. Both are empty if there is no such command.
 	Verb    string
 	Changes []Change
 	// Beside reports whether the application goes on in spite of it.
@@ -83,8 +83,8 @@ const (
 	MainClass      = "mainClass"
 )
 
-// Command returns the command that does what the remedy asks for; empty if there is none. name is how the user named the application, and
-// namespace is empty if the command needs none.
+// Command returns the command that applies the remedy; empty if there is none. name is how the user named the application. namespace is empty if the
+// command needs none.
 func (r Reason) Command(namespace, name string) string {
 	verb := r.Verb
 	if len(r.Changes) > 0 {
@@ -106,8 +106,8 @@ func (r Reason) Command(namespace, name string) string {
 // maxText bounds each text of a reason.
 const maxText = 1024
 
-// Why returns why an application is where it is, the most likely cause first. It returns nothing for an application that runs as it should,
-// or that succeeded.
+// Why returns why an application is in its state, the most likely cause first. It returns nothing for an application that runs as it should, or
+// that succeeded.
 func Why(facts Facts) []Reason {
 	v := newView(facts)
 	var all []Reason
@@ -135,13 +135,13 @@ func Why(facts Facts) []Reason {
 	return kept
 }
 
-// view is what the rules read of facts.
+// view is the facts, and what the rules derive from them.
 type view struct {
 	Facts
 	state lifecycle.State
-	// observed is what the lifecycle reads of the driver Pod; nil if there is none.
+	// observed is the driver Pod as the lifecycle observes it; nil if there is none.
 	observed *lifecycle.Driver
-	// end is how the last attempt ended; nil while the first one lasts.
+	// end is how the last ended attempt ended; nil if none has ended.
 	end *ending
 }
 
@@ -154,7 +154,7 @@ func newView(facts Facts) *view {
 	return v
 }
 
-// clean redacts a text before it is clipped.
+// clean redacts a text, and clips it.
 func (v *view) clean(words string) string {
 	return text.Clip(strings.TrimSpace(v.Redactor.Text(redact.Text(words))), maxText)
 }
@@ -171,8 +171,8 @@ func (v *view) age(at time.Time) string {
 	return duration.HumanDuration(max(v.Now.Sub(at), 0))
 }
 
-// shownBy returns the evidence of a condition.
-func (v *view) shownBy(c *metav1.Condition) string {
+// conditionEvidence returns the evidence of a condition.
+func (v *view) conditionEvidence(c *metav1.Condition) string {
 	return fmt.Sprintf("The condition %s is %s with the reason %s, for %s.", c.Type, c.Status, c.Reason, v.age(c.LastTransitionTime.Time))
 }
 
@@ -209,8 +209,8 @@ func LastSeen(e *corev1.Event) time.Time {
 	}
 }
 
-// seenIn returns the evidence of an Event.
-func (v *view) seenIn(e *corev1.Event) string {
+// eventEvidence returns the evidence of an Event.
+func (v *view) eventEvidence(e *corev1.Event) string {
 	return fmt.Sprintf("The Event %s of %s %s, %s ago: %s", e.Reason, e.InvolvedObject.Kind, e.InvolvedObject.Name, v.age(LastSeen(e)), e.Message)
 }
 
