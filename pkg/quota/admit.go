@@ -2,20 +2,20 @@ package quota
 
 import "github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 
-// An object that is created or edited is compared with the quotas before anything of it exists. before are the Pods that it asked for
-// until now; none for a new one. after are those that it asks for.
+// In this file, an object that is created or edited is compared with the quotas, before it is stored. before are the Pods that it asked for until
+// now; none for a new object. after are those that it asks for now.
 
-// NeverFits returns what an object asks for, more than before, that the quotas never have.
+// NeverFits returns the resources of which an object asks for more than before, and more than the quotas ever have.
 func (n Namespace) NeverFits(before, after []v1alpha1.QuotaPods) []Lack {
 	return n.growthLacks(n.hard(), before, after, func(_, wanted int64) int64 { return wanted })
 }
 
-// DoesNotFit returns what an object asks for more than before, and the quotas do not have beside what is used and reserved.
+// DoesNotFit returns the resources of which an object asks for more than before, and whose increase does not fit beside what is used and reserved.
 func (n Namespace) DoesNotFit(before, after []v1alpha1.QuotaPods) []Lack {
 	return n.growthLacks(n.room(), before, after, func(had, wanted int64) int64 { return wanted - had })
 }
 
-// growthLacks returns what of the quotas does not suffice for a demand that grows. requested is what of it has to be free.
+// growthLacks returns the resources that do not suffice for a growing demand. requested returns the amount that has to be free.
 func (n Namespace) growthLacks(free room, before, after []v1alpha1.QuotaPods, requested func(had, wanted int64) int64) []Lack {
 	return n.lacksOf(free, func(q Quota) Usage {
 		had, growth := q.demand(before, countsOf(before)), Usage{}

@@ -4,11 +4,11 @@
 //	usage.go      what a Pod takes of a quota, as the API server computes it
 //	quota.go      the quotas: their scopes, and what is hard and used
 //	room.go       what is free: hard less used less what is reserved and not used yet
-//	queue.go      the queue of those that wait, and who of them may launch
-//	admit.go      whether what a user applies fits, before anything of it exists
-//	shortage.go   what lacks how much, in words
+//	queue.go      the queue of waiting applications, and which of them may launch
+//	admit.go      whether what a user applies fits, before any of its objects exists
+//	lack.go       which resource of a quota does not suffice, and its texts
 //
-// All replicas decide alike, since they compute the same from the same records. An application that fits reserves room by a write of its
-// record. It launches when it has seen that write come back from the API server, if what was reserved before leaves room for it: of two
-// replicas that reserve at once, the later one sees the earlier one's reservation.
+// All replicas compute the same decisions from the same records. An application that fits reserves room by a write of its record. When the watch
+// has delivered that write, it confirms: it launches if the reservations before its own leave room. So if two replicas reserve at once, the later
+// one sees the earlier reservation.
 package quota

@@ -12,28 +12,28 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 )
 
-// Decision is whether an application may launch, and why not.
+// Decision reports whether an application may launch, and why not.
 type Decision struct {
 	Fits bool
-	// Lacks is what does not suffice. It is empty if the application fits and may not pass one that waits longer.
+	// Lacks are the resources that do not suffice. If it is empty and Fits is false, an earlier application has waited too long to be passed.
 	Lacks []Lack
-	// TooLarge reports whether it would not suffice if the quotas were unused.
+	// TooLarge reports whether the application would not fit into unused quotas.
 	TooLarge bool
-	// Place is the application's place in the queue, from 1, and Queue the length of the queue. Both are zero if it is too large, and so
-	// in no queue.
+	// Place is the application's place in the queue, from 1, and Queue the length of the queue. An application that is too large is in no queue:
+	// both are zero.
 	Place, Queue int
 }
 
-// Kind is the kind of reason for which an application waits.
+// Kind is the kind of reason why an application waits.
 type Kind int
 
 // The kinds of reasons.
 const (
-	// Refused: the API server refused an object of the launch, and known quotas have room.
+	// Refused: the API server refused an object of the launch, although the quotas that are known have room.
 	Refused Kind = iota
-	// Lacking: there is no room.
+	// Lacking: there is no room now.
 	Lacking
-	// Passed: an earlier one has waited for too long.
+	// Passed: there is room, but an earlier application has waited too long to be passed.
 	Passed
 	// TooLarge: there is never room.
 	TooLarge
@@ -53,7 +53,7 @@ func (d Decision) Kind() Kind {
 	}
 }
 
-// before orders the queue: the priority of the driver, the start of waiting, the UID.
+// before is the order of the queue: by the priority of the driver, the start of waiting, the UID.
 func before(a, b Application) int {
 	return cmp.Or(
 		cmp.Compare(b.Claim.Priority, a.Claim.Priority),
@@ -62,8 +62,7 @@ func before(a, b Application) int {
 	)
 }
 
-// Queue is the queue of a namespace at an instant, with what is decided about each that waits. It is right until the namespace changes, and
-// until Ends.
+// Queue is the queue of a namespace, with the decision about each waiting application. It is valid until the namespace changes, or until Ends.
 type Queue struct {
 	Namespace
 
@@ -72,15 +71,15 @@ type Queue struct {
 	apps      map[types.UID]Application
 	decisions map[types.UID]Decision
 	order     []types.UID
-	// The state at the end of the queue.
+	// free is the room behind the last application of the queue. passes reports whether an application behind it may pass earlier ones.
 	free   room
 	passes bool
-	// ends is when the passing of time changes a decision; zero if it does not.
+	// ends is when a decision changes because time has passed; zero if none does.
 	ends time.Time
 }
 
-// Queue walks the queue of a namespace. An application may reserve room if it fits beside each earlier one that fits. If an earlier one does
-// not fit, a smaller one may pass it until that one has waited for overtake. Then none may.
+// Queue computes the queue of a namespace. An application may reserve room if it fits beside each earlier one that fits. It may pass earlier ones
+// that do not fit, until one of these has waited for the time overtake.
 func (n Namespace) Queue(now time.Time, overtake time.Duration) *Queue {
 	q := &Queue{
 		Namespace: n, now: now, overtake: overtake, apps: map[types.UID]Application{}, decisions: map[types.UID]Decision{}, free: n.room(), passes: true,
@@ -91,10 +90,10 @@ func (n Namespace) Queue(now time.Time, overtake time.Duration) *Queue {
 	return q
 }
 
-// Ends returns when the passing of time changes a decision; zero if it does not.
+// Ends returns when a decision changes because time has passed; zero if none does.
 func (q *Queue) Ends() time.Time { return q.ends }
 
-// DecisionOf returns what was decided about an application that waits.
+// DecisionOf returns the decision about an application of the queue.
 func (q *Queue) DecisionOf(app types.UID) Decision { return q.decisions[app] }
 
 // Ready returns the waiting applications that may reserve room now, in their order.
@@ -107,7 +106,7 @@ func (q *Queue) Ready() (ready []types.UID) {
 	return ready
 }
 
-// Append adds an application that begins to wait. It returns false if it is not the last one: then the queue has to be walked again.
+// Append adds an application that begins to wait. If its place is not the last one, it returns false: then the queue has to be computed again.
 func (q *Queue) Append(app Application) bool {
 	if !q.isNext(app) {
 		return false
@@ -116,7 +115,7 @@ func (q *Queue) Append(app Application) bool {
 	return true
 }
 
-// isNext reports whether an application is new and comes behind all that wait.
+// isNext reports whether an application is new, and its place is the last one.
 func (q *Queue) isNext(app Application) bool {
 	_, known := q.apps[app.UID]
 	reserved := slices.ContainsFunc(q.Reserved, func(other Application) bool { return other.UID == app.UID })
@@ -124,8 +123,8 @@ func (q *Queue) isNext(app Application) bool {
 	return !known && !reserved && isLast
 }
 
-// append decides about the next application. Those that never fit are in no queue. One whose launch the API server has just refused takes
-// no room from those behind it.
+// append decides about the next application. If it never fits, it is in no queue. If the API server has just refused its launch, it takes no room
+// from those behind it.
 func (q *Queue) append(app Application) {
 	decision := q.decide(app)
 	if q.apps[app.UID], q.decisions[app.UID] = app, decision; decision.TooLarge {
@@ -151,7 +150,7 @@ func (q *Queue) endAt(at time.Time) {
 	}
 }
 
-// decide returns whether an application may reserve room at the end of the queue.
+// decide decides whether an application at the end of the queue may reserve room.
 func (q *Queue) decide(app Application) Decision {
 	if lacks := q.tooLarge(app); len(lacks) > 0 {
 		return Decision{Lacks: lacks, TooLarge: true}
@@ -160,8 +159,8 @@ func (q *Queue) decide(app Application) Decision {
 	return Decision{Fits: len(lacks) == 0 && q.passes, Lacks: lacks, Place: len(q.order) + 1}
 }
 
-// Decide returns whether an application may reserve room now. Neither its own reservation counts against it, nor an earlier claim: an edit
-// may have changed what it asks for.
+// Decide decides whether an application may reserve room now. Its own reservation and its own earlier claim do not count against it: an edit may
+// have changed what it asks for.
 func (q *Queue) Decide(app Application) Decision {
 	known, waits := q.apps[app.UID]
 	switch {
@@ -182,15 +181,15 @@ func (q *Queue) Decide(app Application) Decision {
 	return n.Queue(q.now, q.overtake).Decide(app)
 }
 
-// SameClaim reports whether two claims of an application ask for the same at the same place of the queue.
+// SameClaim reports whether two claims of an application ask for the same, and have the same place in the queue.
 func SameClaim(a, b *v1alpha1.QuotaClaim) bool {
 	return a.Priority == b.Priority && a.Since.Equal(&b.Since) && slices.EqualFunc(a.Pods, b.Pods, func(a, b v1alpha1.QuotaPods) bool {
 		return reflect.DeepEqual(a, b)
 	})
 }
 
-// Confirm returns whether an application for which room was reserved may launch: it must fit beside all that was reserved before it.
-// Reservations whose order is not known count as earlier.
+// Confirm decides whether an application that has reserved room may launch: it must fit beside all earlier reservations. Reservations whose order
+// is not known count as earlier.
 func (n Namespace) Confirm(app Application) Decision {
 	n.Reserved = slices.DeleteFunc(slices.Clone(n.Reserved), func(other Application) bool {
 		return other.UID == app.UID || !other.Driver && other.Order >= app.Order

@@ -16,7 +16,7 @@ type Quota struct {
 	scopes     []corev1.ScopedResourceSelectorRequirement
 }
 
-// Read reads a ResourceQuota. What its status does not have yet is as its spec says, and unused.
+// Read reads a ResourceQuota. A resource that its status does not have yet has the limit of the spec, and is unused.
 func Read(object *corev1.ResourceQuota) Quota {
 	q := Quota{Name: object.Name, Hard: Usage{}, Used: Usage{}}
 	for name, hard := range object.Spec.Hard {
@@ -38,7 +38,7 @@ func Read(object *corev1.ResourceQuota) Quota {
 // Limits are the quotas of all namespaces, by namespace and name.
 type Limits map[string]map[string]Quota
 
-// Set takes over a ResourceQuota.
+// Set stores a ResourceQuota.
 func (l Limits) Set(object *corev1.ResourceQuota) {
 	if l[object.Namespace] == nil {
 		l[object.Namespace] = map[string]Quota{}
@@ -61,7 +61,7 @@ func (l Limits) In(namespace string) (quotas []Quota) {
 	return quotas
 }
 
-// matches reports whether Pods count against the quota: all of its scopes have to match.
+// matches reports whether Pods count against the quota. All of its scopes must match.
 func (q Quota) matches(pods v1alpha1.QuotaPods) bool {
 	return !slices.ContainsFunc(q.scopes, func(scope corev1.ScopedResourceSelectorRequirement) bool { return !inScope(scope, pods) })
 }
@@ -98,7 +98,7 @@ func hasClass(scope corev1.ScopedResourceSelectorRequirement, class string) bool
 	}
 }
 
-// demand returns what numbers of a claim's Pods take of the quota. counts are in the order of the Pods.
+// demand returns what Pods of a claim take of the quota. counts are their numbers, in the order of the Pods.
 func (q Quota) demand(pods []v1alpha1.QuotaPods, counts []int64) Usage {
 	demand := Usage{}
 	for i, each := range pods {

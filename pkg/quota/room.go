@@ -10,21 +10,21 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 )
 
-// Application is an application that asks something of the quotas of its namespace, or a cluster, with its master as the driver and its
-// workers as the executors.
+// Application is an application with a claim on the quotas of its namespace. It may also be a cluster: then its master is the driver, and its
+// workers are the executors.
 type Application struct {
 	UID   types.UID
 	Claim *v1alpha1.QuotaClaim
 	// Order is the place of its reservation among all others: the resourceVersion of the write that made it. Zero is before all others.
 	Order uint64
-	// Driver reports whether its driver Pod exists, Executors how many of its executors do.
+	// Driver reports whether its driver Pod exists. Executors is the number of its executors that exist.
 	Driver    bool
 	Executors int64
 	// Over reports whether it creates no more Pods.
 	Over bool
-	// Complete reports whether it has had all planned executors, and has as many as it needs since then: dynamic allocation takes them away.
+	// Complete reports whether it has had all planned executors at once. Executors that dynamic allocation removes afterwards are not missing.
 	Complete bool
-	// RefusedUntil is until when its launch waits since the API server refused it; zero if it does not.
+	// RefusedUntil is until when its launch waits after a refusal of the API server; zero if it does not.
 	RefusedUntil time.Time
 }
 
@@ -68,9 +68,9 @@ func (a Application) missing() []int64 {
 // room is what is free of each quota, in their order. It may be below zero.
 type room []Usage
 
-// room returns what is free: hard less what is used, less what is planned and not used yet. The cache of the quotas may be older than
-// that of the Pods, so no less is used than the known Pods take. It may be newer, too: then a Pod counts twice, as used and as missing,
-// until the watch of Pods delivers it. That holds others back for this moment: the Pod's event wakes them.
+// room returns what is free: hard less what is used, less what is planned and not used yet. The cache of the quotas may be older than the cache of
+// the Pods: so at least as much is used as the known Pods take. It may also be newer: then a Pod counts twice, as used and as missing, until the
+// watch of Pods delivers it. Others wait until then.
 func (n Namespace) room() room {
 	free := make(room, len(n.Quotas))
 	for i, q := range n.Quotas {
@@ -87,7 +87,7 @@ func (n Namespace) room() room {
 	return free
 }
 
-// hard returns what there is at all.
+// hard returns the limits of the quotas.
 func (n Namespace) hard() room {
 	all := make(room, len(n.Quotas))
 	for i, q := range n.Quotas {
@@ -102,20 +102,12 @@ func add(sum, more Usage) {
 	}
 }
 
-// Lack is what of a quota does not suffice.
-type Lack struct {
-	// Quota is the name of the ResourceQuota, Resource a name in it.
-	Quota, Resource string
-	// Requested is what the application asks for, Available what is free, and Hard what there is at all.
-	Requested, Available, Hard int64
-}
-
-// lacks returns what of the quotas does not suffice for the demand of Pods.
+// lacks returns the resources of the quotas that do not suffice for Pods. counts are in the order of the Pods.
 func (n Namespace) lacks(free room, pods []v1alpha1.QuotaPods, counts []int64) []Lack {
 	return n.lacksOf(free, func(q Quota) Usage { return q.demand(pods, counts) })
 }
 
-// lacksOf returns what of the quotas does not suffice, one resource of each quota. asked returns what has to be free of one.
+// lacksOf returns the resources of the quotas that do not suffice, the first one of each quota. asked returns what has to be free of a quota.
 func (n Namespace) lacksOf(free room, asked func(Quota) Usage) (lacks []Lack) {
 	for i, q := range n.Quotas {
 		amounts := asked(q)
@@ -129,7 +121,7 @@ func (n Namespace) lacksOf(free room, asked func(Quota) Usage) (lacks []Lack) {
 	return lacks
 }
 
-// take takes the planned Pods of an application from the room.
+// take removes what the planned Pods of an application need from the room.
 func (n Namespace) take(free room, app Application) {
 	for i, q := range n.Quotas {
 		for name, amount := range q.demand(app.Claim.Pods, app.planned()) {
@@ -138,12 +130,12 @@ func (n Namespace) take(free room, app Application) {
 	}
 }
 
-// tooLarge returns what an application asks for that the quotas never have.
+// tooLarge returns the resources of which an application asks for more than the quotas ever have.
 func (n Namespace) tooLarge(app Application) []Lack {
 	return n.lacks(n.hard(), app.Claim.Pods, app.planned())
 }
 
-// ExecutorsLack returns what of the quotas does not suffice for one more executor of an application that has fewer than it plans.
+// ExecutorsLack returns the resources that do not suffice for one more executor, if an application has fewer executors than it plans.
 func (n Namespace) ExecutorsLack(app Application) []Lack {
 	if missing := app.missing(); len(missing) < 2 || missing[1] == 0 || !app.Driver {
 		return nil

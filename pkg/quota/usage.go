@@ -17,28 +17,27 @@ import (
 // Usage is what Pods take of a quota, by the names that a quota uses, in thousandths.
 type Usage map[string]int64
 
-// countPods is the name of the number of all Pods, also of those that have ended.
+// countPods is the resource that counts all Pods, also those that have ended.
 const countPods = "count/pods"
 
 const (
-	// maxNames and maxName bound the resources of a claim, and the bytes of a name. A Pod may name any number of extended ones. Those beyond
-	// are not compared.
+	// maxNames bounds the resources of a claim, and maxName the bytes of a name: a Pod may name any number of extended resources. Further ones are
+	// not compared.
 	maxNames = 16
 	maxName  = 128
 	// maxClass bounds the name of a priority class, as the API server does.
 	maxClass = 253
-	// maxAmount bounds an amount, and is no limit in a quota: it is over 2 PiB. Sums and differences of four of them do not overflow.
+	// maxAmount bounds an amount. It is over 2 PiB, so a quota with more has no limit. Four of them can be added without an overflow.
 	maxAmount = math.MaxInt64 / 4
 )
 
-// MaxPods is how many kinds of Pods a claim has at most: the driver, and its executors. That of a record may have more, since another writer
-// may have edited it.
+// MaxPods bounds the kinds of Pods in a claim: the driver, and its executors. The claim in a record may have more if another writer edited it.
 const MaxPods = 2
 
 // PlannedExecutors returns the Pod and the number of the executors of a plan.
 func PlannedExecutors(plan submission.Plan) (executor *corev1.Pod, count int64) {
 	executor, count, err := submission.PlannedExecutorPod(plan)
-	if err != nil { // the driver will fail to make executors
+	if err != nil { // the driver will not be able to create executors
 		return &corev1.Pod{}, 0
 	}
 	return executor, count
@@ -83,7 +82,7 @@ func usageOf(pod *corev1.Pod) Usage {
 	return bounded(usage)
 }
 
-// bounded keeps the first names of too many, and none that is too long. Those of Kubernetes' own resources come first.
+// bounded removes names that are too long. Of too many names, it keeps the first: Kubernetes' own resources come before extended ones.
 func bounded(usage Usage) Usage {
 	maps.DeleteFunc(usage, func(name string, _ int64) bool { return len(name) > maxName })
 	if len(usage) <= maxNames {
@@ -101,7 +100,7 @@ func bounded(usage Usage) Usage {
 	return usage
 }
 
-// isNative reports whether a resource is one of Kubernetes' own, which a quota also names without a prefix.
+// isNative reports whether a resource is one of Kubernetes' own. A quota can name those without a prefix, too.
 func isNative(name corev1.ResourceName) bool {
 	switch name {
 	case corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourceEphemeralStorage:
@@ -111,8 +110,8 @@ func isNative(name corev1.ResourceName) bool {
 	}
 }
 
-// withDefaultRequests returns a Pod whose containers request what they are limited to, if they request nothing else. The API server sets
-// that default before it asks the quotas.
+// withDefaultRequests returns a Pod whose containers request their limits, unless they have requests. The API server sets this default before it
+// checks the quotas.
 func withDefaultRequests(pod *corev1.Pod) *corev1.Pod {
 	spec := pod.Spec
 	spec.Containers, spec.InitContainers = slices.Clone(spec.Containers), slices.Clone(spec.InitContainers)

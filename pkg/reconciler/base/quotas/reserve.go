@@ -14,7 +14,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/quota"
 )
 
-// retryAfter is when an object is requeued that waits for what the tracker does not know yet.
+// retryAfter is the time until an object is requeued if the tracker does not know enough to decide.
 const retryAfter = time.Second
 
 // Request is an application or a cluster that is to be launched.
@@ -24,18 +24,18 @@ type Request struct {
 	Settings config.QuotaSettings
 }
 
-// Hold is why a launch does not go on.
+// Hold is why a launch is held.
 type Hold struct {
-	// Undecided reports whether it is not known yet if there is room.
+	// Undecided reports whether the tracker does not know yet if there is room.
 	Undecided bool
-	// Waiting is why the launch waits; nil if that is not reported yet. Refused is why it never takes place.
+	// Waiting is why the launch waits; nil if that is not reported yet. Refused is why the attempt fails; nil if it does not.
 	Waiting, Refused *lifecycle.Cause
-	// RetryAt is when to look again; zero if the tracker enqueues the object.
+	// RetryAt is when to requeue the object; zero if the tracker enqueues it.
 	RetryAt time.Time
 }
 
-// Claim returns what a driver and a number of equal executors ask of the quotas, or a master and its workers. waiting is the claim with
-// which they wait already; nil if they do not.
+// Claim returns the claim of a driver and a number of equal executors, or of a master and its workers. waiting is the claim with which they wait
+// already; nil if they do not.
 func (t *Tracker) Claim(driver, executor *corev1.Pod, executors int64, waiting *v1alpha1.QuotaClaim) *v1alpha1.QuotaClaim {
 	driver, priority := t.admitted(driver)
 	executor, _ = t.admitted(executor)
@@ -49,9 +49,9 @@ func (t *Tracker) Claim(driver, executor *corev1.Pod, executors int64, waiting *
 	return claim
 }
 
-// Reserve reserves room in the quotas of a namespace, or makes a launch wait for it. It returns the claim for the record; nil if nothing is
-// compared. waiting is the claim in the record. ask returns what is asked for now. If there is no hold, the launch goes on once the record
-// is stored: Confirm must follow before anything is created.
+// Reserve reserves room in the quotas of a namespace, or holds the launch. It returns the claim for the record; nil if nothing is compared. waiting
+// is the claim in the record. ask returns the present claim. If there is no hold, the launch goes on when the record is stored: Confirm must
+// follow before anything is created.
 func (t *Tracker) Reserve(r Request, waiting *v1alpha1.QuotaClaim, ask func() *v1alpha1.QuotaClaim) (*v1alpha1.QuotaClaim, *Hold) {
 	if r.Settings.Quota == config.QuotaOff {
 		return nil, nil
@@ -71,13 +71,13 @@ func (t *Tracker) Reserve(r Request, waiting *v1alpha1.QuotaClaim, ask func() *v
 		return claim, nil
 	}
 	if !until.IsZero() {
-		decision.Place, decision.Queue = 0, 0 // whatever its place is, it waits for the next try
+		decision.Place, decision.Queue = 0, 0 // it waits for the next try, not for its turn
 	}
 	return claim, t.hold(r, claim, decision, until)
 }
 
-// Confirm returns why a launch for which room was reserved does not go on; no hold if it may create its objects. It returns the claim for the
-// record, too: if it is decided that the launch does not go on, without the reservation.
+// Confirm decides whether a launch with a reservation may create its objects. If it may, there is no hold. It also returns the claim for the record:
+// if the launch is held, the claim has no reservation any more.
 func (t *Tracker) Confirm(r Request, claim *v1alpha1.QuotaClaim) (*v1alpha1.QuotaClaim, *Hold) {
 	if r.Settings.Quota == config.QuotaOff {
 		return claim, nil
@@ -106,13 +106,13 @@ func (t *Tracker) Confirm(r Request, claim *v1alpha1.QuotaClaim) (*v1alpha1.Quot
 	}
 	claim.Reserved = nil
 	if r.Settings.Quota == config.QuotaFail {
-		// Another reservation is in the way, which may be taken back, too. The queue decides, without either.
+		// Another reservation is in the way, and may be withdrawn, too. The queue then decides without both.
 		return claim, &Hold{RetryAt: t.clock.Now().Add(retryAfter)}
 	}
 	return claim, t.hold(r, claim, decision, until)
 }
 
-// undecided makes a launch wait until the quotas are known. If that takes long, it says why.
+// undecided holds a launch until the quotas are known. If that takes long, the reason is reported.
 func (t *Tracker) undecided() *Hold {
 	hold := &Hold{Undecided: true, RetryAt: t.clock.Now().Add(retryAfter)}
 	if t.late() {
@@ -121,8 +121,8 @@ func (t *Tracker) undecided() *Hold {
 	return hold
 }
 
-// hold returns why a launch waits, that it has waited for too long, or that it fails. until is until when it waits since the API server
-// refused it; zero if it does not.
+// hold returns the hold for a decision: the launch waits, or its attempt fails. until is until when it waits after a refusal of the API server; zero
+// if there was none.
 func (t *Tracker) hold(r Request, claim *v1alpha1.QuotaClaim, decision quota.Decision, until time.Time) *Hold {
 	if r.Settings.Quota == config.QuotaFail {
 		failure := diagnosis.QuotaFails(r.Kind, r.Object.GetNamespace(), r.Object.GetName(), decision)

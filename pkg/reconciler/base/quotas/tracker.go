@@ -21,7 +21,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/quota"
 )
 
-// Tracker knows the quotas of all namespaces and the applications that ask something of them. It is safe for concurrent use.
+// Tracker has the quotas of all namespaces and the applications with claims on them. It is safe for concurrent use.
 type Tracker struct {
 	ctx     context.Context
 	kube    kubernetes.Interface
@@ -36,9 +36,9 @@ type Tracker struct {
 	apps     map[string]map[types.UID]*application
 	refusals map[types.UID]refusal
 	reports  map[types.UID]report
-	// queues are those that were walked since their namespaces changed.
+	// queues are the queues that are still valid, by namespace.
 	queues map[string]*quota.Queue
-	// due are the namespaces that are about to be looked at, wakes when others are.
+	// due are the namespaces whose applications will be woken after wakeDelay. wakes are the times at which those of other namespaces will be.
 	due   map[string]bool
 	wakes map[string]time.Time
 }
@@ -52,7 +52,7 @@ func New(ctx context.Context, kube kubernetes.Interface, clock clock.WithDelayed
 	}
 }
 
-// Source is where the applications or the clusters of an API come from.
+// Source has the applications or the clusters of one API.
 type Source struct {
 	tracker *Tracker
 	// Enqueue requeues an application.
@@ -91,7 +91,7 @@ type State struct {
 	Cluster bool
 }
 
-// application is an application that asks something of the quotas.
+// application is an application with a claim on the quotas.
 type application struct {
 	source   *Source
 	key      types.NamespacedName
@@ -101,23 +101,23 @@ type application struct {
 	reserved bool
 	// order is the resourceVersion of the write that reserved room; zero if that is not known exactly.
 	order uint64
-	// shortSince is since when the quotas have had no room for its missing executors, short whether that lasts.
+	// shortSince is since when the quotas have had no room for its missing executors. short reports whether that has lasted for shortAfter.
 	shortSince time.Time
 	short      bool
-	// complete reports whether it has had all planned executors at once, and Spark changes their number since then.
+	// complete reports whether it has had all planned executors at once. Spark may have removed some since then.
 	complete bool
 }
 
-// Set takes over the state of an application. exact reports whether the application was known before: then its resourceVersion is that of
-// the write that made the difference.
+// Set stores the state of an application. exact reports whether its earlier state was known: then its resourceVersion is that of the write that
+// made the difference.
 func (s *Source) Set(state State, exact bool) {
 	s.tracker.mutex.Lock()
 	defer s.tracker.mutex.Unlock()
 	s.set(state, exact)
 }
 
-// Reread takes over the states of applications again, when something else than their objects has changed them. The states are read from
-// the cache while they are taken over: so none is older than what Set was called with.
+// Reread stores the states of applications again, if something else than their objects has changed them. It holds the mutex while states are read
+// from the cache: so no state is older than one that Set has stored.
 func (s *Source) Reread(states iter.Seq[State]) {
 	s.tracker.mutex.Lock()
 	defer s.tracker.mutex.Unlock()
@@ -126,7 +126,7 @@ func (s *Source) Reread(states iter.Seq[State]) {
 	}
 }
 
-// States returns the states of the objects of a cache. They are listed while they are taken over.
+// States returns the states of the objects of a cache. It lists the cache during the iteration.
 func States[O any](list func() []any, state func(O) State) iter.Seq[State] {
 	return func(yield func(State) bool) {
 		for _, object := range list() {
@@ -137,11 +137,11 @@ func States[O any](list func() []any, state func(O) State) iter.Seq[State] {
 	}
 }
 
-// set takes over a state. The mutex is held.
+// set stores a state. The mutex is held.
 func (s *Source) set(state State, exact bool) {
 	t := s.tracker
 	namespace, uid := state.Object.GetNamespace(), state.Object.GetUID()
-	before, after := t.apps[namespace][uid], s.asking(state)
+	before, after := t.apps[namespace][uid], s.applicationOf(state)
 	switch {
 	case after == nil && before != nil:
 		t.remove(namespace, uid)
@@ -161,7 +161,7 @@ func (s *Source) set(state State, exact bool) {
 			after.order = versionOf(state.Object)
 		}
 		if after.launch.DriverUID == "" {
-			s.Enqueue(after.key) // the reservation came back: it can be confirmed
+			s.Enqueue(after.key) // the watch has delivered the reservation: it can be confirmed
 		}
 	}
 	if t.apps[namespace] == nil {
@@ -169,7 +169,7 @@ func (s *Source) set(state State, exact bool) {
 	}
 	t.apps[namespace][uid] = after
 	switch queue := t.queues[namespace]; {
-	case before != nil && before.asks(after):
+	case before != nil && before.sameAs(after):
 	case before == nil && after.waits && queue != nil && queue.Append(t.of(uid, after)):
 		t.wakeSoon(namespace)
 	default:
@@ -177,8 +177,8 @@ func (s *Source) set(state State, exact bool) {
 	}
 }
 
-// asking returns what an application asks of the quotas; nil if that is nothing.
-func (s *Source) asking(state State) *application {
+// applicationOf returns the application of a state; nil if it has no claim on the quotas.
+func (s *Source) applicationOf(state State) *application {
 	record := state.Record
 	if record == nil || record.Quota == nil || len(record.Quota.Pods) > quota.MaxPods {
 		return nil
@@ -198,8 +198,8 @@ func (s *Source) asking(state State) *application {
 	return app
 }
 
-// asks reports whether an application asks for the same as before.
-func (a *application) asks(after *application) bool {
+// sameAs reports whether nothing of an application has changed that decisions depend on.
+func (a *application) sameAs(after *application) bool {
 	return a.waits == after.waits && a.reserved == after.reserved && a.complete == after.complete && a.order == after.order &&
 		quota.SameClaim(a.claim, after.claim) && reflect.DeepEqual(a.launch, after.launch)
 }
@@ -246,7 +246,7 @@ func (t *Tracker) remove(namespace string, uid types.UID) {
 	t.changed(namespace)
 }
 
-// lateAfter is after how long it is reported that the quotas are not known. The first list takes a moment.
+// lateAfter is the time after which a hold reports that the quotas are not known. The first list takes a moment.
 const lateAfter = 10 * time.Second
 
 // late reports whether Ready should have been true for a while.
@@ -256,8 +256,8 @@ func (t *Tracker) late() bool {
 	return t.watches.quotas != nil && t.clock.Since(t.watches.since) >= lateAfter
 }
 
-// Ready reports whether everything is known that a claim and a decision need. It is false while the setting is off: a reconcile may see a
-// change of the settings before the tracker does.
+// Ready reports whether the tracker knows enough for claims and decisions. It is false while the setting is off: a reconcile may see a change of the
+// settings before the tracker does.
 func (t *Tracker) Ready() bool {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
@@ -279,14 +279,14 @@ func (t *Tracker) Limits(namespace string) bool {
 	return len(t.quotas[namespace]) > 0
 }
 
-// decide returns whether an application that does not hold room may reserve it.
+// decide decides whether an application without a reservation may reserve room.
 func (t *Tracker) decide(app metav1.Object, claim *v1alpha1.QuotaClaim) quota.Decision {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
 	return t.queue(app.GetNamespace()).Decide(quota.Application{UID: app.GetUID(), Claim: claim, RefusedUntil: t.refusedUntil(app.GetUID())})
 }
 
-// queue returns the queue of a namespace. It is walked only if it may have changed. The mutex is held.
+// queue returns the queue of a namespace. It computes the queue only if it may have changed. The mutex is held.
 func (t *Tracker) queue(namespace string) *quota.Queue {
 	now, queue := t.clock.Now(), t.queues[namespace]
 	if queue == nil || !queue.Ends().IsZero() && !now.Before(queue.Ends()) {
@@ -296,8 +296,8 @@ func (t *Tracker) queue(namespace string) *quota.Queue {
 	return queue
 }
 
-// confirm returns whether an application may launch for which room was reserved. It returns false if the reservation has not come back
-// from the API server: then the application is enqueued when it does.
+// confirm decides whether an application with a reservation may launch. known is false if the watch has not delivered the reservation yet: then the
+// application is enqueued when it does.
 func (t *Tracker) confirm(app metav1.Object, claim *v1alpha1.QuotaClaim) (decision quota.Decision, known bool) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
@@ -312,7 +312,7 @@ func (t *Tracker) confirm(app metav1.Object, claim *v1alpha1.QuotaClaim) (decisi
 	return t.queue(app.GetNamespace()).Confirm(reserved), true
 }
 
-// ExecutorsLack returns which quota refuses executors of an application. It is nil if none has refused them for a while.
+// ExecutorsLack returns the resources of quotas without room for executors of an application; nil if there was room within the last shortAfter.
 func (s *Source) ExecutorsLack(app metav1.Object) []quota.Lack {
 	t := s.tracker
 	t.mutex.Lock()
@@ -345,14 +345,14 @@ func (t *Tracker) of(uid types.UID, known *application) quota.Application {
 		app.Driver, app.Executors, app.Over = pods.Driver, pods.Executors, pods.Over
 		if planned := known.claim.Pods; known.claim.Elastic && !known.complete && len(planned) > 1 && pods.Executors >= planned[1].Count {
 			known.complete = true
-			known.source.Enqueue(known.key) // its record is to say so
+			known.source.Enqueue(known.key) // to write it into the record
 		}
 		app.Complete = known.complete
 	}
 	return app
 }
 
-// Complete reports whether an application whose number of executors Spark changes has had all planned ones at once.
+// Complete reports whether an application with dynamic allocation has had all planned executors at once.
 func (s *Source) Complete(app metav1.Object) bool {
 	t := s.tracker
 	t.mutex.Lock()
@@ -361,7 +361,7 @@ func (s *Source) Complete(app metav1.Object) bool {
 	return own != nil && own.complete
 }
 
-// refusal is how often the API server refused a Pod of an application for a quota, and until when the launch waits.
+// refusal counts the refusals of an application's objects for a quota. until is until when its launch waits.
 type refusal struct {
 	count int
 	until time.Time
@@ -372,8 +372,8 @@ const (
 	maxRefusal   = time.Minute
 )
 
-// Refused records that the API server refused an object of a launch for a quota, and returns until when the launch waits: what is known of
-// the quotas is old, or another quota than one of Pods is full.
+// Refused records that the API server refused an object of a launch for a quota, and returns until when the launch waits. Either the cache of the
+// quotas is stale, or a quota of other objects than Pods is full.
 func (t *Tracker) Refused(app metav1.Object) (until time.Time) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()

@@ -9,12 +9,12 @@ import (
 )
 
 const (
-	// wakeDelay is how long after a change those are woken for which there is room. Changes come in groups: a quota changes with each Pod.
+	// wakeDelay is the time between a change and the wake. Changes come in groups: a quota changes with each Pod.
 	wakeDelay = 20 * time.Millisecond
-	// reportInterval is how often the status of a held application shows another place in the queue.
+	// reportInterval is the shortest time after which the status of a held application shows another place in the queue.
 	reportInterval = time.Minute
-	// shortAfter is after how long it is reported that the quotas have no room for missing executors. A quota counts a Pod for a moment after
-	// its end.
+	// shortAfter is the time after which an application reports that the quotas have no room for its missing executors. A quota counts a Pod for a
+	// moment after its end.
 	shortAfter = 2 * time.Second
 )
 
@@ -27,8 +27,11 @@ func (t *Tracker) wakeSoon(namespace string) {
 	t.clock.AfterFunc(wakeDelay, func() { t.wake(namespace) })
 }
 
-// wake enqueues the waiting applications for which there is room, those whose place in the queue is to be shown or that wait for another
-// kind of reason, and those whose executors the quotas refuse, or do not refuse any more.
+// wake enqueues applications of a namespace:
+//
+//   - those that wait, and for which there is room;
+//   - those whose status must show another place in the queue, or another kind of reason;
+//   - those whose executors the quotas have begun to refuse, or have ceased to refuse.
 func (t *Tracker) wake(namespace string) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
@@ -61,8 +64,8 @@ func (t *Tracker) wake(namespace string) {
 	t.wakeAt(namespace, next)
 }
 
-// setShort records whether the quotas have room for the missing executors of an application. It enqueues the application when they have had
-// none for shortAfter, and when they have again. It returns when to call it again; zero for not at all.
+// setShort records whether the quotas lack room for the missing executors of an application. It enqueues the application if that has lasted for
+// shortAfter, and if there is room again. It returns when to call it again; zero if not at all.
 func (a *application) setShort(short bool, now time.Time) time.Time {
 	switch {
 	case !short:
@@ -81,7 +84,7 @@ func (a *application) setShort(short bool, now time.Time) time.Time {
 	return time.Time{}
 }
 
-// wakeAt calls wake for a namespace at an instant, unless that is zero or an earlier one is set. The mutex is held.
+// wakeAt calls wake for a namespace at a time, unless the time is zero or an earlier one is set. The mutex is held.
 func (t *Tracker) wakeAt(namespace string, at time.Time) {
 	if earlier, set := t.wakes[namespace]; at.IsZero() || set && !at.Before(earlier) {
 		return
@@ -105,8 +108,8 @@ type report struct {
 	at    time.Time
 }
 
-// shown returns the text that the status of a held application shows: the given one, or the last one if that is not old and gives the same
-// kind of reason. So a status is written no more than once in reportInterval while the queue moves.
+// shown returns the text for the status of a held application. If the last text is younger than reportInterval and has the same kind of reason, it
+// returns that one. So while the queue moves, a status is written at most once in reportInterval.
 func (t *Tracker) shown(app types.UID, text string, decision quota.Decision) string {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()

@@ -25,8 +25,8 @@ type watches struct {
 	classes *classes.Classes
 }
 
-// watch is an informer. It counts as synced while its first list is forbidden, too: then nothing is known, and the API server refuses what
-// does not fit.
+// watch is an informer. It also counts as synced while its first list is forbidden: then no quota is known, and the API server refuses what does
+// not fit.
 type watch struct {
 	informer     cache.SharedIndexInformer
 	registration cache.ResourceEventHandlerRegistration
@@ -37,8 +37,8 @@ func (w *watch) synced() bool {
 	return apierrors.IsForbidden(w.errors.Last()) && w.informer.LastSyncResourceVersion() == "" || w.registration.HasSynced()
 }
 
-// Configure takes over the settings. It starts the informers when the setting is switched on, and stops them when it is switched off. If
-// the settings changed, it enqueues the applications that wait.
+// Configure sets the settings. It starts the informers if the setting is switched on, and stops them if it is switched off. If the settings have
+// changed, it enqueues the applications that wait.
 func (t *Tracker) Configure(settings config.QuotaSettings) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
@@ -62,13 +62,12 @@ func (t *Tracker) Configure(settings config.QuotaSettings) {
 				app.source.Enqueue(app.key)
 			}
 		}
-		t.unlimited(namespace)
+		t.clearShort(namespace)
 	}
 }
 
-// unlimited enqueues the applications whose condition says that a quota refuses their executors, if the namespace has no quota any more. The
-// mutex is held.
-func (t *Tracker) unlimited(namespace string) {
+// clearShort enqueues the applications that report a quota without room for executors, if the namespace has no quota any more. The mutex is held.
+func (t *Tracker) clearShort(namespace string) {
 	if len(t.quotas[namespace]) > 0 {
 		return
 	}
@@ -113,7 +112,7 @@ func (t *Tracker) removeQuota(q *corev1.ResourceQuota) {
 			app.source.Enqueue(app.key) // no quota limits them any more
 		}
 	}
-	t.unlimited(q.Namespace)
+	t.clearShort(q.Namespace)
 }
 
 // watchQuotas starts the informer of ResourceQuotas.

@@ -7,7 +7,15 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// String returns what of the quota does not suffice: "requests.cpu (3 requested, 2 available of 10)".
+// Lack is a resource of a quota that does not suffice.
+type Lack struct {
+	// Quota is the name of the ResourceQuota, Resource the name of a resource in it.
+	Quota, Resource string
+	// Requested is what the application asks for, Available what is free, and Hard the limit of the quota.
+	Requested, Available, Hard int64
+}
+
+// String returns the resource and its amounts: "requests.cpu (3 requested, 2 available of 10)".
 func (l Lack) String() string {
 	return fmt.Sprintf("%s (%s requested, %s available of %s)", l.Resource, l.amount(l.Requested), l.amount(l.Available), l.amount(l.Hard))
 }
