@@ -14,7 +14,7 @@ import (
 // Stdin is the name that stands for the standard input.
 const Stdin = "-"
 
-// Files returns the files that paths name: those with manifests in folders and below them, and each other path itself.
+// Files returns the files that paths name. For a folder, these are the files with manifests in it, and in the folders below it.
 func Files(paths []string) ([]string, error) {
 	var files []string
 	for _, path := range paths {
@@ -39,7 +39,7 @@ func Files(paths []string) ([]string, error) {
 	return files, nil
 }
 
-// below returns the files with manifests in a folder and the folders below it, but for those that begin with a dot.
+// below returns the files with manifests in a folder and in the folders below it. Names that begin with a dot are skipped.
 func below(folder string) ([]string, error) {
 	var files []string
 	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {

@@ -29,13 +29,13 @@ type Manifest struct {
 	JSON []byte
 	// Line is the line on which the object begins, from 1.
 	Line int
-	// Problem is why the document cannot be read, and its line is Line.
+	// Problem is why the document cannot be read; nil if it can. Its line is Line.
 	Problem *finding.Finding
-	// Duplicates are about keys that a mapping has twice. kubectl refuses such a manifest.
+	// Duplicates are findings about keys that a mapping has twice. kubectl refuses such a manifest.
 	Duplicates []Located
 
 	node   *yamlv3.Node
-	before int // lines before the document
+	before int // the number of lines before the document
 }
 
 // Located is a finding with the place of its field.
@@ -63,7 +63,7 @@ func Parse(text []byte) []*Manifest {
 // document is a part of a file between two separators.
 type document struct {
 	text []byte
-	// before is how many lines are before it.
+	// before is the number of lines before it.
 	before int
 }
 

@@ -11,7 +11,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/finding"
 )
 
-// Locate adds to findings the place of their field. A field that is missing has the place of the nearest one that holds it.
+// Locate adds the place of its field to each finding. A missing field has the place of the nearest field above it that exists.
 func (m *Manifest) Locate(found finding.List) []Located {
 	located := make([]Located, 0, len(found))
 	for _, f := range found {
@@ -21,7 +21,7 @@ func (m *Manifest) Locate(found finding.List) []Located {
 	return located
 }
 
-// inText matches the first path in a finding that has a text in the place of a field.
+// inText matches the first path in the text of a finding. It is used for a finding without a field.
 var inText = regexp.MustCompile(`\b(?:spec|metadata)(?:[.\[][\w./\[\]-]*[\w\]])?`)
 
 // Place returns the line and the column of the field of a finding, both from 1.
@@ -64,8 +64,8 @@ func find(node *yamlv3.Node, path string) *yamlv3.Node {
 	return last
 }
 
-// entry returns the key and the value of a mapping that a path begins with, and the rest of the path. Keys may contain dots and brackets: the
-// longest key that fits is meant.
+// entry returns the key of a mapping with which a path begins, its value, and the rest of the path. Keys may contain dots and brackets: the longest
+// matching key counts.
 func entry(node *yamlv3.Node, path string) (key, child *yamlv3.Node, rest string) {
 	for i := 0; i+1 < len(node.Content); i += 2 {
 		name := node.Content[i].Value
@@ -84,7 +84,7 @@ func entry(node *yamlv3.Node, path string) (key, child *yamlv3.Node, rest string
 	return key, child, rest
 }
 
-// element returns the element of a list that a path begins with, such as [2].
+// element returns the element of a list with which a path begins, such as [2], and the rest of the path.
 func element(node *yamlv3.Node, path string) (key, child *yamlv3.Node, rest string) {
 	index, after, found := strings.Cut(strings.TrimPrefix(path, "["), "]")
 	at, err := strconv.Atoi(index)
@@ -115,7 +115,7 @@ func value(node *yamlv3.Node, name string) *yamlv3.Node {
 	return nil
 }
 
-// duplicates returns what is found about keys that a mapping has twice: the last one would count.
+// duplicates returns a finding for each key that a mapping has twice. YAML would take the last one.
 func (m *Manifest) duplicates() []Located {
 	var found []Located
 	var walk func(node *yamlv3.Node, path string, depth int)

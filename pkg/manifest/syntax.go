@@ -16,9 +16,9 @@ import (
 
 // unreadable returns the manifest of a document that cannot be parsed.
 func (d document) unreadable(err error) *Manifest {
-	message, line := cause(err)
+	message, line := splitError(err)
 	problem := &finding.Finding{Reason: "Syntax", Text: fmt.Sprintf("the document is no YAML (%s)", message), Remedy: remedyFor(message)}
-	if at := d.template(); at >= 0 {
+	if at := d.templateAt(); at >= 0 {
 		problem.Text = "the document is a template, and no YAML"
 		problem.Remedy = "render it first, such as by helm template CHART | kubectl spark lint -f -"
 		return &Manifest{Line: d.lineOf(at), Problem: problem}
@@ -37,7 +37,7 @@ func (d document) unreadable(err error) *Manifest {
 	return &Manifest{Line: max(at, d.before+1), Problem: problem}
 }
 
-// maxSearched bounds a document in which the line of a problem is searched. The parser's own line is near enough in a larger one.
+// maxSearched bounds a document in which the exact line of a problem is searched. In a larger one, the parser's line is taken.
 const maxSearched = 256 << 10
 
 // lineOf returns the line of the file of an offset in the document.
@@ -45,19 +45,19 @@ func (d document) lineOf(offset int) int {
 	return d.before + 1 + bytes.Count(d.text[:offset], []byte("\n"))
 }
 
-// templatePart matches a part of a template that is not in quotes.
+// templatePart matches a {{ of a template that is not in quotes.
 var templatePart = regexp.MustCompile(`(?m)(?:^| )(\{\{)`)
 
-// template returns where the document has the first part of a template; -1 if it has none.
-func (d document) template() int {
+// templateAt returns the offset of the first part of a template; -1 if the document has none.
+func (d document) templateAt() int {
 	if found := templatePart.FindSubmatchIndex(d.text); found != nil {
 		return found[2]
 	}
 	return -1
 }
 
-// cause divides an error of the parser into what is wrong and the line; the line is 0 if the error names none.
-func cause(err error) (message string, line int) {
+// splitError returns the message of an error of the parser, and its line; 0 if the error names none.
+func splitError(err error) (message string, line int) {
 	message = strings.TrimPrefix(err.Error(), "error converting YAML to JSON: ")
 	message, _, _ = strings.Cut(strings.TrimPrefix(message, "yaml: "), "\n")
 	if rest, found := strings.CutPrefix(message, "line "); found {
@@ -69,7 +69,7 @@ func cause(err error) (message string, line int) {
 	return message, 0
 }
 
-// remedies are by the beginning of what the parser reports.
+// remedies are the remedies by the beginning of the parser's message.
 var remedies = []struct{ message, remedy string }{
 	{"did not find expected key", "indent the line as its neighbours, or write its value in quotes"},
 	{"did not find expected '-' indicator", "indent the line as the other entries of the list, and begin it with a hyphen"},
@@ -96,7 +96,7 @@ func remedyFor(message string) string {
 	return "correct it"
 }
 
-// brokenAt returns the first line with which the document has a problem. The parser itself names that on which the broken part begins.
+// brokenAt returns the first line after which the document has the problem. The parser names the line on which the broken part begins.
 func (d document) brokenAt(message string) int {
 	ends := d.lineEnds()
 	return 1 + sort.Search(len(ends), func(i int) bool {
@@ -105,7 +105,7 @@ func (d document) brokenAt(message string) int {
 		if err == nil {
 			return false
 		}
-		found, _ := cause(err)
+		found, _ := splitError(err)
 		return found == message
 	})
 }

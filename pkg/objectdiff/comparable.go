@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// ofUsers are fields whose keys nobody fills in for the user: what the plan lacks there is a difference. Elsewhere, the API server sets
-// defaults.
-var ofUsers = []string{"labels", "annotations", "data", "binaryData", "nodeSelector", "selector", "matchLabels", "limits", "requests"}
+// userMaps are fields whose keys only users choose. A key that the plan does not have is a difference there. In other fields, it is a default of the
+// API server.
+var userMaps = []string{"labels", "annotations", "data", "binaryData", "nodeSelector", "selector", "matchLabels", "limits", "requests"}
 
-// Comparable returns an object in the cluster without what the API server has added to the planned one. Fields that the plan does not have are
-// taken for such defaults, but for those whose keys users choose.
+// Comparable returns an object in the cluster without what the API server has added to the planned one: fields that the plan does not have, except
+// in userMaps.
 func Comparable(planned, existing Object) Object {
 	return comparableTo(planned, existing, "").(Object)
 }
 
-// comparableTo returns a value in the cluster without what the API server has added to the planned one. key is the field that holds it.
+// comparableTo does the same for a value. key is the field that has the value.
 func comparableTo(planned, existing any, key string) any {
 	switch existing := existing.(type) {
 	case Object:
@@ -28,7 +28,7 @@ func comparableTo(planned, existing any, key string) any {
 		for field, value := range existing {
 			if child, planned := wanted[field]; planned {
 				kept[field] = comparableTo(child, value, field)
-			} else if slices.Contains(ofUsers, key) {
+			} else if slices.Contains(userMaps, key) {
 				kept[field] = value
 			}
 		}
@@ -61,7 +61,7 @@ func comparableList(planned, existing []any, key string) []any {
 	return kept
 }
 
-// identity returns what distinguishes an item of a list from the others; empty if nothing does.
+// identity returns the field that distinguishes an item of a list from the others, as field=value; empty if there is none.
 func identity(item any) string {
 	fields, ok := item.(Object)
 	if !ok {
@@ -75,15 +75,15 @@ func identity(item any) string {
 	return ""
 }
 
-// injected reports whether Kubernetes adds an item to each Pod.
+// injected reports whether an item is one that Kubernetes adds to each Pod.
 func injected(item any) bool {
 	fields, _ := item.(Object)
 	key, _ := fields["key"].(string)
-	return IsAccountToken(item) || slices.Contains(toleranceOfOutages, key)
+	return IsAccountToken(item) || slices.Contains(addedTolerations, key)
 }
 
-// IsAccountToken reports whether an item, as JSON, is the volume with the token of the service account, or a mount of it. The API server adds both
-// to each Pod.
+// IsAccountToken reports whether an item is the volume with the token of the service account, or a mount of that volume. The API server adds both to
+// each Pod.
 func IsAccountToken(item any) bool {
 	fields, _ := item.(Object)
 	name, _ := fields["name"].(string)

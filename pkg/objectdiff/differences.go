@@ -9,44 +9,45 @@ import (
 	"strings"
 )
 
-// Difference is a field in which two objects differ. The value of an object that does not have the field is nil.
+// Difference is a field that has different values in two objects. If an object does not have the field, its value is nil.
 type Difference struct {
 	// Field is its path, such as spec.containers[spark-kubernetes-driver].env[STAGE].value.
 	Field string
 	A, B  any
 }
 
-// Differences returns how two objects differ, in the order of the fields. The items of a list are compared by what distinguishes them, such as
-// their names, so that their order does not count. A list whose items nothing distinguishes is compared as a whole.
+// Differences returns how two objects differ, in the order of the fields. Items of a list are compared by name, or by another field that
+// distinguishes them: their order does not count. A list without such a field is compared as a whole.
 func Differences(a, b Object) []Difference {
 	var found []Difference
-	differ("", "", a, b, &found)
+	compare("", "", a, b, &found)
 	return found
 }
 
-func differ(path, key string, a, b any, found *[]Difference) {
+// compare adds the differences of two values at a path. key is the last field of the path.
+func compare(path, key string, a, b any, found *[]Difference) {
 	if reflect.DeepEqual(a, b) {
 		return
 	}
 	x, ofA := fieldsOf(key, a)
 	y, ofB := fieldsOf(key, b)
-	if (ofA || a == nil && freeForm(key)) && (ofB || b == nil && freeForm(key)) {
+	if (ofA || a == nil && byEntry(key)) && (ofB || b == nil && byEntry(key)) {
 		names := slices.Concat(slices.Collect(maps.Keys(x)), slices.Collect(maps.Keys(y)))
 		slices.Sort(names)
 		for _, name := range slices.Compact(names) {
-			differ(joined(path, key, name, a, b), childKey(name, a, b), x[name], y[name], found)
+			compare(fieldPath(path, key, name, a, b), childKey(name, a, b), x[name], y[name], found)
 		}
 		return
 	}
 	*found = append(*found, Difference{path, a, b})
 }
 
-// freeForm reports whether users choose the keys of a map, so that each of its entries is a difference by itself. So are the items of some lists.
-func freeForm(key string) bool {
-	return slices.Contains(ofUsers, key) || slices.Contains([]string{"env", "volumes", "volumeMounts", "tolerations", "initContainers"}, key)
+// byEntry reports whether each entry of a map, or each item of a list, is a difference by itself if one of the objects does not have the field.
+func byEntry(key string) bool {
+	return slices.Contains(userMaps, key) || slices.Contains([]string{"env", "volumes", "volumeMounts", "tolerations", "initContainers"}, key)
 }
 
-// fieldsOf returns the fields of an object, or the items of a list by what distinguishes them.
+// fieldsOf returns the fields of an object, or the items of a list by their distinguishing names.
 func fieldsOf(key string, value any) (map[string]any, bool) {
 	switch value := value.(type) {
 	case Object:
@@ -54,7 +55,7 @@ func fieldsOf(key string, value any) (map[string]any, bool) {
 	case []any:
 		items, alike := map[string]any{}, map[string]int{}
 		for _, item := range value {
-			name := distinguished(key, item)
+			name := itemName(key, item)
 			if name == "" {
 				return nil, false
 			}
@@ -69,8 +70,8 @@ func fieldsOf(key string, value any) (map[string]any, bool) {
 	}
 }
 
-// distinguished returns what distinguishes an item of a list from the others; empty if nothing does.
-func distinguished(key string, item any) string {
+// itemName returns the name that distinguishes an item of a list from the others; empty if there is none.
+func itemName(key string, item any) string {
 	if key == "tolerations" { // several may have the same key
 		text, err := json.Marshal(item)
 		if err != nil {
@@ -89,9 +90,10 @@ func isList(values ...any) bool {
 	})
 }
 
-func joined(path, key, name string, a, b any) string {
+// fieldPath returns the path of an entry.
+func fieldPath(path, key, name string, a, b any) string {
 	switch {
-	case isList(a, b) || slices.Contains(ofUsers, key):
+	case isList(a, b) || slices.Contains(userMaps, key):
 		return path + "[" + name + "]"
 	case path == "":
 		return name
@@ -100,7 +102,7 @@ func joined(path, key, name string, a, b any) string {
 	}
 }
 
-// childKey returns the key of a value for what is below it. An item of a list has none.
+// childKey returns the key of an entry. An item of a list has none.
 func childKey(name string, a, b any) string {
 	if isList(a, b) {
 		return ""

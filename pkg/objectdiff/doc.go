@@ -1,8 +1,9 @@
-// Package objectdiff compares objects as JSON with what is planned or was made otherwise.
+// Package objectdiff compares two objects as JSON, field by field. It removes what the API server fills in, so that this is no difference. It is
+// pure.
 //
-//	Comparable        an object in the cluster without what the API server added: kubectl spark plan --diff
-//	DropPodDefaults   a Pod without the defaults of the API server: kubectl spark migrate check, test/parity
-//	Differences       how two objects differ, field by field
+//	comparable.go    an object in the cluster, without what the API server added to the planned one: kubectl spark plan --diff
+//	pod_defaults.go  a Pod without the defaults of the API server: kubectl spark migrate check, test/parity
+//	differences.go   how two objects differ
 package objectdiff
 
 // Object is an object as JSON.

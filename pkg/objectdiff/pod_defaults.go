@@ -21,12 +21,12 @@ var (
 	probeDefaults = Object{
 		"timeoutSeconds": 1.0, "periodSeconds": 10.0, "successThreshold": 1.0, "failureThreshold": 3.0,
 	}
-	// anywhereDefaults mean the same wherever in a pod they are.
+	// anywhereDefaults are the defaults of fields that have the same meaning everywhere in a Pod.
 	anywhereDefaults = Object{"protocol": "TCP", "defaultMode": 420.0}
 )
 
-// toleranceOfOutages are the keys of the tolerations that the API server adds.
-var toleranceOfOutages = []string{"node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"}
+// addedTolerations are the keys of the tolerations that the API server adds.
+var addedTolerations = []string{"node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"}
 
 // DropDefaults removes the fields of an object that have their default values.
 func DropDefaults(from, defaults Object) {
@@ -37,8 +37,8 @@ func DropDefaults(from, defaults Object) {
 	}
 }
 
-// DropPodDefaults removes from the spec of a Pod, as JSON, what the API server fills in. Values that follow from others are set, since they may be
-// written, too: the pull policy, requests from limits, ports of the host.
+// DropPodDefaults removes from the spec of a Pod what the API server fills in. Some defaults depend on other fields, and may also be written: the
+// pull policy, requests equal to limits, host ports. Those it sets, so that two Pods with and without them are equal.
 func DropPodDefaults(spec Object) {
 	delete(spec, "priority") // follows from the priority class
 	DropDefaults(spec, podDefaults)
@@ -49,7 +49,7 @@ func DropPodDefaults(spec Object) {
 	spec["tolerations"] = slices.DeleteFunc(tolerations, func(entry any) bool {
 		toleration, _ := entry.(Object)
 		key, _ := toleration["key"].(string)
-		return slices.Contains(toleranceOfOutages, key) && toleration["tolerationSeconds"] == 300.0
+		return slices.Contains(addedTolerations, key) && toleration["tolerationSeconds"] == 300.0
 	})
 	for _, volume := range list(spec["volumes"]) {
 		defaultVolume(volume)
@@ -131,7 +131,7 @@ func roundUp(quantities any) {
 	}
 }
 
-// pullPolicy is the one of an image that says none.
+// pullPolicy returns the default pull policy of an image.
 func pullPolicy(image any) string {
 	text, _ := image.(string)
 	_, file, found := strings.Cut(text, "/")
@@ -144,7 +144,7 @@ func pullPolicy(image any) string {
 	return "Always"
 }
 
-// dropAnywhere drops what is a default everywhere in a pod, and the version of references to fields.
+// dropAnywhere removes anywhereDefaults, and the version of references to fields.
 func dropAnywhere(value any) {
 	switch value := value.(type) {
 	case Object:

@@ -1,5 +1,5 @@
-// Package schema checks manifests as the API server does before it stores them: against the schemas of the CustomResourceDefinitions, by the API
-// server's own validation code. The rules of the definitions in CEL are left out: pkg/check has each of them in Go, with the same words.
+// Package schema checks manifests against the schemas of the CustomResourceDefinitions, with the API server's own validation code. It does not
+// evaluate the CEL rules of the schemas: pkg/check has each of them in Go, with the same words.
 //
 // hack/codegen writes the schemas, without descriptions.
 package schema
@@ -33,7 +33,7 @@ func fileOf(kind kubeschema.GroupKind) string {
 	return fmt.Sprintf("zz_generated.%s_%s.json", kind.Group, strings.ToLower(kind.Kind))
 }
 
-// loaded is the schema of a kind. It is read once, when the first manifest of the kind is checked.
+// loaded is the schema of a kind. It is read when the first manifest of the kind is checked.
 type loaded struct {
 	once      sync.Once
 	schema    *spec.Schema
@@ -41,9 +41,9 @@ type loaded struct {
 	err       error
 }
 
-// Schemas are the schemas of the kinds that were asked for. The zero value has none yet. It may be used by several goroutines.
+// Schemas reads schemas when they are needed. The zero value is ready for use. It is safe for concurrent use.
 type Schemas struct {
-	// Strict reports fields that a kind does not have as errors: kubectl asks the API server to refuse them.
+	// Strict makes unknown fields errors, not warnings: kubectl asks the API server to refuse them.
 	Strict bool
 
 	mutex sync.Mutex
@@ -107,8 +107,8 @@ func allowIntOrString(schema *spec.Schema) {
 	}
 }
 
-// Check returns what the API server would find about a manifest in JSON: errors, for which it refuses the manifest, and warnings of fields that
-// the kind does not have.
+// Check returns what the API server would find about a manifest in JSON: errors, for which it refuses the manifest, and warnings about unknown
+// fields.
 func (s *Schemas) Check(kind kubeschema.GroupKind, manifest []byte) (finding.List, error) {
 	known := s.of(kind)
 	if known.err != nil {
@@ -119,23 +119,23 @@ func (s *Schemas) Check(kind kubeschema.GroupKind, manifest []byte) (finding.Lis
 		return nil, err
 	}
 	delete(object, "status") // a create ignores it
-	pruned := &pruner{severity: finding.Warning, effect: "is dropped"}
+	p := &pruner{severity: finding.Warning, effect: "is dropped"}
 	if s.Strict {
-		pruned = &pruner{severity: finding.Error, effect: "is refused by kubectl, and dropped without it"}
+		p = &pruner{severity: finding.Error, effect: "is refused by kubectl, and dropped without it"}
 	}
-	pruned.object(object, known.schema, "", true)
+	p.object(object, known.schema, "", true)
 	found := checkMetadata(object)
 	for _, err := range known.validator.Validate(object).Errors {
 		f := findingOf(err)
 		f.Field = pathOf(known.schema, f.Field)
 		found.Add(f)
 	}
-	found.Add(pruned.unknown...)
+	found.Add(p.unknown...)
 	return found, nil
 }
 
-// Complete adds to what the checks of Firesteel find what the schema finds beside it. Their words are better than those of the schema. What it says
-// of the metadata comes before both: names of other objects are made of it.
+// Complete adds the findings of the schema to those of Firesteel's checks. If both are about the same mistake, the finding of the checks is kept:
+// its words are better. Findings about the metadata come first, since the names of other objects are made of it.
 func (s *Schemas) Complete(list finding.List, kind kubeschema.GroupKind, manifest []byte) (finding.List, error) {
 	bySchema, err := s.Check(kind, manifest)
 	if err != nil {
@@ -151,10 +151,10 @@ func (s *Schemas) Complete(list finding.List, kind kubeschema.GroupKind, manifes
 	if err := utiljson.Unmarshal(manifest, &object); err != nil {
 		return nil, err
 	}
-	return causes(merged(slices.Concat(metadata, list.Beside(metadata)), bySchema), object), nil
+	return withoutConsequences(merged(slices.Concat(metadata, list.Beside(metadata)), bySchema), object), nil
 }
 
-// findingOf returns an error of the validation as a finding.
+// findingOf returns an error of the validator as a finding.
 func findingOf(err error) finding.Finding {
 	refused, ok := err.(*openapierrors.Validation) //nolint:errorlint // the validator wraps none
 	if !ok {
@@ -200,7 +200,7 @@ func wrongType(path, wanted string, value any) finding.Finding {
 	return f
 }
 
-// shown is a value if it is short: a text or a number.
+// shown returns a value for a finding if it is a text, a number or a switch; otherwise nil.
 func shown(value any) any {
 	switch value.(type) {
 	case string, int64, float64, bool:
@@ -210,7 +210,7 @@ func shown(value any) any {
 	}
 }
 
-// isScalar reports whether a value, or the type that the validator names in its place, becomes a text by quotes.
+// isScalar reports whether a value becomes a text if it is put in quotes. The validator may name its type in the place of the value.
 func isScalar(value any) bool {
 	switch value := value.(type) {
 	case string:
@@ -222,7 +222,7 @@ func isScalar(value any) bool {
 	}
 }
 
-// pathOf returns a path of the validation in the form of all findings: keys that people choose are in brackets, since they may have dots.
+// pathOf returns a path of the validator in the form of findings: keys that users choose are in brackets, since they may have dots.
 func pathOf(schema *spec.Schema, path string) string {
 	shown, rest := "", path
 	for schema != nil && rest != "" {
@@ -261,15 +261,15 @@ func typeIn(message string) string {
 	return name
 }
 
-// pruner drops what the API server drops from a manifest before it validates it.
+// pruner removes what the API server removes from a manifest before it validates it.
 type pruner struct {
-	// severity and effect are those of unknown fields.
+	// severity and effect are those of the findings about unknown fields.
 	severity finding.Severity
 	effect   string
 	unknown  finding.List
 }
 
-// object prunes a value. The metadata of an object is checked elsewhere.
+// object prunes a value. resource reports whether it is a whole object, whose metadata checkMetadata checks.
 func (p *pruner) object(value any, schema *spec.Schema, path string, resource bool) {
 	switch value := value.(type) {
 	case map[string]any:
@@ -311,7 +311,7 @@ func (p *pruner) fields(object map[string]any, schema *spec.Schema, path string,
 	}
 }
 
-// similar returns the field of a schema that a name probably means; empty if none is like it.
+// similar returns the field of a schema that a misspelt name probably means; empty if none is similar.
 func similar(schema *spec.Schema, name string) string {
 	fields := map[string][]string{}
 	for field, below := range schema.Properties {
@@ -322,12 +322,12 @@ func similar(schema *spec.Schema, name string) string {
 
 // Reasons of findings.
 const (
-	// ReasonValue is of values that the schema refuses.
+	// ReasonValue is the reason for values that the schema refuses.
 	ReasonValue = "Schema"
-	// ReasonType is of values of another type than the schema asks for.
+	// ReasonType is the reason for values of a wrong type.
 	ReasonType = "WrongType"
 
-	// ReasonMetadata is of the metadata of an object.
+	// ReasonMetadata is the reason for metadata that the API server refuses.
 	ReasonMetadata = "Metadata"
 )
 

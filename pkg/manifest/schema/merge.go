@@ -9,8 +9,8 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/finding"
 )
 
-// merged returns what the checks of Firesteel and the schema find about an object, each mistake once. The words of the checks are better, but for
-// values that they cannot decode, and for unknown fields, which kubectl refuses.
+// merged returns the findings of Firesteel's checks and of the schema, each mistake once. The finding of the checks is kept, with two exceptions:
+// values that they cannot decode, and unknown fields, which kubectl refuses.
 func merged(list, bySchema finding.List) finding.List {
 	refusesValue := func(f finding.Finding) bool {
 		return f.Reason == ReasonType || f.Reason == ReasonValue && f.Message != finding.Missing
@@ -43,8 +43,8 @@ func isUndecodable(f finding.Finding) bool { return f.Reason == diagnosis.Reason
 
 func isUnknown(f finding.Finding) bool { return strings.HasPrefix(f.Text, "unknown field") }
 
-// causes returns findings about an object without those that follow from others. An unknown field is an error if an error follows from it.
-func causes(list finding.List, object map[string]any) finding.List {
+// withoutConsequences returns findings without those that follow from others. An unknown field becomes an error if an error follows from it.
+func withoutConsequences(list finding.List, object map[string]any) finding.List {
 	has := func(path string) bool { return hasField(object, path) }
 	kept := slices.Clone(list)
 	for i := range list {
@@ -55,7 +55,7 @@ func causes(list finding.List, object map[string]any) finding.List {
 			}
 			if f.Severity == finding.Error && isUnknown(cause) {
 				at := slices.IndexFunc(kept, func(other finding.Finding) bool { return other.Field == cause.Field && isUnknown(other) })
-				if at >= 0 { // it may follow from another one itself
+				if at >= 0 { // otherwise the cause follows from another one, and was removed
 					kept[at].Severity = finding.Error
 				}
 			}
@@ -65,7 +65,7 @@ func causes(list finding.List, object map[string]any) finding.List {
 	return kept
 }
 
-// follows reports whether a finding would not be there without the cause of another.
+// follows reports whether a finding is a consequence of another: it would not exist without the mistake of the other.
 func follows(f, cause finding.Finding, has func(path string) bool) bool {
 	switch {
 	case cause.Reason == ReasonType:
@@ -80,13 +80,13 @@ func follows(f, cause finding.Finding, has func(path string) bool) bool {
 	case cause.Message == finding.Missing && cause.Field != "":
 		return f.Field != cause.Field && about(f, cause.Field)
 	case cause.Field == "metadata.name" && cause.Severity == finding.Error:
-		return strings.HasPrefix(f.Field, "metadata[") // what is made of the name
+		return strings.HasPrefix(f.Field, "metadata[") // names of other objects are made of it
 	default:
 		return cause.Field != "" && f.Field != cause.Field && f.Text != "" && strings.HasSuffix(f.Error(), cause.Error())
 	}
 }
 
-// about reports whether a finding is about a field, or one below it.
+// about reports whether a finding is about a field, or about a field below it.
 func about(f finding.Finding, field string) bool {
 	if f.Field == "" {
 		return strings.Contains(f.Text, field)
