@@ -40,13 +40,13 @@ var APIs = []API{Apache, Kubeflow, Early}
 // Converted is a manifest of another API.
 type Converted struct {
 	Object *unstructured.Unstructured
-	// Beside are objects that the other API has no field for. They are created before the object.
+	// Beside are objects for which the other API has no field. They must be created before Object.
 	Beside []*unstructured.Unstructured
-	// Lost is what does not carry over, by the fields of the given manifest.
+	// Lost are findings about what does not carry over. They name the fields of the given manifest.
 	Lost finding.List
 }
 
-// To converts an application or a schedule to another API. The error says why it cannot run there.
+// To converts an application or a schedule to another API. It returns an error if the object cannot run there.
 func To(api API, object runtime.Object) (*Converted, error) {
 	switch object := object.(type) {
 	case *sparkv1.SparkApplication:
@@ -85,7 +85,7 @@ func fromApache(api API, app *sparkv1.SparkApplication) (*Converted, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The fields that the second way names are of an application that the user did not write.
+	// The second step names fields of the translated application, which the user did not write.
 	return converted(last, append(lost, asTexts(more, v1beta2.SchemeGroupVersion.Group)...), beside)
 }
 
@@ -156,7 +156,7 @@ func undecodable(reason string) error {
 	return &finding.Finding{Text: "the manifest cannot be decoded (" + reason + ")", Remedy: "correct it first"}
 }
 
-// metadataOf returns what users write of an object's metadata.
+// metadataOf returns the metadata that users write.
 func metadataOf(object metav1.Object) metav1.ObjectMeta {
 	annotations := maps.Clone(object.GetAnnotations())
 	delete(annotations, corev1.LastAppliedConfigAnnotation)
@@ -170,7 +170,7 @@ func metadataOf(object metav1.Object) metav1.ObjectMeta {
 	}
 }
 
-// converted returns an object as a manifest: with what users write, and no more.
+// converted returns an object as a manifest, with only what users write.
 func converted(object metav1.Object, lost finding.List, beside []*unstructured.Unstructured) (*Converted, error) {
 	metadata, err := asMap(metadataOf(object))
 	if err != nil {
@@ -207,7 +207,7 @@ func typeOf(object metav1.Object) schema.GroupVersionKind {
 	}
 }
 
-// asMap returns a value as its JSON is decoded, with whole numbers as integers.
+// asMap returns a value as decoded JSON. Whole numbers are integers.
 func asMap(value any) (map[string]any, error) {
 	encoded, err := json.Marshal(value)
 	if err != nil {
@@ -221,8 +221,8 @@ func asMap(value any) (map[string]any, error) {
 	return fields, nil
 }
 
-// dropEmpty drops what encoding adds to fields that are not set: null creation times, and objects without a field. The values of users' maps
-// stay, and so do objects whose presence alone says something.
+// dropEmpty removes what encoding writes for fields that are not set: null creation times, and empty objects. It keeps the values of users' maps,
+// and objects that have a meaning even if they are empty.
 func dropEmpty(fields map[string]any) {
 	for _, key := range slices.Sorted(maps.Keys(fields)) {
 		switch value := fields[key].(type) {
@@ -243,7 +243,7 @@ func dropEmpty(fields map[string]any) {
 	}
 }
 
-// asTexts returns findings about an application that is between two others. Its fields are named as those of its API.
+// asTexts returns findings about the application between two steps. Their fields become a part of the text, with the group of that application.
 func asTexts(found finding.List, group string) finding.List {
 	var texts finding.List
 	for _, f := range found {
@@ -254,8 +254,8 @@ func asTexts(found finding.List, group string) finding.List {
 	return texts
 }
 
-// list splits a list of a property.
-func list(value string) []string {
+// splitList splits the value of a property at commas.
+func splitList(value string) []string {
 	var items []string
 	for item := range strings.SplitSeq(value, ",") {
 		if item = strings.TrimSpace(item); item != "" {

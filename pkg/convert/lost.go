@@ -11,13 +11,13 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/finding"
 )
 
-// loss is why a field of the Kubeflow operator's API does not carry over, and what to do. An empty one carries over.
+// loss is why a field of the Kubeflow operator's API does not carry over, and the remedy. It is empty for a field that does.
 type loss struct{ message, remedy string }
 
-// losses returns whether a target API loses a field. It gets the row of the field, and the role for a field that both roles have.
+// losses returns the loss of a field in another API. role is driver or executor for a field that both have; otherwise it is empty.
 type losses func(route fields.Route, role string) loss
 
-// lostOfKubeflow returns what does not carry over of the fields that an application sets.
+// lostOfKubeflow returns warnings about the fields that an application sets and the other API loses.
 func lostOfKubeflow(app *v1beta2.SparkApplication, lostBy losses) finding.List {
 	spec, err := asMap(app.Spec)
 	if err != nil {
@@ -32,7 +32,7 @@ func lostOfKubeflow(app *v1beta2.SparkApplication, lostBy losses) finding.List {
 	return lost
 }
 
-// eachField calls a function for each field that a spec sets and a row describes.
+// eachField calls a function for each field that a spec sets, with the row of the field in the table of routes.
 func eachField(spec map[string]any, call func(path string, route fields.Route, role string)) {
 	for _, name := range slices.Sorted(maps.Keys(spec)) {
 		if isUnset(spec[name]) {
@@ -110,7 +110,7 @@ func routeOf(routes []fields.Route, field string) *fields.Route {
 
 const noField = "does not carry over, the other API has no field for it"
 
-// lostInApache names what spark.apache.org cannot do. Everything about Pods that Spark takes from a template carries over.
+// lostInApache returns the loss of a field in spark.apache.org. Fields that become a part of pod templates carry over.
 func lostInApache(route fields.Route, role string) loss {
 	switch field := route.Field; {
 	case strings.HasPrefix(field, "sparkUIOptions."), strings.HasPrefix(field, "driverIngressOptions."):

@@ -11,7 +11,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/redact"
 )
 
-// ownLabels reports whether the operator of an API sets a label of Pods by itself.
+// ownLabels reports whether the operator of an API sets a label of Pods itself.
 type ownLabels func(label string) bool
 
 func labelsOfKubeflow(label string) bool { return strings.HasPrefix(label, "sparkoperator.k8s.io/") }
@@ -20,10 +20,10 @@ func labelsOfApache(label string) bool {
 	return label == apache.LabelOperator || label == apache.LabelApplication
 }
 
-// labelPrefixes begin the properties of labels.
+// labelPrefixes are the prefixes of properties with labels.
 var labelPrefixes = []string{"spark.kubernetes.driver.label.", "spark.kubernetes.driver.service.label.", "spark.kubernetes.executor.label."}
 
-// userProperties returns the properties of a plan without those that its API sets by itself: the identity of the application and of its Pods.
+// userProperties returns the properties of a plan without those that its API sets itself: the names and labels of the application and its Pods.
 func userProperties(planned map[string]string, name string, own ownLabels) map[string]string {
 	conf := maps.Clone(planned)
 	for _, key := range []string{"spark.kubernetes.namespace", "spark.submit.deployMode", "spark.kubernetes.submission.waitAppCompletion"} {
@@ -43,8 +43,8 @@ func userProperties(planned map[string]string, name string, own ownLabels) map[s
 	return conf
 }
 
-// sparkConf returns the properties that an application needs beside its fields, so that its plan has those that are wanted. plan returns the
-// properties of the application's plan with a sparkConf: a property may change which defaults its API adds.
+// sparkConf returns the properties that an application needs beside its fields, so that its plan has all wanted ones. plan returns the properties of
+// the plan with a given sparkConf. It is called twice: a property may change the defaults that the API adds.
 func sparkConf(wanted map[string]string, plan func(conf map[string]string) (map[string]string, error)) (conf, planned map[string]string, err error) {
 	const rounds = 2
 	for range rounds {
@@ -65,7 +65,7 @@ func sparkConf(wanted map[string]string, plan func(conf map[string]string) (map[
 	return conf, planned, err
 }
 
-// addedBy names the properties that an API adds to those that are wanted.
+// addedBy returns a warning about the properties that an API adds to the wanted ones.
 func addedBy(api string, wanted, planned map[string]string) finding.List {
 	var added []string
 	for _, key := range slices.Sorted(maps.Keys(planned)) {

@@ -32,7 +32,7 @@ func fromKubeflowSchedule(api API, s *v1beta2.ScheduledSparkApplication) (*Conve
 	app.Name, app.Namespace = s.Name, s.Namespace
 	run, err := fromKubeflow(Apache, app)
 	if err != nil {
-		return nil, inTemplate(variant.Kubeflow, err)
+		return nil, errorInSchedule(variant.Kubeflow, err)
 	}
 	made := &v1alpha1.ScheduledSparkApplication{ObjectMeta: metadataOf(s)}
 	made.Spec.ScheduleSpec = s.Spec.ScheduleSpec
@@ -47,7 +47,7 @@ func fromKubeflowSchedule(api API, s *v1beta2.ScheduledSparkApplication) (*Conve
 	if made.Spec.Template.Spec.Raw, err = json.Marshal(run.Object.Object["spec"]); err != nil {
 		return nil, err
 	}
-	return converted(made, lostInTemplate(variant.Kubeflow, run.Lost), run.Beside)
+	return converted(made, inSchedule(variant.Kubeflow, run.Lost), run.Beside)
 }
 
 // fromFiresteelSchedule converts a schedule of the Apache operator's applications with its template.
@@ -69,9 +69,9 @@ func fromFiresteelSchedule(api API, s *v1alpha1.ScheduledSparkApplication) (*Con
 	app.Annotations = s.Spec.Template.Metadata.Annotations
 	run, err := fromApache(Kubeflow, app)
 	if err != nil {
-		return nil, inTemplate(variant.Apache, err)
+		return nil, errorInSchedule(variant.Apache, err)
 	}
-	lost := lostInTemplate(variant.Apache, run.Lost)
+	lost := inSchedule(variant.Apache, run.Lost)
 	made := &v1beta2.ScheduledSparkApplication{ObjectMeta: metadataOf(s)}
 	made.Spec.ScheduleSpec = s.Spec.ScheduleSpec
 	if s.Spec.StartingDeadlineSeconds != nil {
@@ -99,14 +99,15 @@ func decodeTemplate(raw []byte, spec any) error {
 	return nil
 }
 
-// lostInTemplate names the fields of the schedule.
-func lostInTemplate(kind *variant.Kind, found finding.List) finding.List {
+// inSchedule changes the fields of findings about a template to the fields of its schedule.
+func inSchedule(kind *variant.Kind, found finding.List) finding.List {
 	for i := range found {
 		found[i] = kind.FoundInTemplate(found[i])
 	}
 	return found
 }
 
-func inTemplate(kind *variant.Kind, err error) error {
-	return lostInTemplate(kind, finding.Of(err)).Err()
+// errorInSchedule does the same for an error.
+func errorInSchedule(kind *variant.Kind, err error) error {
+	return inSchedule(kind, finding.Of(err)).Err()
 }

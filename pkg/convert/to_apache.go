@@ -29,14 +29,14 @@ const (
 	filesKey   = "spark.files"
 )
 
-// kubeflowSettings are those of an operator without settings, that denies nothing: what is denied is a matter of the cluster.
+// kubeflowSettings returns the default settings of that API without denied properties: each cluster denies others.
 func kubeflowSettings() settings.Defaults {
 	defaults := settings.NewDefaults()
 	defaults.DeniedProperties = nil
 	return defaults
 }
 
-// planOfKubeflow returns the plan of an application; an error if it is refused.
+// planOfKubeflow returns the plan of an application, or an error if the application would be refused.
 func planOfKubeflow(app *v1beta2.SparkApplication) (submission.Plan, error) {
 	defaults := kubeflowSettings()
 	plan, err := fields.Plan(app, v1alpha1.Attempt{}, defaults)
@@ -94,7 +94,7 @@ func setContainerName(conf map[string]string, role names.Role, template *corev1.
 	}
 }
 
-// simplifyImages leaves out the images of roles if they are the same.
+// simplifyImages replaces the images of both roles by one property if they are the same.
 func simplifyImages(conf map[string]string) {
 	driver, executor := conf[names.Driver.KubernetesProperty("container.image")], conf[names.Executor.KubernetesProperty("container.image")]
 	if driver == "" || driver != executor {
@@ -112,7 +112,7 @@ func podTemplate(template *corev1.PodTemplateSpec) *sparkv1.PodSpecTemplate {
 	return &sparkv1.PodSpecTemplate{PodTemplateSpec: template}
 }
 
-// setResource sets the field of the main resource. The Python files of an application come after it, if PythonRunner is its main class.
+// setResource sets the field of the main resource. In pyFiles, Python modules follow the main resource.
 func setResource(spec *sparkv1.ApplicationSpec, resource submission.Resource, conf map[string]string) {
 	switch {
 	case resource.URI == "" || resource.URI == submission.NoResource:
@@ -129,7 +129,8 @@ func setResource(spec *sparkv1.ApplicationSpec, resource submission.Resource, co
 	spec.Files = conf[filesKey]
 }
 
-// tolerationsOf returns what the Kubeflow operator does by itself: it bounds no wait, and retains each driver Pod.
+// tolerationsOf returns the tolerations that make an application behave as with the Kubeflow operator, which bounds no wait and retains each driver
+// Pod.
 func tolerationsOf(app *v1beta2.SparkApplication) *sparkv1.ApplicationTolerations {
 	policy := fields.Policy(app, kubeflowSettings())
 	tolerations := &sparkv1.ApplicationTolerations{
@@ -162,7 +163,7 @@ func optionalMillis(duration *time.Duration) *int64 {
 	return millis(*duration)
 }
 
-// lostRestarts names how restarts differ.
+// lostRestarts returns warnings about restarts and suspend, which work in another way.
 func lostRestarts(app *v1beta2.SparkApplication) finding.List {
 	var lost finding.List
 	if policy := fields.Policy(app, kubeflowSettings()); policy.Restart.Policy != lifecycle.RestartNever {

@@ -18,7 +18,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/finding"
 )
 
-// earlySettings deny nothing.
+// earlySettings returns the default settings of that API without denied properties.
 func earlySettings() early.Settings {
 	s := early.NewSettings()
 	s.DeniedProperties = nil
@@ -83,7 +83,7 @@ func toEarly(app *v1beta2.SparkApplication) (*earlyv1alpha1.SparkApplication, fi
 	return made, lostOfKubeflow(app, lostInEarly), nil
 }
 
-// roleImage returns the image of a role. This API has no image for both.
+// roleImage takes the image of a role out of the properties. This API has no field for an image of both roles.
 func roleImage(conf map[string]string, role names.Role) string {
 	key := role.KubernetesProperty("container.image")
 	image := conf[key]
@@ -145,13 +145,14 @@ func earlyEnv(pods v1beta2.SparkPodSpec) map[string]string {
 	return variables
 }
 
-// fieldsOfEarly are the fields that spark-operator.k8s.io has, beside Spark's properties.
+// fieldsOfEarly are the fields of spark-operator.k8s.io.
 var fieldsOfEarly = []string{
 	"type", "mode", "deployMode", "mainClass", "mainApplicationFile", "arguments", "sparkConf", "hadoopConf", "sparkConfigMap", "hadoopConfigMap", "sparkVersion",
 	"configMaps", "secrets", "env", "nodeSelector",
 }
 
-// lostInEarly names what spark-operator.k8s.io cannot do: it has no restarts, no time to live, and of Pods only what a property says.
+// lostInEarly returns the loss of a field in spark-operator.k8s.io. That API has no restarts and no time to live. About Pods, it has only Spark's
+// properties.
 func lostInEarly(route fields.Route, role string) loss {
 	way := route.Driver
 	if role == "executor" || way == fields.Nothing {
@@ -173,6 +174,7 @@ func lostInEarly(route fields.Route, role string) loss {
 	}
 }
 
+// inURL is the remedy for a field that only a pod template at a URL can have.
 func inURL(role string) string {
 	return "write it into a pod template at a URL, and name that by " + finding.Entry("spec.sparkConf", "spark.kubernetes."+role+".podTemplateFile")
 }

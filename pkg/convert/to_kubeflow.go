@@ -75,7 +75,7 @@ func languageOf(resource submission.Resource) v1beta2.SparkApplicationType {
 	}
 }
 
-// sparkFirst returns a template whose first container is Spark's: the Kubeflow operator knows no other name of it than its own.
+// sparkFirst returns a template whose first container is Spark's. The Kubeflow operator takes the first one if none has its own name.
 func sparkFirst(conf map[string]string, role names.Role, template *corev1.PodTemplateSpec) *corev1.PodTemplateSpec {
 	key := role.KubernetesProperty("podTemplateContainerName")
 	name := conf[key]
@@ -92,7 +92,7 @@ func sparkFirst(conf map[string]string, role names.Role, template *corev1.PodTem
 	return template
 }
 
-// setFields fills in the fields that people look for. A property whose field the Kubeflow operator would set otherwise has to have one.
+// setFields sets the fields that have the effect of properties: those that people look for, and those that would otherwise get another default.
 func setFields(spec *v1beta2.SparkApplicationSpec, conf map[string]string, defaultImage string) {
 	simplifyImages(conf)
 	spec.Image = conf[imageKey]
@@ -100,11 +100,11 @@ func setFields(spec *v1beta2.SparkApplicationSpec, conf map[string]string, defau
 		spec.Image = defaultImage
 	}
 	spec.ImagePullPolicy = conf["spark.kubernetes.container.image.pullPolicy"]
-	spec.ImagePullSecrets = list(conf["spark.kubernetes.container.image.pullSecrets"])
+	spec.ImagePullSecrets = splitList(conf["spark.kubernetes.container.image.pullSecrets"])
 	spec.HadoopConf = v1beta2.Properties(withPrefix(conf, "spark.hadoop."))
 	spec.Deps = v1beta2.Dependencies{
-		Jars: list(conf[jarsKey]), PyFiles: list(conf[pyFilesKey]), Files: list(conf[filesKey]), Archives: list(conf["spark.archives"]),
-		Packages: list(conf["spark.jars.packages"]), ExcludePackages: list(conf["spark.jars.excludes"]), Repositories: list(conf["spark.jars.repositories"]),
+		Jars: splitList(conf[jarsKey]), PyFiles: splitList(conf[pyFilesKey]), Files: splitList(conf[filesKey]), Archives: splitList(conf["spark.archives"]),
+		Packages: splitList(conf["spark.jars.packages"]), ExcludePackages: splitList(conf["spark.jars.excludes"]), Repositories: splitList(conf["spark.jars.repositories"]),
 	}
 	for _, role := range []names.Role{names.Driver, names.Executor} {
 		pods := role.Pods(spec)
@@ -176,7 +176,7 @@ func retries(own *int64, all int64) *int32 {
 	return ptr.To(int32(max(0, min(ptr.Deref(own, all), math.MaxInt32))))
 }
 
-// lostOfApache names what of an application does not carry over, and carries over what annotations can.
+// lostOfApache returns warnings about what does not carry over. It sets annotations for what they can express.
 func lostOfApache(app *sparkv1.SparkApplication, made *v1beta2.SparkApplication) finding.List {
 	var lost finding.List
 	for _, routes := range []struct {
@@ -223,7 +223,7 @@ func lostOfApache(app *sparkv1.SparkApplication, made *v1beta2.SparkApplication)
 	return lost
 }
 
-// carryTimeouts writes the bounds of waits as annotations, which Firesteel reads.
+// carryTimeouts sets the annotations of start timeouts. It returns warnings about the other timeouts.
 func carryTimeouts(given *sparkv1.ApplicationTimeoutConfig, made *v1beta2.SparkApplication) finding.List {
 	var lost finding.List
 	if given == nil {
@@ -254,7 +254,7 @@ func carryTimeouts(given *sparkv1.ApplicationTimeoutConfig, made *v1beta2.SparkA
 	return lost
 }
 
-// configMapsOf returns the ConfigMaps that an application asks for, as objects of their own.
+// configMapsOf returns the ConfigMaps of spec.configMapSpecs as objects.
 func configMapsOf(app *sparkv1.SparkApplication) []*unstructured.Unstructured {
 	var configMaps []*unstructured.Unstructured
 	for _, given := range app.Spec.ConfigMapSpecs {

@@ -12,8 +12,7 @@ const reasonStopped = "Stopped"
 // neverAfterStop is why no attempt follows a stop.
 const neverAfterStop = "No attempt follows: the application was stopped."
 
-// StoppedCause returns why an attempt of an application that a user stopped has ended. given is the user's own reason; empty if there is
-// none.
+// StoppedCause returns the cause of the end of an attempt that a user stopped. given is the user's reason; empty if there is none.
 func StoppedCause(given string) *Cause {
 	message := "The application was stopped."
 	if given = strings.TrimRight(given, " ."); given != "" {
@@ -22,8 +21,8 @@ func StoppedCause(given string) *Cause {
 	return &Cause{Class: ClassStopped, Reason: reasonStopped, Message: message}
 }
 
-// mustStop reports whether the attempt is to be stopped. A driver that the user started is not: Firesteel deletes none but with its
-// application.
+// mustStop reports whether the attempt is to be stopped. It does not stop a driver that the user started: Firesteel deletes such a driver only with
+// its application.
 func (m *machine) mustStop() bool { return m.policy.Stop != nil && !m.followsUser() }
 
 // wasStopped reports whether a user stopped the attempt before its driver ended.

@@ -9,8 +9,8 @@ import (
 const (
 	hadoopConfSuffix = "-hadoop-config"
 	sparkConfSuffix  = "-spark-config"
-	// sparkConfMount is where driver and executors find the files of Spark's configuration. It is not Spark's own folder, which Spark itself
-	// mounts. The class path leads to it, where Spark looks for log4j2.properties, metrics.properties, hive-site.xml and others.
+	// sparkConfMount is where driver and executors have the files of Spark's configuration. Spark's own folder is mounted by Spark. This one is on the
+	// class path: there Spark finds log4j2.properties, metrics.properties, hive-site.xml and others.
 	sparkConfMount = "/etc/firesteel/spark-conf"
 )
 
@@ -20,7 +20,7 @@ type configMap struct {
 	files map[string]string
 }
 
-// configMaps are the folders of configuration, for an application with that name.
+// configMaps returns the folders of configuration with the names of their ConfigMaps. name is the application's.
 func (s *Submission) configMaps(name string) (all []configMap) {
 	for _, folder := range []configMap{{name + hadoopConfSuffix, s.HadoopConf}, {name + sparkConfSuffix, s.SparkConf}} {
 		if len(folder.files) > 0 {
@@ -30,8 +30,8 @@ func (s *Submission) configMaps(name string) (all []configMap) {
 	return all
 }
 
-// ConfigMaps returns the ConfigMaps that an application of the Kubeflow or the early operator's API refers to. The Apache operator's API has a
-// field for them.
+// ConfigMaps returns the ConfigMaps to which an application of the Kubeflow or the early operator's API refers. The Apache operator's API has a field
+// for them.
 func (s *Submission) ConfigMaps(name, namespace string) (all []Object) {
 	for _, folder := range s.configMaps(name) {
 		metadata := Object{"name": folder.name}
@@ -41,7 +41,7 @@ func (s *Submission) ConfigMaps(name, namespace string) (all []Object) {
 	return all
 }
 
-// withProperties returns the submission with the properties that lead to its folders of configuration.
+// withProperties returns the submission with the properties that make Spark use its folders of configuration.
 func (s *Submission) withProperties(name string) *Submission {
 	made := *s
 	made.Properties = maps.Clone(s.Properties)
@@ -60,8 +60,7 @@ func (s *Submission) withProperties(name string) *Submission {
 	return &made
 }
 
-// withFolders returns the submission with the properties and the Pod templates that lead to its folders of configuration. Spark itself mounts
-// that of Hadoop.
+// withFolders returns the submission with these properties, and with Pod templates that mount Spark's configuration. Spark itself mounts Hadoop's.
 func (s *Submission) withFolders(name string) *Submission {
 	made := s.withProperties(name)
 	if len(s.SparkConf) == 0 {
@@ -72,8 +71,8 @@ func (s *Submission) withFolders(name string) *Submission {
 	return made
 }
 
-// mounting returns a template whose container of Spark mounts a ConfigMap: the one that a property names, or the first. Without a template it
-// has Spark's name.
+// mounting returns a template in which Spark's container mounts a ConfigMap. named is the container that a property names; if it is empty, it is the
+// first one. standard is the name of the container if the template has none.
 func mounting(template *corev1.PodTemplateSpec, standard, named, configMap string) *corev1.PodTemplateSpec {
 	made := &corev1.PodTemplateSpec{}
 	if template != nil {

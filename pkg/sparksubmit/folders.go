@@ -1,9 +1,11 @@
 package sparksubmit
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
+	"path"
 	"strings"
 	"unicode/utf8"
 
@@ -21,7 +23,7 @@ const (
 	maxFiles = 1000
 )
 
-// takeHadoopConf reads the folder of Hadoop's configuration, of which spark-submit makes a config map.
+// takeHadoopConf reads the folder of Hadoop's configuration. As with spark-submit, it becomes a ConfigMap.
 func (r *resolver) takeHadoopConf() {
 	folder := r.Environment(hadoopConfVariable)
 	if folder == "" {
@@ -73,14 +75,14 @@ func (r *resolver) readFolder(variable, folder string) (map[string]string, error
 	return files, nil
 }
 
-// ofSubmission reports whether a file of Spark's configuration is for spark-submit alone, as in Spark.
+// ofSubmission reports whether only spark-submit reads a file of Spark's configuration.
 func ofSubmission(name string) bool {
 	return name == "spark-defaults.conf" || name == "spark-env.sh" || name == "spark.properties" || strings.HasSuffix(name, ".template")
 }
 
-// takeSparkConf reads the folder of Spark's configuration, whose files spark-submit gives to the driver.
+// takeSparkConf reads the folder of Spark's configuration. As with spark-submit, the driver gets its files.
 func (r *resolver) takeSparkConf() {
-	folder := r.sparkConf()
+	folder := r.sparkConfFolder()
 	if folder == "" {
 		return
 	}
@@ -96,4 +98,16 @@ func (r *resolver) takeSparkConf() {
 		}
 	}
 	r.s.SparkConf = files
+}
+
+// sparkConfFolder returns the folder of Spark's configuration; empty if no variable names it.
+func (r *resolver) sparkConfFolder() string {
+	return cmp.Or(r.Environment("SPARK_CONF_DIR"), inFolder(r.Environment("SPARK_HOME"), "conf"))
+}
+
+func inFolder(folder, name string) string {
+	if folder == "" {
+		return ""
+	}
+	return path.Join(folder, name)
 }

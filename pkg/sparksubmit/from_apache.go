@@ -12,8 +12,8 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
-// FromApache returns what spark-submit would submit for an application of the Apache operator's API. It returns what spark-submit cannot
-// express, too. The properties that the operator adds to all applications are not among them.
+// FromApache returns what spark-submit would submit for an application of the Apache operator's API, without the properties that the operator adds to
+// each application. The findings are what spark-submit cannot express.
 func FromApache(app *sparkv1.SparkApplication) (*Submission, finding.List) {
 	spec := app.Spec
 	s := &Submission{
@@ -27,7 +27,7 @@ func FromApache(app *sparkv1.SparkApplication) (*Submission, finding.List) {
 	s.setMain(spec)
 	maps.Copy(s.Properties, spec.SparkConf)
 	for _, key := range []string{nameKey, NamespaceKey, deployModeKey} {
-		delete(s.Properties, key) // the operator's own
+		delete(s.Properties, key) // the operator sets it
 	}
 	if master, set := s.take(MasterKey); set {
 		if url, problem := masterURL(master); problem == "" {
@@ -72,7 +72,7 @@ func (s *Submission) setMain(spec sparkv1.ApplicationSpec) {
 	}
 }
 
-// lost returns what only an operator does.
+// lost returns warnings about what only an operator does.
 func lost(app *sparkv1.SparkApplication) finding.List {
 	var found finding.List
 	for _, part := range []struct {

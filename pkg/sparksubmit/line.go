@@ -12,11 +12,11 @@ import (
 // ClusterMaster is the master that a Pod of a cluster can reach.
 const ClusterMaster = "k8s://https://kubernetes.default.svc"
 
-// Files are the names of files for what a command line cannot hold itself.
+// Files are the names of the files with pod templates, which a command line cannot hold itself.
 type Files struct{ DriverTemplate, ExecutorTemplate string }
 
-// Line returns the arguments of spark-submit for a submission, in groups: an option with its value, and at last the application file with
-// its arguments. Parse and Resolve make the same submission of them. Pod templates must be in files.
+// Line returns the arguments of spark-submit for a submission. Each group is an option with its value; the last one is the application file with its
+// arguments. Parse and Resolve make the same submission of them.
 func (s *Submission) Line(files Files) [][]string {
 	master := ClusterMaster
 	if url := s.Client[MasterKey]; url != "" {
@@ -46,7 +46,7 @@ func (s *Submission) Line(files Files) [][]string {
 	return append(groups, append([]string{s.Resource}, s.Arguments...))
 }
 
-// submitted are the properties that the options and --conf give.
+// submitted returns the properties for options and --conf.
 func (s *Submission) submitted(files Files) map[string]string {
 	conf := maps.Clone(s.Properties)
 	for key, value := range s.Client {
@@ -84,7 +84,7 @@ func Shell(command string, groups [][]string) string {
 	return strings.Join(lines, " \\\n  ")
 }
 
-// plain matches what a shell takes as it is.
+// plain matches an argument that needs no quotes.
 var plain = regexp.MustCompile(`^[A-Za-z0-9_@%+=:,./-]+$`)
 
 func quote(argument string) string {

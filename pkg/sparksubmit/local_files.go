@@ -9,23 +9,23 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
-// LocalFile is a file of this machine that a command line names for the driver.
+// LocalFile is a file of this machine that the driver is to read.
 type LocalFile struct {
-	// Field is what names it, such as --jars.
+	// Field is the option that names it, such as --jars.
 	Field string
 	// Written is what the user wrote.
 	Written string
 	Path    string
-	// Pattern reports that the path may be one, such as lib/*.jar.
+	// Pattern reports whether the path may be a pattern, such as lib/*.jar.
 	Pattern bool
-	// OfImage reports that Spark reads it in the image of the driver, as it does with R files that have an absolute path.
+	// OfImage reports whether Spark reads it in the driver's image if it does not exist on this machine: R files with an absolute path.
 	OfImage bool
 }
 
 // fileLists are the properties with lists of files that spark-submit uploads.
 var fileLists = []string{jarsKey, filesKey, archivesKey, pyFilesKey}
 
-// LocalFiles returns the files of this machine that the driver is to read: the application file, and those of --jars, --files, --archives and
+// LocalFiles returns the files of this machine that the driver is to read: the application file, and files of --jars, --files, --archives and
 // --py-files.
 func (s *Submission) LocalFiles() []LocalFile {
 	var all []LocalFile
@@ -45,7 +45,7 @@ func (s *Submission) LocalFiles() []LocalFile {
 	return all
 }
 
-// items are the items of a list of Spark.
+// items iterates over the items of a list in a property.
 func items(list string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for item := range strings.SplitSeq(list, ",") {
@@ -68,8 +68,8 @@ func localPathOf(item string) (path, fragment string) {
 	return path, fragment
 }
 
-// MoveFiles replaces local files by the URLs by which the driver reads them, which are found by their paths. The order of lists, and the names
-// that follow a #, stay. A file without a URL stays as it is.
+// MoveFiles replaces local files by the URLs by which the driver reads them. urls has the URLs by path. The order of lists, and names after a #,
+// stay. A file without a URL stays as it is.
 func (s *Submission) MoveFiles(urls map[string][]string) {
 	s.Resource = strings.Join(moved(s.Resource, urls), ",")
 	for _, key := range fileLists {
@@ -83,7 +83,7 @@ func (s *Submission) MoveFiles(urls map[string][]string) {
 	}
 }
 
-// moved returns what takes the place of an item.
+// moved returns the URLs that take the place of an item, or the item itself.
 func moved(item string, urls map[string][]string) []string {
 	if !submission.IsClientLocal(item) {
 		return []string{item}

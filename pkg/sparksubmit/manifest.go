@@ -42,8 +42,8 @@ func (s *Submission) Apache(name, namespace string) Object {
 // resourceFields are the fields of the main resource.
 var resourceFields = map[submission.ResourceKind]string{submission.Java: "jars", submission.Python: "pyFiles", submission.R: "sparkRFiles"}
 
-// Kubeflow returns the submission as an application of the Kubeflow operator's API, with the name of the object. Its ConfigMaps must be there
-// before.
+// Kubeflow returns the submission as an application of the Kubeflow operator's API, with the name of the object. ConfigMaps must be created before
+// it.
 func (s *Submission) Kubeflow(name, namespace string) Object {
 	s = s.withFolders(name)
 	driver, executor := Object{}, Object{}
@@ -56,8 +56,8 @@ func (s *Submission) Kubeflow(name, namespace string) Object {
 	return object("sparkoperator.k8s.io/v1beta2", name, namespace, spec)
 }
 
-// moveImage moves the image to its field, which the Kubeflow operator asks for. The field would win over the images of one role, and it can
-// refer to no property.
+// moveImage moves the image to the field image, which the Kubeflow operator needs. The image stays a property if a role has its own image, over which
+// the field would win, or if the image refers to another property.
 func (s *Submission) moveImage(spec Object) {
 	image := s.Properties[imageKey]
 	ofRoles := cmp.Or(s.Properties[driverImageKey], s.Properties[executorImageKey]) != ""
@@ -68,8 +68,8 @@ func (s *Submission) moveImage(spec Object) {
 	delete(spec["sparkConf"].(map[string]string), imageKey)
 }
 
-// Early returns the submission as an application of the early operator's API, with the name of the object. Its ConfigMaps must be there
-// before. It returns what that API cannot express, too.
+// Early returns the submission as an application of the early operator's API, with the name of the object. ConfigMaps must be created before it. The
+// findings are what that API cannot express.
 func (s *Submission) Early(name, namespace string) (Object, finding.List) {
 	var found finding.List
 	const message, remedy = "has no field in spark-operator.k8s.io", "choose another API, such as --api sparkoperator.k8s.io"
@@ -110,7 +110,7 @@ func (s *Submission) spec(name string, driver, executor Object) Object {
 
 var types = map[submission.ResourceKind]string{submission.Java: "Scala", submission.Python: "Python", submission.R: "R"}
 
-// conf returns the properties of a manifest. Spark's name of the application is the object's, as both operators have it.
+// conf returns the properties of a manifest. As with both operators, Spark's name of the application is the name of the object.
 func (s *Submission) conf(name string) map[string]string {
 	conf := maps.Clone(s.Properties)
 	conf[nameKey] = name
@@ -154,7 +154,7 @@ func setArguments(spec Object, field string, arguments []string) {
 	spec[field] = all
 }
 
-// setTemplate sets a template, within another field unless that has no name.
+// setTemplate sets a field to a template. within is a field between them; empty for none.
 func setTemplate(spec Object, field, within string, template *corev1.PodTemplateSpec) {
 	if template == nil {
 		return

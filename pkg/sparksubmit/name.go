@@ -7,12 +7,12 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
-// maxName leaves room for what is added to an application's name to name its objects.
+// maxName leaves room for the suffixes that objects of an application add to its name.
 const maxName = 40
 
 var notInName = regexp.MustCompile(`[^a-z0-9]+`)
 
-// ObjectName returns a name for the object of an application, and whether that is the application's own name, unchanged.
+// ObjectName returns a name for the object of an application. same reports whether it is the application's own name.
 func ObjectName(name string) (objectName string, same bool) {
 	if len(name) <= maxName && len(validation.IsDNS1035Label(name)) == 0 {
 		return name, true
@@ -32,16 +32,17 @@ func ObjectName(name string) (objectName string, same bool) {
 	}
 }
 
-// fileSuffix matches the ends of application files.
+// fileSuffix matches the suffixes of application files.
 var fileSuffix = regexp.MustCompile(`\.(jar|py|[rR])$`)
 
-// shortName returns the last part of the name of a class in words, or the name of a file without its suffix. at is the last dot.
+// shortName returns the last part of the name of a class, with a hyphen between words, or the name of a file without its suffix. at is the offset of
+// the last dot.
 func shortName(name string, at int) string {
 	if fileSuffix.MatchString(name) {
 		return name[:at]
 	}
-	return words.ReplaceAllString(strings.TrimSuffix(name[at+1:], "$"), "$1-$2")
+	return wordBoundary.ReplaceAllString(strings.TrimSuffix(name[at+1:], "$"), "$1-$2")
 }
 
-// words finds where words meet in the name of a class.
-var words = regexp.MustCompile(`([a-z0-9])([A-Z])`)
+// wordBoundary matches the end of a word and the beginning of the next in the name of a class.
+var wordBoundary = regexp.MustCompile(`([a-z0-9])([A-Z])`)

@@ -6,17 +6,17 @@ import "strings"
 type Option struct {
 	// Name is the option with its hyphens.
 	Name string
-	// Short is another name of it; empty if it has none.
+	// Short is its name with one letter; empty if it has none.
 	Short string
-	// Value is what its value is called in help texts; empty if it takes none.
+	// Value is the name of its value in help texts; empty if it takes no value.
 	Value string
-	// Property is the Spark property that it stands for; empty if it stands for none.
+	// Property is the Spark property that it sets; empty if it sets none.
 	Property string
 	// Help is one line about it.
 	Help string
 }
 
-// The options that stand for no property, or of which the meaning is more than that.
+// The options that set no property, or do more than that.
 const (
 	optionConf                 = "--conf"
 	optionClass                = "--class"
@@ -44,7 +44,7 @@ const (
 const (
 	MasterKey  = "spark.master"
 	ContextKey = "spark.kubernetes.context"
-	// LoginPrefix begins those by which it logs in.
+	// LoginPrefix is the prefix of the properties with which it logs in.
 	LoginPrefix  = "spark.kubernetes.authenticate.submission."
 	NamespaceKey = "spark.kubernetes.namespace"
 )
@@ -71,7 +71,7 @@ const (
 
 	driverTemplateKey   = "spark.kubernetes.driver.podTemplateFile"
 	executorTemplateKey = "spark.kubernetes.executor.podTemplateFile"
-	// Which container of a template is Spark's.
+	// These name Spark's container in a template.
 	driverContainerKey   = "spark.kubernetes.driver.podTemplateContainerName"
 	executorContainerKey = "spark.kubernetes.executor.podTemplateContainerName"
 )

@@ -51,25 +51,26 @@ type CommandLine struct {
 	extraPropertiesFiles []string
 }
 
-// Empty reports whether the command line says nothing that spark-submit understands.
+// Empty reports whether the command line has no option of spark-submit and no application file.
 func (c *CommandLine) Empty() bool {
 	return c.Action == Submit && c.Resource == "" && len(c.options) == 0 && len(c.conf) == 0 && len(c.extraPropertiesFiles) == 0
 }
 
-// Foreign handles an option that is not spark-submit's. arguments begin with it. It returns how many it takes: none if it does not know it.
+// Foreign handles an option that is not spark-submit's: the first of the arguments. taken is the number of arguments that belong to the option; 0 if
+// it is unknown.
 type Foreign func(arguments []string) (taken int, err error)
 
 // equalsForm matches an option with its value in one argument.
 var equalsForm = regexp.MustCompile(`(?s)^(--[^=]+)=(.+)$`)
 
-// mixing are classes whose command lines mix options with arguments of the application.
+// mixing are the classes whose arguments may stand between options of spark-submit.
 var mixing = map[string]bool{
 	"org.apache.spark.sql.hive.thriftserver.SparkSQLCLIDriver": true,
 	"org.apache.spark.sql.hive.thriftserver.HiveThriftServer2": true,
 }
 
-// Parse reads arguments of spark-submit. The first that is no option is the application file, and all after it are the application's. foreign
-// may be nil.
+// Parse reads arguments of spark-submit. The first one that is no option is the application file, and the rest are the application's arguments.
+// foreign may be nil.
 func Parse(arguments []string, foreign Foreign) (*CommandLine, error) {
 	if err := bounded(arguments); err != nil {
 		return nil, err
@@ -102,7 +103,7 @@ func Parse(arguments []string, foreign Foreign) (*CommandLine, error) {
 	return c, nil
 }
 
-// unrecognized returns the error of an argument that is no option. It names the option that is probably meant.
+// unrecognized returns the error for an unknown option. It names a similar one.
 func unrecognized(name string) error {
 	options := map[string][]string{}
 	for _, option := range Options {
@@ -133,7 +134,7 @@ func split(argument string) (name, value string) {
 	return argument, ""
 }
 
-// option reads the option with which arguments begin. taken is 0 if they begin with none.
+// option reads the option with which arguments begin. taken is 0 if they do not begin with an option.
 func (c *CommandLine) option(arguments []string, foreign Foreign) (taken int, err error) {
 	name, value := split(arguments[0])
 	option, known := optionOf(name)
@@ -202,5 +203,5 @@ func (c *CommandLine) manage(action Action, id string) error {
 
 const maxShown = 128
 
-// shown is what an error repeats of an argument.
+// shown returns an argument for an error message, redacted and clipped.
 func shown(argument string) string { return redact.Text(text.Clip(argument, maxShown)) }

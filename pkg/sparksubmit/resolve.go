@@ -30,36 +30,36 @@ type Sources struct {
 	ReadFolder func(name string) ([]string, error)
 }
 
-// Submission is what a command line submits, whatever the form in which it is written.
+// Submission is what a command line submits.
 type Submission struct {
-	// Name is the application's. It is that of the class or of the file if the command line has none, and then Named is false.
+	// Name is the name of the application. If the command line has none, it is the name of the class or of the file, and Named is false.
 	Name  string
 	Named bool
-	// Namespace is the one of the properties; empty if they name none.
+	// Namespace is the namespace in the properties; empty if they have none.
 	Namespace string
-	// SparkVersion is the version of Spark that runs; empty if neither the image nor an installed Spark tells it.
+	// SparkVersion is the version of Spark in the image. It is read from the tag of the image, or from an installed Spark; empty if neither has it.
 	SparkVersion string
 	MainClass    string
 	// Resource is the application file, or spark-internal.
 	Resource  string
 	Arguments []string
 	ProxyUser string
-	// Properties are all others. They hold no property that the fields above and below stand for.
+	// Properties are all other properties: those that no other field of this type stands for.
 	Properties map[string]string
-	// DriverTemplate and ExecutorTemplate are Pod templates of local files.
+	// DriverTemplate and ExecutorTemplate are Pod templates from local files.
 	DriverTemplate, ExecutorTemplate *corev1.PodTemplateSpec
 	// HadoopConf and SparkConf are the files of Hadoop's and of Spark's configuration.
 	HadoopConf, SparkConf map[string]string
-	// Client are properties that only the command itself needs: MasterKey, ContextKey, and those that begin with LoginPrefix.
+	// Client are the properties for the connection to the API server: MasterKey, ContextKey, and those with LoginPrefix.
 	Client map[string]string
 
-	// origins are what the user wrote each property as.
+	// origins are the texts with which the user set properties, such as --driver-memory, by property.
 	origins map[string]string
 }
 
-// Resolve returns what a command line submits, with the files that it names. Options win over --conf, that over --properties-file, that over
-// spark-defaults.conf, and that over variables of the environment, as in Spark. It returns what is wrong with the command line itself, too:
-// pkg/check finds what is wrong with the application.
+// Resolve reads the files that a command line names, and returns what it submits. As in Spark, options win over --conf, that over --properties-file,
+// that over spark-defaults.conf, and that over environment variables. The findings are about the command line: those about the application are from
+// pkg/check.
 func (c *CommandLine) Resolve(sources Sources) (*Submission, finding.List) {
 	r := resolver{CommandLine: c, Sources: sources, s: &Submission{
 		Resource: c.Resource, Arguments: c.Arguments, MainClass: c.options[optionClass], ProxyUser: c.options[optionProxyUser],
@@ -89,14 +89,14 @@ type resolver struct {
 	found finding.List
 }
 
-// set sets a property that nothing before has set.
+// set sets a property, unless it is set already. origin is the text with which the user set it.
 func (r *resolver) set(key, value, origin string) {
 	if _, set := r.s.Properties[key]; !set {
 		r.s.Properties[key], r.s.origins[key] = value, origin
 	}
 }
 
-// environment are the variables that stand for properties.
+// environment are the variables that set properties, by property.
 var environment = map[string]string{
 	MasterKey: "MASTER", remoteKey: "SPARK_REMOTE", deployModeKey: "DEPLOY_MODE",
 	driverMemoryKey: "SPARK_DRIVER_MEMORY", executorMemoryKey: "SPARK_EXECUTOR_MEMORY", executorCoresKey: "SPARK_EXECUTOR_CORES",
@@ -125,7 +125,7 @@ func (r *resolver) loadProperties() {
 	}
 }
 
-// loadFiles loads the files of properties. Extra ones win over --properties-file, and a later one over an earlier one.
+// loadFiles loads the files with properties. --extra-properties-file wins over --properties-file, and a later one over an earlier one.
 func (r *resolver) loadFiles() {
 	for _, name := range slices.Backward(r.extraPropertiesFiles) {
 		r.loadFile(optionExtraPropertiesFile, name)
@@ -135,24 +135,12 @@ func (r *resolver) loadFiles() {
 		r.loadFile(optionPropertiesFile, name)
 	}
 	_, both := r.options[optionLoadSparkDefaults]
-	if defaults := inFolder(r.sparkConf(), "spark-defaults.conf"); defaults != "" && (both || !given) {
+	if defaults := inFolder(r.sparkConfFolder(), "spark-defaults.conf"); defaults != "" && (both || !given) {
 		r.loadFile("", defaults)
 	}
 }
 
-// sparkConf is the folder of Spark's configuration; empty if no variable names it.
-func (r *resolver) sparkConf() string {
-	return cmp.Or(r.Environment("SPARK_CONF_DIR"), inFolder(r.Environment("SPARK_HOME"), "conf"))
-}
-
-func inFolder(folder, name string) string {
-	if folder == "" {
-		return ""
-	}
-	return path.Join(folder, name)
-}
-
-// loadFile loads a file of properties. Without an option the file may be absent.
+// loadFile loads a file with properties. option is the option that names it. If it is empty, the file may be absent.
 func (r *resolver) loadFile(option, name string) {
 	file, err := r.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) && option == "" {
@@ -183,7 +171,7 @@ func (r *resolver) warn(field, value, message, remedy string) {
 	}
 }
 
-// checkOptions checks options that do not become properties.
+// checkOptions checks the application file, and options that set no property.
 func (r *resolver) checkOptions() {
 	if r.Resource == "" {
 		r.found.Add(finding.Finding{
@@ -222,7 +210,7 @@ func (s *Submission) take(key string) (value string, set bool) {
 	return value, set
 }
 
-// takeMode takes where the driver runs, which is decided: in the cluster that the caller is connected to.
+// takeMode takes the properties about where the driver runs. It refuses all but cluster mode on Kubernetes.
 func (r *resolver) takeMode() {
 	if remote, set := r.s.take(remoteKey); set {
 		r.refuse(r.s.origins[remoteKey], remote, "is for a client of Spark Connect, which runs where its command runs", "leave it out")
@@ -260,7 +248,7 @@ func masterURL(master string) (url, problem string) {
 	}
 }
 
-// takeName takes the name. Without one it is that of the main class, or of the file.
+// takeName takes the name of the application. The default is the main class, or the name of the file.
 func (r *resolver) takeName() {
 	r.s.Name, r.s.Named = r.s.take(nameKey)
 	if r.s.Name == "" {
@@ -270,7 +258,7 @@ func (r *resolver) takeName() {
 	r.s.Namespace, _ = r.s.take(NamespaceKey)
 }
 
-// takeClass removes the class of what is no Java application: spark-submit ignores it.
+// takeClass checks the main class. It removes the class of a Python or R application, as spark-submit ignores it.
 func (r *resolver) takeClass() {
 	kind := KindOf(r.s.Resource)
 	if kind != submission.Java {
@@ -285,7 +273,7 @@ func KindOf(resource string) submission.ResourceKind {
 	return submission.Resource{URI: resource}.Language()
 }
 
-// takeClient takes the properties with which spark-submit itself reaches the API server. A manifest must not hold a user's credentials.
+// takeClient takes the properties with which spark-submit connects to the API server. A manifest must not have a user's credentials.
 func (r *resolver) takeClient() {
 	for key, value := range maps.Clone(r.s.Properties) {
 		if key == ContextKey || strings.HasPrefix(key, LoginPrefix) {
@@ -295,7 +283,7 @@ func (r *resolver) takeClient() {
 	}
 }
 
-// takeTemplates reads Pod templates of local files. A template behind a URL stays a property: the controller reads it.
+// takeTemplates reads Pod templates from local files. A template at a URL stays a property: the controller reads it.
 func (r *resolver) takeTemplates() {
 	for _, role := range []struct {
 		key  string
@@ -371,7 +359,7 @@ func (r *resolver) takeVersion() {
 // maxVersion is the longest version that a manifest takes.
 const maxVersion = 63
 
-// checkSize bounds what the files and the command line hold together.
+// checkSize bounds the total size of what becomes a part of the application.
 func (r *resolver) checkSize() {
 	size := 0
 	for key, value := range r.s.Properties {
@@ -397,38 +385,4 @@ func (r *resolver) checkSize() {
 func (s *Submission) Waits() bool {
 	value, set := s.Properties[waitKey]
 	return !set || submission.IsTrue(value)
-}
-
-// Located returns findings about the manifest of the submission as findings about its command line.
-func (s *Submission) Located(found finding.List) finding.List {
-	located := slices.Clone(found)
-	for i := range located {
-		f := &located[i]
-		f.Field = s.written(f.Field)
-		if remedy, _, found := strings.Cut(f.Remedy, dialect.WriteTemplate); found { // into a field, which a command line does not have
-			f.Remedy = remedy + "name a file of this machine"
-		}
-		if origin, set := s.origins[f.Property]; set {
-			f.Field, f.Property = origin, ""
-		}
-	}
-	return located
-}
-
-// optionsOfFields are the options that stand for fields of manifests.
-var optionsOfFields = map[string]string{
-	"spec.mainClass": optionClass, "spec.proxyUser": optionProxyUser, "metadata.name": optionName,
-	"spec.image": optionConf + " " + imageKey, "spec.driver.image": optionConf + " " + imageKey,
-	"spec.jars": theFile, "spec.pyFiles": theFile, "spec.sparkRFiles": theFile, "spec.mainApplicationFile": theFile,
-}
-
-const theFile = "the application file"
-
-// written returns what the user wrote, or can write, for a field of the manifest; the field itself if no option stands for it.
-func (s *Submission) written(field string) string {
-	if key, isProperty := strings.CutPrefix(field, "spec.sparkConf["); isProperty {
-		key = strings.TrimSuffix(key, "]")
-		return cmp.Or(s.origins[key], optionConf+" "+key)
-	}
-	return cmp.Or(optionsOfFields[field], field)
 }

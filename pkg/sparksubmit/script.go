@@ -13,16 +13,16 @@ type Command struct {
 	// Line is the line on which it begins, from 1.
 	Line      int
 	Arguments []string
-	// Unknown are the expansions whose value only the run of the script has. The arguments hold them as they are written.
+	// Unknown are the expansions whose value is known only when the script runs. The arguments have them as they are written.
 	Unknown []string
-	// Defaults are the expansions of variables that the script does not set. The arguments hold the defaults that they name.
+	// Defaults are the expansions with a default, of variables that the script does not set. The arguments have the defaults.
 	Defaults []string
 	// Environment are the variables that the script sets for it.
 	Environment map[string]string
 }
 
-// Commands returns the command lines of spark-submit in a script for a POSIX shell or bash. Nothing is executed: variables are known if the
-// script sets them to texts, and not within a condition or a loop.
+// Commands returns the command lines of spark-submit in a script for a POSIX shell or bash. It executes nothing. It knows the variables that the
+// script sets to texts, outside of conditions and loops.
 func Commands(script string) ([]Command, error) {
 	s := &shell{text: strings.ReplaceAll(script, "\r\n", "\n"), line: 1, names: &names{values: map[string]word{}, exported: map[string]bool{}}}
 	if err := s.run(); err != nil {
@@ -33,11 +33,11 @@ func Commands(script string) ([]Command, error) {
 
 const (
 	program = "spark-submit"
-	// maxNested bounds how deep scripts are within words of scripts.
+	// maxNested bounds the depth of scripts in words of scripts, such as sh -c '...'.
 	maxNested = 8
-	// maxExpanded bounds what all words of a script are expanded to: a variable can hold itself many times.
+	// maxExpanded bounds the total size of all words after expansion: variables can make them grow exponentially.
 	maxExpanded = 4 << 20
-	// maxNamed bounds the expansions that are named of a word, or of a command.
+	// maxNamed bounds the expansions that a word or a command remembers.
 	maxNamed = 64
 )
 
@@ -53,12 +53,14 @@ type shell struct {
 	*names
 	text     string
 	at, line int
-	// compound is how many conditions and loops are open.
+	// compound is the number of open conditions and loops. nested is the depth of this script in others.
 	compound, nested int
-	// conditional reports whether the statement runs only if another one fails or succeeds: a || b. sets reports whether the last one set variables.
+	// conditional reports whether the statement runs only after the success or failure of another: a || b. sets reports whether the last statement set
+	// variables.
 	conditional, sets bool
-	// words are those of the statement, and documents the ends of documents that follow its line.
-	words     []word
+	// words are those of the statement.
+	words []word
+	// documents are the end marks of the here-documents that follow the line.
 	documents []string
 	found     []Command
 }
@@ -106,7 +108,7 @@ func (s *shell) step() error {
 	return nil
 }
 
-// skip goes on by some bytes.
+// skip advances by a number of bytes.
 func (s *shell) skip(count int) {
 	count = min(count, len(s.text)-s.at)
 	s.line += strings.Count(s.text[s.at:s.at+count], "\n")
@@ -152,7 +154,7 @@ var (
 	redirection = regexp.MustCompile(`^(&>>?|<<<|<<-?|<>|>\||[<>]&-?|>>?|<)`)
 )
 
-// skipDocuments skips the documents that follow a line.
+// skipDocuments skips the here-documents that follow a line.
 func (s *shell) skipDocuments() {
 	for _, end := range s.documents {
 		for s.at < len(s.text) {
@@ -210,7 +212,7 @@ func (s *shell) statement(words []word) error {
 	}
 }
 
-// keywords begin a statement, and stand before its command. Their values are by how much they nest conditions and loops.
+// keywords may stand before the command of a statement. The values are their changes of the number of open conditions and loops.
 var keywords = map[string]int{
 	"if": 1, "while": 1, "until": 1, "for": 1, "select": 1, "case": 1, "fi": -1, "done": -1, "esac": -1,
 	"then": 0, "else": 0, "elif": 0, "do": 0, "!": 0, "{": 0, "}": 0, "time": 0,
@@ -219,7 +221,7 @@ var keywords = map[string]int{
 // declarations are commands that set variables.
 var declarations = map[string]bool{"export": true, "readonly": true, "local": true, "declare": true, "typeset": true}
 
-// change marks variables as unknown that the run of the script sets.
+// change marks variables as unknown: their values are known only when the script runs.
 func (s *shell) change(words []word) {
 	for _, w := range words {
 		if isName.MatchString(w.raw) {
@@ -253,7 +255,7 @@ func (s *shell) assign(words []word, exported bool) {
 	}
 }
 
-// command looks for spark-submit in a statement. It may stand after programs that run it.
+// command looks for spark-submit in a statement. Programs that run it may stand before it, such as sudo.
 func (s *shell) command(assigned, words []word) error {
 	switch name := path.Base(words[0].text); {
 	case changing[name]:
@@ -276,7 +278,7 @@ func (s *shell) command(assigned, words []word) error {
 	found := Command{Line: words[at].line, Environment: s.environment(assigned)}
 	for _, w := range words[at+1:] {
 		found.Arguments = append(found.Arguments, w.fields...)
-		found.Unknown, found.Defaults = named(found.Unknown, w.unknown), named(found.Defaults, w.defaults)
+		found.Unknown, found.Defaults = addNames(found.Unknown, w.unknown), addNames(found.Defaults, w.defaults)
 	}
 	s.expanded += len(found.Environment)
 	s.found = append(s.found, found)
@@ -292,7 +294,7 @@ var notRun = map[string]bool{
 	"cp": true, "ln": true, "ls": true, "rm": true, "chmod": true, "grep": true, "source": true, ".": true, "set": true, "command": true,
 }
 
-// environment returns the variables that a command gets of the script, as far as they are known.
+// environment returns the variables that a command gets from the script, if their values are known.
 func (s *shell) environment(assigned []word) map[string]string {
 	all := map[string]string{}
 	for name := range s.exported {
@@ -324,8 +326,8 @@ func (s *shell) nest(text string, line int) error {
 	return nil
 }
 
-// named adds expansions to those that are named, each once.
-func named(names, more []string) []string {
+// addNames adds expansions to a list, each once.
+func addNames(names, more []string) []string {
 	for _, name := range more {
 		if len(names) < maxNamed && !slices.Contains(names, name) {
 			names = append(names, name)

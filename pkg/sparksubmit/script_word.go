@@ -11,7 +11,7 @@ type word struct {
 	// raw is how it is written.
 	raw       string
 	line, end int
-	// text is what it is expanded to, and fields are the arguments that it becomes: none, one or several.
+	// text is the word after expansion. fields are the arguments that it becomes: none, one or several.
 	text   string
 	fields []string
 	// list reports whether it is the value of an array.
@@ -28,12 +28,12 @@ type builder struct {
 	open bool
 }
 
-// unknownWord is an expansion that is not known.
+// unknownWord returns a word for an expansion with an unknown value.
 func unknownWord(raw string) word {
 	return word{text: raw, fields: []string{raw}, unknown: []string{raw}}
 }
 
-// literal adds a text as it is. What no command line can hold is left out.
+// literal adds a text without expansion. Beyond maxExpanded, it is cut.
 func (b *builder) literal(text string) {
 	b.append(text)
 	b.toField(text)
@@ -55,12 +55,12 @@ func (b *builder) toField(text string) {
 	b.parts[last] = append(b.parts[last], text...)
 }
 
-// tooLong reports whether no command line can hold the word, which is refused then.
+// tooLong reports whether the word is longer than any command line. Such a word is refused.
 func (b *builder) tooLong() bool { return len(b.whole)+len(b.parts) > maxExpanded }
 
-// add adds the value of an expansion. Between quotes it is one text, or else blanks divide it.
+// add adds the value of an expansion. In quotes it is one text. Without quotes, blanks divide it into fields.
 func (b *builder) add(value word, quoted bool) {
-	b.unknown, b.defaults = named(b.unknown, value.unknown), named(b.defaults, value.defaults)
+	b.unknown, b.defaults = addNames(b.unknown, value.unknown), addNames(b.defaults, value.defaults)
 	switch {
 	case value.list:
 		b.append(value.text)
@@ -97,7 +97,8 @@ var assignment = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]*\+?)=`)
 // assigns reports whether the word sets a variable.
 func (w word) assigns() bool { return assignment.MatchString(w.raw) }
 
-// assignment returns the name, with a plus if the value is added to it, and the value; an empty name if the word sets no variable.
+// assignment returns the name and the value of a variable that the word sets; an empty name if it sets none. The name ends with a plus if the value is
+// appended.
 func (w word) assignment() (name string, value word) {
 	parts := assignment.FindStringSubmatch(w.raw)
 	if parts == nil {
@@ -110,23 +111,23 @@ func (w word) assignment() (name string, value word) {
 	return parts[1], value
 }
 
-// joined returns a value with another one added to it.
+// joined returns a value with another one appended.
 func (w word) joined(more word) word {
-	sum := word{text: w.text + more.text, list: w.list || more.list, unknown: named(slices.Clone(w.unknown), more.unknown), defaults: named(slices.Clone(w.defaults), more.defaults)}
+	sum := word{text: w.text + more.text, list: w.list || more.list, unknown: addNames(slices.Clone(w.unknown), more.unknown), defaults: addNames(slices.Clone(w.defaults), more.defaults)}
 	if sum.fields = []string{sum.text}; sum.list {
 		sum.fields = slices.Concat(w.fields, more.fields)
 	}
 	return sum
 }
 
-// blanks and operators end a word.
-const ends = " \t\n;&|()<>"
+// wordEnds are the blanks and operators that end a word.
+const wordEnds = " \t\n;&|()<>"
 
 // word reads a word.
 func (s *shell) word() (word, error) {
 	b := &builder{word: word{line: s.line}}
 	begin := s.at
-	for s.at < len(s.text) && !strings.ContainsRune(ends, rune(s.text[s.at])) {
+	for s.at < len(s.text) && !strings.ContainsRune(wordEnds, rune(s.text[s.at])) {
 		if err := s.part(b); err != nil {
 			return b.word, err
 		}
@@ -166,7 +167,7 @@ func (s *shell) list(w *word) error {
 			elements.skip(1)
 		case strings.HasPrefix(inner[elements.at:], "\\\n"):
 			elements.skip(2)
-		case strings.ContainsRune(ends, rune(c)):
+		case strings.ContainsRune(wordEnds, rune(c)):
 			return s.errorAt(elements.line, "the value of an array cannot be read: write it as words")
 		default:
 			element, err := elements.word()
@@ -174,7 +175,7 @@ func (s *shell) list(w *word) error {
 				return err
 			}
 			w.fields = append(w.fields, element.fields...)
-			w.unknown, w.defaults = named(w.unknown, element.unknown), named(w.defaults, element.defaults)
+			w.unknown, w.defaults = addNames(w.unknown, element.unknown), addNames(w.defaults, element.defaults)
 		}
 	}
 	w.text += strings.Join(w.fields, " ")
@@ -211,7 +212,7 @@ func (s *shell) part(w *builder) error {
 	case c == '$' || c == '`':
 		return s.expansion(w, false)
 	default:
-		text := before(rest, "\\'\"$`"+ends)
+		text := before(rest, "\\'\"$`"+wordEnds)
 		w.literal(text)
 		s.skip(len(text))
 	}
@@ -226,7 +227,7 @@ func before(text, marks string) string {
 	return text
 }
 
-// escapes are those of $'...' that command lines have.
+// escapes replaces the escapes of $'...' that command lines use.
 var escapes = strings.NewReplacer(`\\`, `\`, `\n`, "\n", `\t`, "\t", `\"`, `"`)
 
 // quoted reads a text between single quotes.
@@ -278,7 +279,7 @@ var (
 	braced = regexp.MustCompile(`(?s)^([A-Za-z_][A-Za-z0-9_]*)(\[[@*]\])?(?::?[-=](.*))?$`)
 )
 
-// expansion reads what begins with a dollar or a backquote.
+// expansion reads an expansion, which begins with a dollar or a backquote.
 func (s *shell) expansion(w *builder, quoted bool) error {
 	rest := s.text[s.at:]
 	begin, line := s.at, s.line
@@ -345,7 +346,7 @@ func (s *shell) braced(inner string, line int) (word, error) {
 func (s *shell) defaulted(raw, text string, line int) (word, error) {
 	inner, b := &shell{names: s.names, text: text, line: line, nested: s.nested + 1}, &builder{}
 	for inner.at < len(text) {
-		if strings.ContainsRune(ends, rune(text[inner.at])) {
+		if strings.ContainsRune(wordEnds, rune(text[inner.at])) {
 			b.literal(text[inner.at : inner.at+1])
 			inner.skip(1)
 		} else if err := inner.part(b); err != nil {
@@ -354,7 +355,7 @@ func (s *shell) defaulted(raw, text string, line int) (word, error) {
 	}
 	value := b.built()
 	value.fields = []string{value.text}
-	value.defaults = named(value.defaults, []string{raw})
+	value.defaults = addNames(value.defaults, []string{raw})
 	return value, nil
 }
 
@@ -369,7 +370,7 @@ func (w word) first() word {
 	return w
 }
 
-// substitution reads a command whose output is a part of a word, and returns it.
+// substitution reads a command substitution, and returns the command.
 func (s *shell) substitution() (string, error) {
 	if s.text[s.at] == '$' {
 		s.skip(1)
@@ -389,7 +390,7 @@ func (s *shell) substitution() (string, error) {
 	return "", s.errorAt(line, "a backquote is not closed: close it")
 }
 
-// balanced reads what is between a bracket and its end, with the brackets and quotes within.
+// balanced reads the text between a bracket and its closing bracket. Inner brackets and quotes are part of it.
 func (s *shell) balanced(begin, end byte) (string, error) {
 	depth, line := 0, s.line
 	for at := s.at; at < len(s.text); at++ {

@@ -1,4 +1,4 @@
-// Package properties knows the properties of the Apache operator, and which settings of Firesteel take their place.
+// Package properties maps the properties of the Apache operator to the settings of Firesteel that take their place.
 package properties
 
 import (
@@ -18,7 +18,7 @@ const File = "spark-operator.properties"
 // Page explains each property.
 const Page = "docs/operators/configuration.md#from-the-apache-operators-settings"
 
-// seconds holds the settings of properties that are times in seconds, and texts those of properties whose values stay.
+// seconds are the settings of properties with a number of seconds. texts are the settings of properties whose value stays the same.
 var (
 	seconds = map[string]dialect.Setting{
 		"leaderElection.leaseDurationSeconds": {ConfigMap: "config-leader-election", Key: "lease-duration"},
