@@ -2,17 +2,13 @@
 //
 //	early <--> kubeflow <--> apache
 //
-// A conversion has three steps:
+// Each step starts from the plan of the application in its own dialect (pkg/dialect): the Spark properties and pod templates that its fields
+// stand for. It fills in the fields of the other API. Properties without a field stay in sparkConf. Then it compares the plan of the new
+// application with the old one, and names what is lost.
 //
-//  1. Compute the plan of the application in its own dialect (pkg/dialect): the Spark properties and pod templates that its fields stand for.
-//
-//  2. Fill in the fields of the other API. Properties without a field stay in sparkConf.
-//
-//  3. Compare the plan of the new application with the old one, and name what is lost.
-//
-//     convert.go     the way from one API to another
-//     to_*.go        one step: to_apache and to_early start from the Kubeflow operator's API, to_kubeflow from the Apache operator's
-//     lost.go        which fields of the Kubeflow operator's API are lost
-//     properties.go  which properties sparkConf needs
-//     schedules.go   schedules with their templates
+//	convert.go     the steps from one API to another
+//	to_*.go        one step: to_apache and to_early start from the Kubeflow operator's API, to_kubeflow from the Apache operator's
+//	lost.go        which fields of the Kubeflow operator's API are lost
+//	properties.go  which properties sparkConf needs
+//	schedules.go   schedules with their templates
 package convert
