@@ -26,11 +26,11 @@ const (
 // UsageError reports that a command line is wrong: the exit code is 2.
 type UsageError struct {
 	message string
-	// Command is the line with which the user gets help; the frame fills it in.
+	// command is the command whose help the message names; Run fills it in.
 	command string
 }
 
-// Usage returns a UsageError. The message says what is wrong and what to write instead.
+// Usage returns a UsageError. The message names what is wrong, and what to write instead.
 func Usage(format string, values ...any) error {
 	return &UsageError{message: fmt.Sprintf(format, values...)}
 }
@@ -42,7 +42,7 @@ func (e *UsageError) Error() string {
 	return fmt.Sprintf("%s (%s --help shows the usage)", e.message, e.command)
 }
 
-// ApplicationFailedError reports that the command did its work, and that the application failed: the exit code is 3.
+// ApplicationFailedError reports that the command succeeded and the application failed: the exit code is 3.
 type ApplicationFailedError struct{ message string }
 
 // ApplicationFailed returns an ApplicationFailedError.
@@ -52,7 +52,7 @@ func ApplicationFailed(format string, values ...any) error {
 
 func (e *ApplicationFailedError) Error() string { return e.message }
 
-// FoundError reports that a check found something and has printed it: the exit code is 1, and no more is printed.
+// FoundError reports that a check has found problems, and has printed them: the exit code is 1, and Run prints nothing.
 type FoundError struct{}
 
 func (*FoundError) Error() string { return "something is wrong with the manifests" }
@@ -75,7 +75,7 @@ func exitCode(err error) int {
 	}
 }
 
-// connectionError says what to do if there is no cluster to talk to.
+// connectionError returns the error of a connection with the remedy.
 func connectionError(err error) error {
 	if clientcmd.IsEmptyConfig(err) {
 		return errors.New("no kubeconfig names a cluster: set KUBECONFIG, or write --kubeconfig FILE")
@@ -83,7 +83,7 @@ func connectionError(err error) error {
 	return fmt.Errorf("the kubeconfig cannot be used: %w", err)
 }
 
-// explained returns the text of an error with the remedy, for errors of the API server and of the connection that any command may get.
+// explained returns the text of an error. For errors of the API server and of the connection, it adds the remedy.
 func explained(err error) string {
 	text := err.Error()
 	var status apierrors.APIStatus
@@ -105,7 +105,7 @@ func explained(err error) string {
 	}
 }
 
-// oneLine prints an error in one line without secrets.
+// oneLine returns an error as one line without secrets.
 func oneLine(err error) string {
 	lines := strings.FieldsFunc(explained(err), func(r rune) bool { return r == '\n' || r == '\r' })
 	for i, line := range lines {

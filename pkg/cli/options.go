@@ -20,7 +20,7 @@ import (
 const (
 	// Plugin is the name by which kubectl finds it: kubectl spark.
 	Plugin = "kubectl-spark"
-	// Completion is the program that kubectl asks to complete the command lines of the plugin.
+	// Completion is the program that kubectl runs to complete command lines of the plugin.
 	Completion = "kubectl_complete-spark"
 	// SparkSubmit takes the place of Spark's script of this name.
 	SparkSubmit = "spark-submit"
@@ -60,19 +60,19 @@ func (o *Options) Namespace() (namespace string, explicit bool, err error) {
 // Cluster returns the connection to the API server.
 func (o *Options) Cluster() (*rest.Config, error) {
 	cluster, err := o.Connection.ToRESTConfig()
-	if err == nil && o.nowhere(cluster) {
+	if err == nil && o.isUnset(cluster) {
 		err = clientcmd.ErrEmptyConfig
 	}
 	if err != nil {
 		return nil, connectionError(err)
 	}
-	cluster.QPS = -1 // the API server limits
+	cluster.QPS = -1 // no limit of our own: the API server has one
 	cluster.UserAgent = rest.DefaultKubernetesUserAgent()
 	return cluster, nil
 }
 
-// nowhere reports whether a connection leads to the default of kubectl's libraries, since nothing names a cluster.
-func (o *Options) nowhere(cluster *rest.Config) bool {
+// isUnset reports whether nothing names a cluster: then kubectl's libraries take a default address.
+func (o *Options) isUnset(cluster *rest.Config) bool {
 	raw, err := o.Connection.ToRawKubeConfigLoader().RawConfig()
 	return err == nil && len(raw.Clusters) == 0 && cluster.Host == "http://localhost:8080" && *o.Connection.APIServer == ""
 }
@@ -112,7 +112,7 @@ func (o *Options) Color(stream io.Writer, color Color, text string) string {
 // Color is a colour of terminals.
 type Color int
 
-// The colours by their meaning.
+// The colours, by their meaning.
 const (
 	// Bad is red: failed, an error.
 	Bad Color = 31
@@ -120,11 +120,11 @@ const (
 	Good Color = 32
 	// Odd is yellow: waiting, a warning.
 	Odd Color = 33
-	// Dim is grey: what matters less.
+	// Dim is grey: less important.
 	Dim Color = 90
 )
 
-// DryRun is the flag --dry-run: what a command that writes does instead.
+// DryRun is the flag --dry-run of commands that write.
 type DryRun string
 
 // The values of --dry-run.
@@ -133,7 +133,7 @@ const (
 	DryRunNone DryRun = "none"
 	// DryRunClient prints what would be sent.
 	DryRunClient DryRun = "client"
-	// DryRunServer lets the API server check it without storing it.
+	// DryRunServer makes the API server check the object without storing it.
 	DryRunServer DryRun = "server"
 )
 
@@ -154,7 +154,7 @@ func (d *DryRun) Options() []string {
 	return nil
 }
 
-// Note is what follows the report of what was done, in kubectl's words; empty if it was really done.
+// Note is added to the message about a change, in kubectl's words; empty if the change was made.
 func (d *DryRun) Note() string {
 	switch *d {
 	case DryRunClient:

@@ -20,10 +20,10 @@ type Output struct {
 
 const jsonPath = "jsonpath="
 
-// formats are what every command with -o prints.
+// formats are the formats of each command with -o.
 var formats = []string{"json", "yaml", "name"}
 
-// AddFlag adds the flag -o to a command. own are the formats that the command prints itself, such as wide; the empty format is one of them.
+// AddFlag adds the flag -o to a command. own are further formats, such as wide. The command prints these and the empty format itself.
 func (f *Output) AddFlag(command *cobra.Command, own ...string) {
 	f.own = own
 	all := slices.Concat(formats, own)
@@ -31,13 +31,13 @@ func (f *Output) AddFlag(command *cobra.Command, own ...string) {
 	_ = command.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(all, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
 }
 
-// Format returns what -o asks for. The empty format and the command's own ones are not for Print.
+// Format returns the value of -o.
 func (f *Output) Format() string { return f.format }
 
-// Own reports whether the command itself prints the format.
+// Own reports whether the command prints the format itself, and must not call Print.
 func (f *Output) Own() bool { return f.format == "" || slices.Contains(f.own, f.format) }
 
-// Check returns a usage error if there is no such format. It is called before anything is done.
+// Check returns a usage error if the format is unknown. A command calls it before it does anything.
 func (f *Output) Check() error {
 	if f.Own() {
 		return nil
@@ -92,7 +92,7 @@ func Table(out io.Writer) *tabwriter.Writer {
 	return tabwriter.NewWriter(out, minimum, tab, padding, ' ', 0)
 }
 
-// Suggestion returns the command line of a verb about an object, for messages. namespace is empty if the kubeconfig has it.
+// Suggestion returns a command line for messages. namespace is empty if it is that of the kubeconfig.
 func Suggestion(verb, name, namespace string) string {
 	line := "kubectl spark " + verb + " " + name
 	if namespace != "" {

@@ -24,7 +24,7 @@ func (o *Options) Run(ctx context.Context, root *cobra.Command, args []string) i
 	if o.Program == SparkSubmit {
 		args = slices.Concat([]string{"submit"}, args)
 	}
-	finish(root)
+	configure(root)
 	root.SetArgs(args)
 	root.SetIn(o.In)
 	root.SetOut(o.Out)
@@ -35,15 +35,15 @@ func (o *Options) Run(ctx context.Context, root *cobra.Command, args []string) i
 		usage.command = called.CommandPath()
 	}
 	var found *FoundError
-	if err != nil && !errors.As(err, &found) && err != context.Canceled { //nolint:errorlint // wrapped, it says what was interrupted
+	if err != nil && !errors.As(err, &found) && err != context.Canceled { //nolint:errorlint // a wrapped one names what was interrupted
 		fmt.Fprintf(o.ErrOut, "%s %s\n", o.Color(o.ErrOut, Bad, "error:"), oneLine(err))
 	}
 	return exitCode(err)
 }
 
-// finish sets on a command and those below it what all have: errors are returned and not printed, and those of flags, arguments and unknown
-// verbs are usage errors.
-func finish(command *cobra.Command) {
+// configure makes a command and its subcommands return errors and not print them. Errors about flags, arguments and unknown verbs become usage
+// errors.
+func configure(command *cobra.Command) {
 	command.SilenceErrors, command.SilenceUsage = true, true
 	command.DisableFlagsInUseLine = true
 	command.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return Usage("%v", err) })
@@ -64,11 +64,11 @@ func finish(command *cobra.Command) {
 		return err
 	}
 	for _, below := range command.Commands() {
-		finish(below)
+		configure(below)
 	}
 }
 
-// unknownVerb refuses what is no verb of a command, and names those that are like it.
+// unknownVerb returns an error for an unknown verb. It names similar verbs.
 func unknownVerb(command *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil

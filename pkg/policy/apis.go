@@ -15,19 +15,19 @@ type Resources struct {
 
 // api is a set of kinds that one policy is for.
 type api struct {
-	// name begins the names of its policies, and kinds says in words which kinds they are.
+	// name is the prefix of the names of its policies. kinds are its kinds, in words.
 	name, kinds string
 	// resources are the kinds.
 	resources []Resources
-	// scheduled is where a schedule has the spec of its runs; empty if none of the kinds is a schedule.
+	// scheduled is the path of the spec of runs in the spec of a schedule; empty if none of the kinds is a schedule.
 	scheduled []string
-	// variables make the fields of a Manifest, besides those of the spec.
+	// variables are the fields of a Manifest, beside the variables about the spec.
 	variables []Variable
-	// containers and volumes are the lists of the spec, and lists the properties, that variables have loops over.
+	// containers and volumes are the lists in the spec over which expressions loop. lists are the properties over whose entries they loop.
 	containers, volumes, lists []string
 	// accounts are optional entries of the fields and properties that name service accounts.
 	accounts []string
-	// noEffect are rows about what has no effect.
+	// noEffect are fields and properties without effect.
 	noEffect []NoEffect
 }
 

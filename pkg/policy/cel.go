@@ -5,20 +5,20 @@ import (
 	"strings"
 )
 
-// celRule is the check of a rule in CEL: a list of what breaks it, each with field, value, problem and remedy. It reads the variable
-// settings, which is the data of config-admission, and variables of the API.
+// celRule is the check of a rule in CEL. It makes a list of what breaks the rule, each with field, value, problem and remedy. It reads the variable
+// settings, which has the data of config-admission, and variables of the API.
 type celRule struct {
-	// variable is what the rule reads of a manifest. A kind without that variable does not have the rule.
+	// variable is the variable with the values that the rule checks. A kind without this variable does not have the rule.
 	variable string
-	// on is the value of a switch with which the rule is on.
+	// on is the value of the key that switches the rule on, if the key is a switch.
 	on string
-	// valid is an expression for whether the value of the key is valid. Only then is the rule evaluated.
+	// valid is an expression that is true if the value of the key is valid. Otherwise the rule is not evaluated.
 	valid string
-	// breaks is an expression about v, an entry of the variable. problem and remedy are texts, with %s for the setting.
+	// breaks is an expression about v, an entry of the variable: true if it breaks the rule. problem and remedy are texts, with %s for the setting.
 	breaks, problem, remedy string
 	// setting is an expression for %s. By default, it is the value of the key.
 	setting string
-	// nameless leaves the value out of the message: the field has it.
+	// nameless leaves the value out of the message: the path of the field has it.
 	nameless bool
 	// expression is the whole list, if the other fields do not express it.
 	expression string
@@ -75,7 +75,7 @@ func celMessage(list string) string {
 		list, celClip(list+"[0].value"))
 }
 
-// celClip cuts a long value, and makes one line of it: the API server takes no other message.
+// celClip cuts a long value and replaces line breaks: the API server accepts only messages of one line.
 func celClip(text string) string {
 	return fmt.Sprintf("[%s].map(t, size(t) > 256 ? t.substring(0, 256) + '...' : t)[0].replace('\\n', ' ').replace('\\r', ' ')", text)
 }
@@ -96,7 +96,7 @@ func celSplit(text string) string {
 	return text + `.replace(',', ' ').replace('\n', ' ').replace('\r', ' ').replace('\t', ' ').split(' ').filter(e, e != '')`
 }
 
-// celListed reports whether a list has an entry, as Listed. The variable of prefixesOf has the entries with a star.
+// celListed reports whether a list has an entry, like Listed in Go. The variable of prefixesOf has the entries with a star.
 func celListed(entry, list, key string) string {
 	return fmt.Sprintf("%[1]s in %[2]s || variables.%[3]s.exists(e, %[1]s.startsWith(e))", entry, list, variableName(key, "Prefixes"))
 }

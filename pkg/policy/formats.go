@@ -15,10 +15,11 @@ const (
 	factorPattern      = `^[0-9]{1,9}([.][0-9]{1,9})?$`
 	// sizePattern are the sizes of Spark. Those with an i are of Spark 4.
 	sizePattern = `^[0-9]{1,15}([bB]|[kKmMgGtTpP]([iI]?[bB])?)?$`
-	// registryPattern is an image that names its registry: container runtimes take a first part with a period, a port or a capital for a host.
+	// registryPattern matches an image that names its registry. Container runtimes treat the first part as a host if it has a period, a port or a
+	// capital letter.
 	registryPattern = `^([^/]*[.:A-Z][^/]*|localhost)/`
-	// imagePattern is an image that is read as it is written. Submissions replace ${references}, and {{SPARK_VERSION}}, which may only be in
-	// the tag: elsewhere it could make another registry.
+	// imagePattern matches an image whose registry no replacement can change. Submissions replace ${references}, and {{SPARK_VERSION}}, which is allowed
+	// in the tag only.
 	imagePattern = `^[^${}]*(:[^/$]*)?$`
 	// keyPattern is an entry of a list of Spark properties, labelPattern one of a list of labels.
 	keyPattern   = `^spark[.][^*]*[*]?$`
@@ -28,8 +29,8 @@ const (
 
 const mebibyte = 1 << 20
 
-// maxText is the number of characters of the longest value that a rule parses: the API server ends a policy whose expressions cost too much. A
-// longer one breaks the rule.
+// maxText bounds the characters of a value that a rule parses: the API server aborts a policy whose expressions cost too much. A longer value breaks
+// the rule.
 const maxText = 1024
 
 // parsed reports whether a rule parses a value.

@@ -19,7 +19,7 @@ type Properties struct {
 // operatorsDefault names the source of the defaults.
 const operatorsDefault = "the operator's default "
 
-// given is a property of the manifest itself; nil if it has none, or if the key is empty.
+// given returns a property that the manifest itself sets; nil if it does not, or if the key is empty.
 func (p Properties) given(key string) *Value {
 	if text, set := p.Given[key]; set && key != "" {
 		return &Value{Field: finding.Entry("spec.sparkConf", key), Text: text}
@@ -27,7 +27,7 @@ func (p Properties) given(key string) *Value {
 	return nil
 }
 
-// fallback is a property of the defaults; nil if they have none.
+// fallback returns a property of the defaults; nil if they do not set it.
 func (p Properties) fallback(key string) *Value {
 	if text, set := p.Defaults[key]; set {
 		return &Value{Source: operatorsDefault + key, Text: text}
@@ -35,16 +35,16 @@ func (p Properties) fallback(key string) *Value {
 	return nil
 }
 
-// value is a property, of the manifest or else of the defaults.
+// value returns a property of the manifest or, if it does not set it, of the defaults.
 func (p Properties) value(key string) *Value { return either(p.given(key), p.fallback(key)) }
 
-// switchedOn reports whether a property may switch something on. Its value may refer to another property, so only what is plainly off is.
+// switchedOn reports whether a property may switch something on. The value may refer to another property: so only an empty value and false are off.
 func (p Properties) switchedOn(key string) bool {
 	v := p.value(key)
 	return v != nil && !slices.Contains([]string{"", "false"}, strings.ToLower(strings.TrimSpace(v.Text)))
 }
 
-// either is the first value that there is.
+// either returns the first value that is not nil.
 func either(values ...*Value) *Value {
 	if at := slices.IndexFunc(values, func(v *Value) bool { return v != nil }); at >= 0 {
 		return values[at]
@@ -52,7 +52,7 @@ func either(values ...*Value) *Value {
 	return nil
 }
 
-// some are the values that there are.
+// some returns the values that are not nil.
 func some(values ...*Value) []Value {
 	var all []Value
 	for _, v := range values {
@@ -82,7 +82,7 @@ func NumberOf[N any](field string, number *N) *Value {
 // RoleFields are the fields of an API in the place of properties; nil for those that are not set.
 type RoleFields struct {
 	Memory, Overhead, Factor, Cores, Request, Limit *Value
-	// OldOverhead is the name of 2017 of the property of the overhead; empty if the API does not have it.
+	// OldOverhead is the property of 2017 for the overhead; empty if the API does not have it.
 	OldOverhead string
 }
 

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// NoEffect is something that a manifest may have and that has no effect. The condition Warning names it, and so does a policy when it is
-// applied. What depends on more than one field has no row: only the condition names that.
+// NoEffect is a field or a property of manifests without effect. The condition Warning names it, and a policy warns of it when the manifest is
+// applied. Warnings that depend on several fields have no row: only the condition has them.
 type NoEffect struct {
-	// Field is a path in the spec. Property is the key of a Spark property, and with a period at its end the beginning of such keys.
+	// Field is a path in the spec. Property is the key of a Spark property, or a prefix of keys if it ends with a period.
 	Field, Property string
 	// Message and Remedy are those of the finding.
 	Message, Remedy string
@@ -33,7 +33,7 @@ var (
 	KubeflowForeign = NoEffect{Message: foreignMessage, Remedy: hadoopField}
 )
 
-// ApacheNoEffect are properties with which a driver is told how it was submitted.
+// ApacheNoEffect are properties that the submission always sets for the driver.
 var ApacheNoEffect = []NoEffect{
 	{Property: "spark.driver.host", Message: submissionMessage, Remedy: leaveOut},
 	{Property: "spark.kubernetes.resource.type", Message: submissionMessage, Remedy: leaveOut},
@@ -118,7 +118,7 @@ var ClusterNoEffect = []NoEffect{
 
 const serviceRemedy = "leave it out, the Service's template is in serviceSpec"
 
-// list returns an expression for the list of what a row is about: entries with field.
+// list returns an expression for the list of fields or properties of a manifest that the row is about.
 func (n *NoEffect) list() string {
 	if n.Field != "" {
 		return fmt.Sprintf("([%s.orValue(null)].exists(v, v != null && v != '') ? [{'field': %s}] : [])", optionalField(n.Field), at(n.Field))

@@ -11,11 +11,11 @@ type Folder string
 
 // The sets of policies. Each can be had without the others.
 const (
-	// FolderRules holds the admin's rules.
+	// FolderRules has the policies of the admin's rules.
 	FolderRules Folder = "admission"
-	// FolderAccounts holds who may name a service account.
+	// FolderAccounts has the policies about who may name a service account.
 	FolderAccounts Folder = "admission-accounts"
-	// FolderWarnings holds what has no effect.
+	// FolderWarnings has the policies that warn of what has no effect.
 	FolderWarnings Folder = "admission-warnings"
 )
 
@@ -23,13 +23,13 @@ const (
 type Policy struct {
 	Name   string
 	Folder Folder
-	// Comment says what it is for, in sentences.
+	// Comment explains its purpose, in sentences.
 	Comment   string
 	Resources []Resources
-	// ConfigMap is the ConfigMap of the installation that is its parameter; empty for none. Without it, the policy allows everything: the API
-	// server looks for it even for an update of finalizers.
+	// ConfigMap is the parameter of the policy, a ConfigMap of the installation; empty for none. If it does not exist, the policy allows everything:
+	// otherwise the API server would even refuse updates of finalizers.
 	ConfigMap string
-	// Warns makes the API server warn and not refuse.
+	// Warns makes the API server warn instead of refuse.
 	Warns       bool
 	Variables   []Variable
 	Validations []Validation
@@ -50,8 +50,8 @@ func Policies() []Policy {
 	return policies
 }
 
-// SpecIsNew is the condition of all policies: something else than suspend is new in the spec. An existing object can be suspended, resumed
-// and deleted, and lose its finalizers, whatever the rules are by now.
+// SpecIsNew is the match condition of all policies: a field of the spec is new or changed, except suspend. So an existing object that breaks a rule
+// can still be suspended, resumed and deleted, and its finalizers can be removed.
 func SpecIsNew() string {
 	return fmt.Sprintf("oldObject == null || [%s].exists(s, [%s].exists(o, "+
 		"s.exists(k, k != 'suspend' && !(k in o && o[k] == s[k])) || o.exists(k, k != 'suspend' && !(k in s))))",

@@ -44,7 +44,7 @@ type Rules map[string]string
 
 // Value is a value in a manifest.
 type Value struct {
-	// Field is its path. It is empty if a setting of the operator has the value; Source names that.
+	// Field is its path. If a setting of the operator has the value, Field is empty, and Source names the setting.
 	Field, Source string
 	Text          string
 }
@@ -53,7 +53,7 @@ type Value struct {
 type Manifest struct {
 	// Labels are the object's own.
 	Labels map[string]string
-	// Properties are the keys of the Spark properties that the manifest sets. A key of an old name is there by its name today, too.
+	// Properties are the keys of the Spark properties that the manifest sets. A property with an old name has a second entry, with today's name.
 	Properties []Value
 	// Images are all images that the manifest names.
 	Images []Value
@@ -83,15 +83,15 @@ type Role struct {
 // Rule is a row of the table.
 type Rule struct {
 	Key string
-	// Bounds says what the rule is about, for the reference.
+	// Bounds is what the rule bounds, for the reference.
 	Bounds string
-	// Remedy says what to write as the value of the key.
+	// Remedy is what to write as the value of the key, for the message about an invalid value.
 	Remedy string
 	// Example is a value, for the reference.
 	Example string
 	// Reason is the reason of the findings.
 	Reason string
-	// ofPods reports whether the rule is about Pods, and so about templates that a manifest names by a URL, too.
+	// ofPods reports whether the rule is about Pods. Such a rule also checks pod templates at URLs.
 	ofPods bool
 	// listed reports whether the value of the key is a list.
 	listed bool
@@ -126,7 +126,8 @@ var Table = []Rule{
 		func(m *Manifest) []Value { return m.Privileged }, "privileged"),
 }
 
-// Set switches the rule of a key on, with a value. It reports whether the value is valid. An empty value, and one that says so, switch it off.
+// Set sets the value of a rule's key, and reports whether the value is valid. An empty value switches the rule off, and so does a value such as
+// allowed.
 func (r Rules) Set(rule *Rule, text string) bool {
 	text = strings.TrimSpace(text)
 	delete(r, rule.Key)
@@ -142,19 +143,19 @@ func (r Rules) Set(rule *Rule, text string) bool {
 	return true
 }
 
-// Check returns what of a manifest breaks the rules.
+// Check returns a finding for each value of a manifest that breaks a rule.
 func (r Rules) Check(m *Manifest) finding.List {
 	return r.check(m, func(*Rule) bool { return true })
 }
 
-// CheckPod returns what of a Pod template that a manifest names by a URL breaks the rules. No policy can read it.
+// CheckPod does the same for a pod template at a URL, which no policy can read.
 func (r Rules) CheckPod(spec *corev1.PodSpec) finding.List {
 	m := &Manifest{}
 	m.AddPod("spec", spec)
 	return r.check(m, func(rule *Rule) bool { return rule.ofPods })
 }
 
-// check returns what of a manifest breaks those of the rules that count.
+// check does the same for the rules that a function selects.
 func (r Rules) check(m *Manifest, counts func(rule *Rule) bool) finding.List {
 	var found finding.List
 	for i := range Table {

@@ -10,8 +10,8 @@ import (
 // Variable is a variable of a policy.
 type Variable struct{ Name, Expression string }
 
-// The variables that a policy makes of an object are the fields of a Manifest, each a list of entries with field and value. spec is the spec
-// of the application or cluster, path its path in the object, and conf its Spark properties.
+// The variables of a policy are the fields of a Manifest: each is a list of entries with field and value. Three further variables are about the spec:
+// spec is the spec of the application or cluster, path its path in the object, and conf its Spark properties.
 
 // labelsVariable is the variable of the labels of an object.
 func labelsVariable() Variable {
@@ -33,8 +33,8 @@ func wholeSpec(scheduled []string) (path, spec string) {
 		"object.kind == 'ScheduledSparkApplication' ? " + orEmpty("object.spec.?"+strings.Join(scheduled, ".?"), "{}") + " : object.spec"
 }
 
-// A policy with loops reads no more of a manifest than this. The API server ends an expression that costs too much, and that of a large manifest
-// takes many seconds.
+// The bounds of a manifest for policies with loops. The API server aborts an expression that costs too much. For a large manifest, that would take
+// many seconds.
 const (
 	maxProperties    = 2000
 	maxPropertyBytes = 128 << 10
@@ -44,8 +44,8 @@ const (
 	maxEntryBytes    = 32 << 10
 )
 
-// boundedSpecVariables are the variables about the spec for expressions with loops: that of a manifest that is too large has nothing. The
-// variable excess is what is too large, in words.
+// boundedSpecVariables are the variables about the spec for expressions with loops. If the manifest is too large, spec and conf are empty, and the
+// variable excess has texts about what is too large.
 func (a *api) boundedSpecVariables() []Variable {
 	path, whole := wholeSpec(a.scheduled)
 	const properties = "variables.wholeConf"
@@ -94,7 +94,7 @@ func exceeds(number string, most int, field, what string) string {
 // excess is the validation of manifests that are too large. It is the first one, whose message users get.
 func excess() Validation { return Validation{"size(variables.excess) == 0", "variables.excess[0]"} }
 
-// orEmpty is the value of an optional expression, or else, if there is none or null, empty.
+// orEmpty is the value of an optional expression. If it is absent or null, it is the expression empty.
 func orEmpty(optional, empty string) string {
 	return fmt.Sprintf("optional.ofNonZeroValue(%s.orValue(null)).orValue(%s)", optional, empty)
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/sparksubmit"
 )
 
-// sparkSubmit is the value of --to for command lines.
+// sparkSubmit is the value of --to for a command line of spark-submit.
 const sparkSubmit = "spark-submit"
 
 // commandLine returns the command line of an application, and what is lost.
@@ -29,7 +29,7 @@ func commandLine(one *input) (string, finding.List, error) {
 	return shellLine(sparksubmit.FromApache(app))
 }
 
-// shellLine returns the command line of a submission. Pod templates are files beside it.
+// shellLine returns the command line of a submission. It names files for the pod templates.
 func shellLine(submission *sparksubmit.Submission, lost finding.List) (string, finding.List, error) {
 	files := sparksubmit.Files{DriverTemplate: submission.Name + "-driver.yaml", ExecutorTemplate: submission.Name + "-executor.yaml"}
 	for _, role := range []struct {

@@ -22,9 +22,9 @@ type conversion struct {
 	files  filenames
 	output cli.Output
 	to     string
-	// version is the version of Spark of command lines that do not tell it.
+	// version is the version of Spark for command lines without one.
 	version string
-	// names are those of the applications of command lines so far, with their namespaces.
+	// names are the names of the applications of earlier command lines, as NAMESPACE/NAME.
 	names map[string]bool
 }
 
@@ -86,7 +86,7 @@ func (c *conversion) run() error {
 		return errNoManifest
 	}
 	if c.to == sparkSubmit {
-		inputs = slices.DeleteFunc(inputs, (*input).foreign)
+		inputs = slices.DeleteFunc(inputs, (*input).otherGroup)
 		lines, refused := converted(c, inputs, commandLine)
 		for _, line := range lines {
 			if _, err := fmt.Fprintln(c.Out, line); err != nil {
@@ -103,7 +103,7 @@ func (c *conversion) run() error {
 	return cmp.Or(c.print(objects), refused)
 }
 
-// converted returns what the inputs become. It prints what is lost, and why inputs are refused: then refused is an error.
+// converted converts all inputs. It prints warnings about what is lost, and errors about inputs that cannot be converted: then refused is an error.
 func converted[T any](c *conversion, inputs []*input, do func(*input) (T, finding.List, error)) (all []T, refused error) {
 	for _, one := range inputs {
 		twice := one.printDuplicates(c.Options)
@@ -123,10 +123,10 @@ func converted[T any](c *conversion, inputs []*input, do func(*input) (T, findin
 	return all, refused
 }
 
-// convert converts one object. What is of another group stays.
+// convert converts one object. It does not change an object of another group.
 func (c *conversion) convert(one *input) (*convert.Converted, finding.List, error) {
 	switch {
-	case one.foreign():
+	case one.otherGroup():
 		object := &unstructured.Unstructured{}
 		if err := object.UnmarshalJSON(one.JSON); err != nil {
 			return nil, nil, err

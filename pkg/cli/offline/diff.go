@@ -21,14 +21,14 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/objectdiff"
 )
 
-// running reads what is in the cluster.
-type running struct {
+// liveCluster reads objects of the cluster.
+type liveCluster struct {
 	*cli.Options
 	client dynamic.Interface
 	mapper meta.RESTMapper
 }
 
-func (r *running) connect() (err error) {
+func (r *liveCluster) connect() (err error) {
 	if r.client, err = r.Dynamic(); err != nil {
 		return err
 	}
@@ -37,7 +37,7 @@ func (r *running) connect() (err error) {
 }
 
 // get returns an object; nil if there is none.
-func (r *running) get(ctx context.Context, kind schema.GroupVersionKind, namespace, name string) (*unstructured.Unstructured, error) {
+func (r *liveCluster) get(ctx context.Context, kind schema.GroupVersionKind, namespace, name string) (*unstructured.Unstructured, error) {
 	mapping, err := r.mapper.RESTMapping(kind.GroupKind(), kind.Version)
 	if meta.IsNoMatchError(err) {
 		return nil, nil
@@ -55,8 +55,9 @@ func (r *running) get(ctx context.Context, kind schema.GroupVersionKind, namespa
 	return object, nil
 }
 
-// identify gives the manifests the identity and the status of the objects in the cluster: names and labels of what is created depend on them.
-func (r *running) identify(ctx context.Context, inputs []*input) error {
+// identify sets the UID, the generation, the creation time and the status of the manifests to those of the objects in the cluster. Names and labels
+// of what is created depend on them.
+func (r *liveCluster) identify(ctx context.Context, inputs []*input) error {
 	for _, one := range inputs {
 		if one.object == nil || one.object.GetName() == "" {
 			continue
@@ -75,7 +76,7 @@ func (r *running) identify(ctx context.Context, inputs []*input) error {
 	return nil
 }
 
-// identified returns an object with the identity and the status of another.
+// identified returns an object with these fields of another one.
 func identified(object check.Object, live *unstructured.Unstructured) (check.Object, error) {
 	encoded, err := json.Marshal(object)
 	if err != nil {
@@ -95,15 +96,15 @@ func identified(object check.Object, live *unstructured.Unstructured) (check.Obj
 	return check.Decode(encoded)
 }
 
-// printDiff prints how the objects in the cluster would have to change.
-func (p *plan) printDiff(ctx context.Context, live *running, with *settings.Settings, drafts []*draft) error {
+// printDiff prints how the objects in the cluster differ from the planned ones.
+func (p *plan) printDiff(ctx context.Context, live *liveCluster, with *settings.Settings, drafts []*draft) error {
 	fmt.Fprintf(p.Out, "# %s\n", with)
 	different := false
 	for _, draft := range drafts {
 		p.warn(draft)
 		for _, object := range draft.objects {
 			if object.GetKind() == "PodTemplate" {
-				continue // the driver makes something of it that has another form
+				continue // the driver creates Pods from it, not a PodTemplate
 			}
 			existing, err := live.get(ctx, object.GroupVersionKind(), object.GetNamespace(), object.GetName())
 			if err != nil {
@@ -117,7 +118,7 @@ func (p *plan) printDiff(ctx context.Context, live *running, with *settings.Sett
 				return err
 			}
 			different = different || text != ""
-			p.printColoured(text)
+			p.printDifference(text)
 		}
 	}
 	if different {
@@ -127,7 +128,7 @@ func (p *plan) printDiff(ctx context.Context, live *running, with *settings.Sett
 	return err
 }
 
-func (p *plan) printColoured(text string) {
+func (p *plan) printDifference(text string) {
 	for line := range strings.Lines(text) {
 		content := strings.TrimSuffix(line, "\n")
 		switch {

@@ -41,17 +41,17 @@ func (f filenames) check() error {
 type input struct {
 	*manifest.Manifest
 	file string
-	// object is the object, in the namespace of the command line if it names none. It is nil if refused is set.
+	// object is the decoded object. If it names no namespace, it has that of the command line. It is nil if refused is set.
 	object check.Object
-	// submission is what a command line of spark-submit submits, which stands in the place of an object. warnings are about it.
+	// submission is set instead of object if the input is a command line of spark-submit. warnings are about it.
 	submission *sparksubmit.Submission
 	warnings   finding.List
-	// refused is why it is neither.
+	// refused is why there is neither an object nor a submission.
 	refused finding.List
 }
 
-// foreign reports whether an object is of a group that is not Firesteel's, such as a ConfigMap in the same file.
-func (i *input) foreign() bool {
+// otherGroup reports whether an object is of a group that Firesteel does not serve, such as a ConfigMap in the same file.
+func (i *input) otherGroup() bool {
 	if i.Problem != nil || i.submission != nil {
 		return false
 	}
@@ -62,7 +62,7 @@ func (i *input) foreign() bool {
 	return !slices.ContainsFunc(check.Served(), func(served schema.GroupVersionKind) bool { return served.Group == given.Group })
 }
 
-// name names an object, as in SparkApplication team-a/pi.
+// name returns the kind and the name of an object, as in SparkApplication team-a/pi.
 func (i *input) name() string {
 	name := cmp.Or(i.Header.Name, i.Header.GenerateName)
 	if i.Header.Kind == "" || name == "" {
@@ -74,7 +74,7 @@ func (i *input) name() string {
 	return i.Header.Kind + " " + name
 }
 
-// place is where a finding about the object is, as in pi.yaml:7:3.
+// place returns the place of a finding, as in pi.yaml:7:3.
 func (i *input) place(f manifest.Located) string {
 	return fmt.Sprintf("%s:%d:%d", i.file, f.Line, f.Column)
 }
@@ -86,8 +86,8 @@ func (i *input) printErrors(o *cli.Options, found finding.List) {
 	}
 }
 
-// printDuplicates prints which keys the object has twice, and reports whether there are any. Which of the two is meant is not known, and kubectl
-// refuses the manifest.
+// printDuplicates prints an error for each key that the object has twice, and reports whether there are any. It is not known which of the two the user
+// wants, and kubectl refuses such a manifest.
 func (i *input) printDuplicates(o *cli.Options) bool {
 	for _, duplicate := range i.Duplicates {
 		i.printError(o, duplicate)
@@ -101,12 +101,12 @@ func (i *input) printError(o *cli.Options, f manifest.Located) {
 
 var errNoManifest = errors.New("no file has a manifest of Spark: name one after -f")
 
-// readInputs reads all files in their order. namespace is that of objects that name none.
+// readInputs reads all files in their order. namespace is the namespace of objects that name none.
 func readInputs(o *cli.Options, names filenames, namespace string) ([]*input, error) {
 	return readFiles(o, names, func(file string, text []byte) []*input { return manifests(file, text, namespace) })
 }
 
-// readFiles reads all files in their order, as a function parses them.
+// readFiles reads all files in their order, and parses each with a function.
 func readFiles(o *cli.Options, names filenames, parse func(file string, text []byte) []*input) (inputs []*input, err error) {
 	files, err := manifest.Files(names)
 	if err != nil {
@@ -142,7 +142,7 @@ func newInput(file string, read *manifest.Manifest, namespace string) *input {
 		one.refused = finding.List{*read.Problem}
 		return one
 	}
-	if one.foreign() {
+	if one.otherGroup() {
 		return one
 	}
 	object, err := check.Decode(read.JSON)
@@ -173,7 +173,7 @@ func namespaces(inputs []*input) []string {
 	return all
 }
 
-// parallel is how many files are worked on at the same time.
+// parallel is the number of files that are read and checked at the same time.
 const parallel = 8
 
 // each calls a function for each number below count.
@@ -186,7 +186,7 @@ func each(count int, do func(i int) error) error {
 	return group.Wait()
 }
 
-// offlineNamespace is the namespace of objects that name none: the command line's, or else default. The kubeconfig is not needed.
+// offlineNamespace returns the namespace of objects that name none: that of the command line, or default. It does not read the kubeconfig.
 func offlineNamespace(o *cli.Options) string {
 	if given := o.Connection.Namespace; given != nil && *given != "" {
 		return *given

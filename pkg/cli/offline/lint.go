@@ -55,11 +55,11 @@ The exit code is 1 if there is an error, and 0 if there are only warnings.`,
 	return command
 }
 
-// result is what was found about all manifests.
+// result is the findings about all manifests.
 type result struct {
 	settings *settings.Settings
 	findings []found
-	// objects and files are how many were checked; skipped is how many objects are of other groups.
+	// objects and files are the numbers of those that were checked. skipped is the number of objects of other groups.
 	objects, files, skipped int
 }
 
@@ -120,7 +120,7 @@ func (l *lint) check(ctx context.Context) (*result, error) {
 	}
 	files := map[string]bool{}
 	for _, one := range inputs {
-		if one.foreign() && !one.alike() {
+		if one.otherGroup() && !one.misspelt() {
 			r.skipped++
 			continue
 		}
@@ -134,14 +134,14 @@ func (l *lint) check(ctx context.Context) (*result, error) {
 	return r, nil
 }
 
-// checkOne returns everything that is found about an object, in the order of its lines.
+// checkOne returns the findings about an object, in the order of their lines.
 func (l *lint) checkOne(one *input, with *settings.Settings) ([]found, error) {
 	list := one.refused
 	switch {
-	case one.alike():
+	case one.misspelt():
 		_, err := check.Decode(one.JSON)
 		list = unchecked(err)
-	case one.foreign():
+	case one.otherGroup():
 		return nil, nil
 	case one.object != nil:
 		var err error
@@ -162,10 +162,12 @@ func (l *lint) checkOne(one *input, with *settings.Settings) ([]found, error) {
 	return all, nil
 }
 
-// alike reports whether an object is of another group, but its kind has the name of one that is checked: perhaps the group is misspelled.
-func (i *input) alike() bool { return i.foreign() && check.IsNamedAlike(i.Header.GroupVersionKind()) }
+// misspelt reports whether an object is of another group, and its kind has the name of a kind that Firesteel serves: the group may be misspelt.
+func (i *input) misspelt() bool {
+	return i.otherGroup() && check.IsNamedAlike(i.Header.GroupVersionKind())
+}
 
-// unchecked warns of an object that is alike. err is why it is not decoded.
+// unchecked returns warnings about an object whose group may be misspelt. err is why it is not decoded.
 func unchecked(err error) finding.List {
 	list := finding.Of(err)
 	for i := range list {
@@ -174,7 +176,7 @@ func unchecked(err error) finding.List {
 	return list
 }
 
-// examine returns what the checks of Firesteel and the schema find.
+// examine returns the findings of Firesteel's checks and of the schema.
 func (l *lint) examine(one *input, with *settings.Settings) (finding.List, error) {
 	list, _ := check.Examine(one.object, with.Config, l.Now(), check.AsBuilt)
 	return l.schemas.Complete(list, one.Header.GroupVersionKind().GroupKind(), one.JSON)
@@ -229,7 +231,7 @@ func (f *found) printed() printed {
 	}
 }
 
-// rule names what a finding breaks.
+// rule returns the name of the rule that a finding breaks.
 func (f *found) rule() string {
 	switch {
 	case f.Reason != "":

@@ -73,7 +73,7 @@ func (p *plan) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	live := &running{Options: p.Options}
+	live := &liveCluster{Options: p.Options}
 	if p.diff {
 		if err := live.connect(); err != nil {
 			return err
@@ -101,13 +101,13 @@ func (p *plan) run(ctx context.Context) error {
 	return err
 }
 
-// read reads the manifests, in the version of Spark that is asked for. What is of another group is left out.
+// read reads the manifests, and sets the version of Spark of --spark-version. It leaves out objects of other groups.
 func (p *plan) read() ([]*input, error) {
 	inputs, err := readInputs(p.Options, p.files, offlineNamespace(p.Options))
 	if err != nil {
 		return nil, err
 	}
-	inputs = slices.DeleteFunc(inputs, (*input).foreign)
+	inputs = slices.DeleteFunc(inputs, (*input).otherGroup)
 	if len(inputs) == 0 {
 		return nil, errNoManifest
 	}
@@ -121,18 +121,19 @@ func (p *plan) read() ([]*input, error) {
 	return inputs, nil
 }
 
-// draft is what would be created for one object.
+// draft is what would be created for one manifest.
 type draft struct {
 	input    *input
 	warnings finding.List
-	// objects are in the order of their creation, the template of the executors at the end.
-	objects   []*unstructured.Unstructured
+	// objects are in the order of their creation. The template of the executors is the last one.
+	objects []*unstructured.Unstructured
+	// templates are the pod templates at URLs, which are not read.
 	templates []string
-	// byUser reports whether nothing is created, since the user starts the driver.
+	// byUser reports whether the user starts the driver: then nothing is created.
 	byUser bool
 }
 
-// drafts returns what would be created. It prints why objects are refused.
+// drafts returns what would be created. It prints errors about manifests that would be refused.
 func (p *plan) drafts(inputs []*input, with *settings.Settings) (drafts []*draft, refused bool) {
 	for _, one := range inputs {
 		twice := one.printDuplicates(p.Options)
@@ -182,10 +183,10 @@ func (p *plan) draft(one *input, with *settings.Settings) (*draft, finding.List)
 	return made, nil
 }
 
-// annotationExecutors is the number of executors, on their template.
+// annotationExecutors is the annotation of the template with the number of executors.
 const annotationExecutors = "firesteel.dev/executors"
 
-// executorTemplate is a template of the executors, which the driver creates.
+// executorTemplate returns a template of the executors. The driver creates them.
 func executorTemplate(created *check.Created) runtime.Object {
 	return &corev1.PodTemplate{
 		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "PodTemplate"},
@@ -197,7 +198,7 @@ func executorTemplate(created *check.Created) runtime.Object {
 	}
 }
 
-// add adds an object without what only the API server fills in.
+// add adds an object without the fields that only the API server fills in.
 func (d *draft) add(object runtime.Object) error {
 	encoded, err := json.Marshal(object)
 	if err != nil {

@@ -100,7 +100,7 @@ func (l *lint) writeSARIF(r *result) error {
 	return writeIndented(l.Out, sarifLog{sarifSchema, sarifVersion, []sarifRun{run}})
 }
 
-// uriOf returns the path of a file as a URI, relative to the folder of the process if the file is below it: code review knows no other files.
+// uriOf returns the path of a file as a URI. If the file is below the folder of the process, the URI is relative: tools for code review need that.
 func uriOf(path string) string {
 	if folder, err := os.Getwd(); err == nil && filepath.IsAbs(path) {
 		if below, err := filepath.Rel(folder, path); err == nil && filepath.IsLocal(below) {

@@ -34,13 +34,13 @@ func parse(file string, text []byte) []*input {
 	}
 	all = nil
 	for _, command := range commands {
-		all = append(all, newLine(file, command))
+		all = append(all, newCommandLine(file, command))
 	}
 	return all
 }
 
-// newLine returns a command line of spark-submit.
-func newLine(file string, command sparksubmit.Command) *input {
+// newCommandLine returns a command line of spark-submit as an input.
+func newCommandLine(file string, command sparksubmit.Command) *input {
 	one := &input{file: file, Manifest: &manifest.Manifest{Line: command.Line}}
 	line, err := sparksubmit.Parse(command.Arguments, nil)
 	if err != nil {
@@ -99,9 +99,9 @@ func (c *conversion) application(one *input) (*convert.Converted, finding.List, 
 		decoded.SetNamespace(offlineNamespace(c.Options))
 	}
 	lost := finding.List(slices.Concat(one.warnings, found))
-	for _, f := range submission.Located(submit.Examine(decoded, c.Now())) { // such as a file that spark-submit would upload
+	for _, f := range submission.Located(submit.Examine(decoded, c.Now())) { // for example a file that spark-submit would upload
 		f.Severity = finding.Warning
-		if !slices.ContainsFunc(lost, func(other finding.Finding) bool { return other.Error() == f.Error() }) { // of the file and of its property
+		if !slices.ContainsFunc(lost, func(other finding.Finding) bool { return other.Error() == f.Error() }) { // a file and its property may have the same finding
 			lost.Add(f)
 		}
 	}

@@ -34,17 +34,17 @@ func (f *Flags) AddTo(command *cobra.Command) {
 	command.Flags().StringVar(&f.namespace, "settings-namespace", "firesteel-system", "The namespace of Firesteel, for --settings cluster.")
 }
 
-// Settings are settings, and a line about where they come from.
+// Settings are settings with their source.
 type Settings struct {
 	*config.Config
-	// Source is what was read, and Unread what was not and may matter.
+	// Source names what was read. Unread names what was not read, and may change a result.
 	Source string
 	Unread []string
 }
 
 func (s *Settings) String() string { return "settings: " + s.Description() }
 
-// Description says where the settings come from, and what was not read.
+// Description returns the source, and what was not read.
 func (s *Settings) Description() string {
 	line := s.Source
 	if len(s.Unread) > 0 {
@@ -53,7 +53,7 @@ func (s *Settings) Description() string {
 	return line
 }
 
-// Chosen reports whether the flags name settings, rather than those of a fresh installation.
+// Chosen reports whether the flags name settings. Otherwise those of a fresh installation are used.
 func (f *Flags) Chosen() bool { return f.source != "" }
 
 // Read reads the settings that the flags choose. The namespaces of the objects may have defaults of their own.
@@ -112,7 +112,8 @@ func hasSettings(configMaps []corev1.ConfigMap) bool {
 	return false
 }
 
-// readCluster reads the ConfigMaps of the installation and of the manifests' namespaces. A user who may not read those of a namespace is told.
+// readCluster reads the ConfigMaps of the installation and of the manifests' namespaces. ConfigMaps of a namespace that the user may not read become
+// a part of Unread.
 func (f *Flags) readCluster(ctx context.Context, o *cli.Options, namespaces []string) (*Settings, error) {
 	client, err := o.Kubernetes()
 	if err != nil {

@@ -1,10 +1,10 @@
 // Package target finds the object that a user names: an application, a cluster or a schedule of any API that the cluster serves. It also
-// lists the objects of a kind, and waits for an object (until.go).
+// lists the objects of a kind, waits for an object (until.go), and changes or deletes it (write.go).
 //
 //	etl                                        the object with that name; an error if several kinds have one
 //	sparkapp.spark.apache.org/etl, cluster/c   the same with its kind, as kubectl writes it
 //
-// No discovery is asked: a kind that the API server does not have answers so.
+// It needs no discovery: it sends requests for all kinds, and the API server refuses those for kinds that it does not have.
 package target
 
 import (
@@ -41,7 +41,7 @@ var (
 	clusterNames     = []string{"cluster", "sparkcluster", "sparkclusters"}
 )
 
-// Kinds are all kinds, in the order in which they are listed.
+// Kinds are all kinds, in the order of lists.
 var Kinds = []Kind{
 	{overview.Application, schema.GroupResource{Group: "spark.apache.org", Resource: "sparkapplications"}, apacheVersions, applicationNames},
 	{overview.Application, schema.GroupResource{Group: "sparkoperator.k8s.io", Resource: "sparkapplications"}, []string{"v1beta2"}, applicationNames},
@@ -51,7 +51,7 @@ var Kinds = []Kind{
 	{overview.Schedule, schema.GroupResource{Group: "sparkoperator.k8s.io", Resource: "scheduledsparkapplications"}, []string{"v1beta2"}, scheduleNames},
 }
 
-// Of returns the kinds of some nouns; all of them without any.
+// Of returns the kinds of some nouns. Without a noun, it returns all kinds.
 func Of(nouns ...overview.Kind) []Kind {
 	if len(nouns) == 0 {
 		return Kinds
@@ -59,20 +59,20 @@ func Of(nouns ...overview.Kind) []Kind {
 	return slices.DeleteFunc(slices.Clone(Kinds), func(k Kind) bool { return !slices.Contains(nouns, k.Noun) })
 }
 
-// Found is an object with the resource by which it was found.
+// Found is an object, with the resource under which the API server has it.
 type Found struct {
 	*unstructured.Unstructured
 	Resource schema.GroupVersionResource
 }
 
-// Reference returns the name with which only this object is found.
+// Reference returns the name with its kind, which no other object of the namespace has.
 func (f *Found) Reference() string { return f.Resource.GroupResource().String() + "/" + f.GetName() }
 
 // NameHelp explains the argument NAME in help texts.
 const NameHelp = `NAME is the name of the object, or KIND/NAME if several kinds have one of that name:
 sparkapp.spark.apache.org/etl, sparkapp.sparkoperator.k8s.io/etl, cluster/c, schedule/nightly.`
 
-// Find reads the object that a user names, among some kinds.
+// Find reads the object that a user names. nouns are the kinds that it may have; none for all.
 func Find(ctx context.Context, client dynamic.Interface, namespace, named string, nouns ...overview.Kind) (*Found, *overview.Object, error) {
 	kinds, name, err := parse(named, Of(nouns...))
 	if err != nil {
@@ -92,7 +92,7 @@ func Find(ctx context.Context, client dynamic.Interface, namespace, named string
 	return found, object, err
 }
 
-// answer is what the API server says about a name of a kind.
+// answer is the API server's answer for one kind.
 type answer struct {
 	found *Found
 	err   error
@@ -168,7 +168,7 @@ func NotServed(err error) bool {
 	return apierrors.IsNotFound(err) && apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse)
 }
 
-// NoneServed returns the error of a command if the API server has none of the kinds that it is about.
+// NoneServed returns the error of a command if the API server has none of its kinds.
 func NoneServed(what string) error {
 	return fmt.Errorf("this cluster has none of the CustomResourceDefinitions of %s: apply them, or choose another --context", what)
 }
@@ -219,7 +219,7 @@ func listed(nouns []overview.Kind) string {
 	return strings.Join(names[:len(names)-1], ", ") + " or " + names[len(names)-1]
 }
 
-// parse returns the kinds that a name may be of, and the name.
+// parse returns the kinds that the object may have, and its name.
 func parse(named string, kinds []Kind) ([]Kind, string, error) {
 	kind, name, qualified := strings.Cut(named, "/")
 	if !qualified {

@@ -14,15 +14,15 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/overview"
 )
 
-// watchAgain is how long to wait before a watch that ended is begun anew.
-const watchAgain = 200 * time.Millisecond
+// retryAfter is the pause before the next try after a watch ended or failed.
+const retryAfter = 200 * time.Millisecond
 
-// Until waits until an object is as wanted, or the context ends. reached gets each version that is seen, and nil once the object is gone or
-// another one has its name. An API server that does not answer for a while is waited for.
+// Until waits until reached returns true or an error, or the context ends. reached gets each version of the object that is seen. It gets nil if the
+// object is gone, or if another object has its name. While the API server does not answer, Until tries again.
 func Until(ctx context.Context, client dynamic.Interface, found *Found, reached func(*overview.Object) (bool, error)) error {
 	resource := client.Resource(found.Resource).Namespace(found.GetNamespace())
 	for {
-		done, err := followed(ctx, resource, found, reached)
+		done, err := watchUntil(ctx, resource, found, reached)
 		switch {
 		case done || err != nil && ctx.Err() == nil && !Transient(err):
 			return err
@@ -31,34 +31,21 @@ func Until(ctx context.Context, client dynamic.Interface, found *Found, reached 
 		}
 		select {
 		case <-ctx.Done():
-		case <-time.After(watchAgain):
+		case <-time.After(retryAfter):
 		}
 	}
 }
 
-// Delete deletes the object that was found, and no other one of its name. What it owns is deleted after it. An object that is gone already is no
-// error.
-func Delete(ctx context.Context, client dynamic.Interface, found *Found, dryRun []string) error {
-	uid, propagation := found.GetUID(), metav1.DeletePropagationBackground
-	err := client.Resource(found.Resource).Namespace(found.GetNamespace()).Delete(ctx, found.GetName(), metav1.DeleteOptions{
-		Preconditions: &metav1.Preconditions{UID: &uid}, PropagationPolicy: &propagation, DryRun: dryRun,
-	})
-	if apierrors.IsNotFound(err) {
-		return nil
-	}
-	return err
-}
-
-// Gone is for Until: it is reached once the object is gone.
+// Gone makes Until wait until the object is gone.
 func Gone(o *overview.Object) (bool, error) { return o == nil, nil }
 
-// Transient reports whether a request may succeed later: the API server may be restarting.
+// Transient reports whether a failed request may succeed later: the API server may be restarting.
 func Transient(err error) bool {
 	return !apierrors.IsForbidden(err) && !apierrors.IsUnauthorized(err) && !apierrors.IsBadRequest(err) && !apierrors.IsMethodNotSupported(err)
 }
 
-// followed reads the object, and then watches it. It returns false without an error if the watch ended.
-func followed(ctx context.Context, client dynamic.ResourceInterface, found *Found, reached func(*overview.Object) (bool, error)) (bool, error) {
+// watchUntil reads the object, and then watches it. It returns false without an error if the watch ended.
+func watchUntil(ctx context.Context, client dynamic.ResourceInterface, found *Found, reached func(*overview.Object) (bool, error)) (bool, error) {
 	check := func(now *unstructured.Unstructured) (bool, error) {
 		if now == nil || now.GetUID() != found.GetUID() {
 			done, err := reached(nil)

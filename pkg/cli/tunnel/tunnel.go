@@ -31,15 +31,15 @@ type Flags struct {
 	browser          bool
 }
 
-// loopback is the address of this machine at which it listens by default.
+// loopback is the default of --address.
 const loopback = "127.0.0.1"
 
-// Ports returns flags for commands that have other names for them.
+// Ports returns flags with these ports, for commands whose flags have other names.
 func Ports(port, remotePort int) Flags {
 	return Flags{port: port, remotePort: remotePort, address: loopback}
 }
 
-// AddTo adds the flags to a command. pod is what the Pod is to its users, such as driver.
+// AddTo adds the flags to a command. pod is what users call the Pod, such as driver.
 func (f *Flags) AddTo(command *cobra.Command, pod string) {
 	flags := command.Flags()
 	flags.IntVar(&f.port, "port", 0, "The port of this machine; 0 for any that is free.")
@@ -48,7 +48,7 @@ func (f *Flags) AddTo(command *cobra.Command, pod string) {
 	flags.BoolVar(&f.browser, "browser", false, "Open the address in the browser.")
 }
 
-// Check returns a usage error if a flag has no port.
+// Check returns a usage error if a port is invalid.
 func (f *Flags) Check() error {
 	if err := CheckPort("--port", f.port); err != nil {
 		return err
@@ -56,7 +56,7 @@ func (f *Flags) Check() error {
 	return CheckPort("--remote-port", f.remotePort)
 }
 
-// CheckPort returns a usage error if the value of a flag is no port. Zero stands for one that is chosen.
+// CheckPort returns a usage error if the value of a flag is no port. Zero is valid: it stands for a free port, or for that of the UI.
 func CheckPort(flag string, port int) error {
 	const most = 65535
 	if port < 0 || port > most {
@@ -68,21 +68,21 @@ func CheckPort(flag string, port int) error {
 // Target is a page that a Pod serves.
 type Target struct {
 	Pod *corev1.Pod
-	// What is the Pod to its users, such as driver.
+	// What is what users call the Pod, such as driver.
 	What string
-	// Port is that of the page, unless a flag names another one.
+	// Port is the port of the page. The flag --remote-port wins over it.
 	Port int
 }
 
 const (
-	// answerTimeout bounds the wait for an answer through the tunnel, and startTimeout that for a page whose process has started.
+	// answerTimeout bounds the wait for one answer. startTimeout bounds the wait until a started process serves its page.
 	answerTimeout = 5 * time.Second
 	startTimeout  = 2 * time.Minute
 	pause         = 500 * time.Millisecond
 )
 
-// Run forwards a port until the context or the connection ends, and prints its address as soon as the page answers: a driver runs for some
-// seconds before its UI does, and a connection that its port refuses ends the tunnel.
+// Run forwards a port until the context or the connection ends. It prints the address as soon as the page answers: a driver runs for some seconds
+// before its UI does. A connection that the port of the Pod refuses ends the tunnel: then Run opens a new one.
 func (f *Flags) Run(ctx context.Context, o *cli.Options, cluster *rest.Config, to Target) error {
 	if f.remotePort > 0 {
 		to.Port = f.remotePort
@@ -98,7 +98,7 @@ func (f *Flags) Run(ctx context.Context, o *cli.Options, cluster *rest.Config, t
 		if open, err = f.open(ctx, dialer, to); open == nil {
 			return err
 		}
-		if err = answers(starting, open.address); err == nil {
+		if err = requestPage(starting, open.address); err == nil {
 			break
 		}
 		open.close()
@@ -140,13 +140,13 @@ type opened struct {
 	stop    chan struct{}
 }
 
-// close ends it. The port of this machine is free then.
+// close ends the tunnel. After that, the port of this machine is free.
 func (p *opened) close() {
 	close(p.stop)
-	<-p.ended //nolint:errcheck // it was told to end
+	<-p.ended //nolint:errcheck // it ends because it was stopped
 }
 
-// open forwards a port. It returns nil if that cannot be, with the reason unless the user ended it.
+// open forwards a port. If it cannot, it returns nil with an error; nil without an error if the user has ended the command.
 func (f *Flags) open(ctx context.Context, dialer httpstream.Dialer, to Target) (*opened, error) {
 	p := &opened{ended: make(chan error, 1), stop: make(chan struct{})}
 	ready := make(chan struct{})
@@ -175,8 +175,8 @@ func (f *Flags) open(ctx context.Context, dialer httpstream.Dialer, to Target) (
 	return p, nil
 }
 
-// answers asks a page for anything. Each answer will do.
-func answers(ctx context.Context, address string) error {
+// requestPage returns an error if a page does not answer. Each HTTP status is an answer.
+func requestPage(ctx context.Context, address string) error {
 	asking, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()
 	request, err := http.NewRequestWithContext(asking, http.MethodHead, address, nil)
@@ -228,5 +228,5 @@ func browse(address string) error {
 	case "windows":
 		opener = []string{"rundll32", "url.dll,FileProtocolHandler"}
 	}
-	return exec.Command(opener[0], append(opener[1:], address)...).Start() //nolint:gosec // the program is one of these, and the address is our own
+	return exec.Command(opener[0], append(opener[1:], address)...).Start() //nolint:gosec // the program is one of these, and the address is that of the tunnel
 }

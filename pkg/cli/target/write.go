@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -17,7 +18,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 )
 
-// Patch changes an object by a merge patch, if it is still the one that was read. With --dry-run=client nothing is sent.
+// Patch changes an object by a merge patch. It fails if another object has the name by now. With --dry-run=client it sends nothing.
 func Patch(ctx context.Context, client dynamic.Interface, found *Found, dryRun cli.DryRun, change map[string]any) error {
 	if dryRun == cli.DryRunClient {
 		return nil
@@ -37,7 +38,7 @@ func Patch(ctx context.Context, client dynamic.Interface, found *Found, dryRun c
 	return err
 }
 
-// Stop sets the annotation that stops an application, with the reason and the user of the connection. With --dry-run=client nothing is sent.
+// Stop sets the annotation that stops an application. Its value is the reason and the user's name. With --dry-run=client it sends nothing.
 func Stop(ctx context.Context, client dynamic.Interface, found *Found, dryRun cli.DryRun, reason string) error {
 	if dryRun == cli.DryRunClient {
 		return nil
@@ -52,7 +53,20 @@ func Stop(ctx context.Context, client dynamic.Interface, found *Found, dryRun cl
 	})
 }
 
-// userOf returns how the API server names the user of the connection. It is empty if the API server does not say: the name is for people.
+// Delete deletes an object. It fails if another object has the name by now. The garbage collector deletes what the object owns. If the object is
+// already gone, it returns no error.
+func Delete(ctx context.Context, client dynamic.Interface, found *Found, dryRun []string) error {
+	uid, propagation := found.GetUID(), metav1.DeletePropagationBackground
+	err := client.Resource(found.Resource).Namespace(found.GetNamespace()).Delete(ctx, found.GetName(), metav1.DeleteOptions{
+		Preconditions: &metav1.Preconditions{UID: &uid}, PropagationPolicy: &propagation, DryRun: dryRun,
+	})
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	return err
+}
+
+// userOf returns the name of the user of the connection; empty if the API server does not return it. The name is only for people.
 func userOf(ctx context.Context, client dynamic.Interface) string {
 	reviews := schema.GroupVersionResource{Group: "authentication.k8s.io", Version: "v1", Resource: "selfsubjectreviews"}
 	review := &unstructured.Unstructured{Object: map[string]any{"apiVersion": reviews.GroupVersion().String(), "kind": "SelfSubjectReview"}}
