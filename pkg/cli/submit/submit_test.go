@@ -146,7 +146,7 @@ func TestErrorsSayWhatIsWrongAndWhatToDo(t *testing.T) {
 		{[]string{"submit", "--conf", "spark.kubernetes.authenticate.submission.oauthTokenFile=none", "--conf", image, "--class", "B", jar}, 1, "error: --conf spark.kubernetes.authenticate.submission.oauthTokenFile cannot be read ("},
 		{[]string{"submit", "--logs", "-w", jar}, 2, "error: --logs and --watch print to the same place: leave one of them out (kubectl"},
 		{dry("--upload-to", "s3://b", "--class", "B", "--conf", image, "none.jar"), 1, `error: the application file "none.jar" cannot be uploaded (no such file or directory): name a file of this machine, or write local:///path for a file in the image` + "\n"},
-		{dry("--upload-to", "s3a://b", "--class", "B", "--conf", image, jar), 2, `error: --upload-to "s3a://b" is no URL to which files can be uploaded: write s3://BUCKET/FOLDER`},
+		{dry("--upload-to", "s3a://b", "--class", "B", "--conf", image, jar), 2, `error: --upload-to "s3a://b" is no place that is known: write s3://BUCKET/FOLDER`},
 		{dry("--upload-as", "s3a://b", "--class", "B", "--conf", image, jar), 2, "error: --upload-as is the URL of what --upload-to uploads, which is missing: write --upload-to, too (kubectl"},
 		{[]string{"submit", "--upload-to", "s3://b", "-f", bad}, 2, "error: --upload-to is for command lines of spark-submit, and -f names a manifest: upload its files first, and write their URLs into it (kubectl"},
 		{[]string{"submit", "--kill", "ns:"}, 2, `error: submission ID "ns:" names no driver: write NAMESPACE:NAME (kubectl`},

@@ -60,7 +60,7 @@ func checkPlace(to *url.URL) error {
 	case "pvc":
 		return cli.Usage("--upload-to %q is a claim, which only Pods reach: mount it on this machine and write file:///FOLDER --upload-as local:///PATH, or upload to a bucket", to)
 	default:
-		return cli.Usage("--upload-to %q is no URL to which files can be uploaded: write s3://BUCKET/FOLDER, gs://BUCKET/FOLDER, azblob://CONTAINER/FOLDER or file:///FOLDER", to)
+		return cli.Usage("--upload-to %q is no place that is known: write s3://BUCKET/FOLDER, gs://BUCKET/FOLDER, azblob://CONTAINER/FOLDER or file:///FOLDER", to)
 	}
 	return nil
 }
