@@ -11,7 +11,7 @@ import (
 	certresources "knative.dev/pkg/webhook/certificates/resources"
 )
 
-// MeasureCertificate registers the metric of how long the certificate in a Secret is valid. Without a certificate it has no value.
+// MeasureCertificate registers the metric of the time for which the certificate in a Secret is still valid. Without a certificate it has no value.
 func MeasureCertificate(provider metric.MeterProvider, secrets corelisters.SecretNamespaceLister, secret string, now func() time.Time) error {
 	_, err := provider.Meter("github.com/firesteel-dev/firesteel/pkg/admission").Int64ObservableGauge("firesteel.webhook.certificate.remaining",
 		metric.WithDescription("Time for which the webhook's certificate is still valid. Every replica has the same certificate."), metric.WithUnit("s"),

@@ -25,8 +25,8 @@ import (
 // Admit decides about a request.
 type Admit func(ctx context.Context, request *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse
 
-// Pods returns the decision about Pods of plain spark-submit runs: they get what their annotations ask for. Pods that the installation does
-// not serve are allowed as they are. So are those of Firesteel's own launches, whatever the webhook configuration selects.
+// Pods returns the decision about Pods of plain spark-submit runs: they get what their annotations ask for. It does not change Pods that the
+// installation does not serve, and Pods of Firesteel's launches, even if the webhook configuration selects them.
 func Pods(scope func() *config.Scope, namespaces lookup.Namespaces) Admit {
 	return func(ctx context.Context, request *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
 		if request.Operation != admissionv1.Create || request.SubResource != "" || request.Resource.Resource != "pods" {
@@ -60,8 +60,8 @@ func decodePod(raw []byte) (*corev1.Pod, error) {
 	return pod, json.UnmarshalCaseSensitivePreserveInts(raw, pod)
 }
 
-// mutate answers with a patch of what the annotations change. Fields that this version does not know are in neither side of the
-// comparison, and stay.
+// mutate answers with a patch of what the annotations change. Fields that this version does not know are not decoded: so the patch does not have
+// them, and they stay.
 func mutate(pod *corev1.Pod) *admissionv1.AdmissionResponse {
 	changed, warnings, err := podannotations.Apply(pod)
 	if err != nil {

@@ -30,8 +30,8 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/quota"
 )
 
-// Quotas knows the ResourceQuotas, and what applications and clusters are about to use of them. It reads nothing while the setting quota of
-// config-admission is off. It is safe for concurrent use.
+// Quotas has the ResourceQuotas, and what applications and clusters are about to use of them. While the setting quota of config-admission is off, it
+// reads nothing. It is safe for concurrent use.
 type Quotas struct {
 	ctx     context.Context
 	kube    kubernetes.Interface
@@ -40,17 +40,17 @@ type Quotas struct {
 	now     func() time.Time
 
 	mutex sync.Mutex
-	// followed is nil while nothing is read.
+	// followed is nil while the setting is off.
 	followed *followed
 }
 
-// NewQuotas returns quotas that are not read before Configure.
+// NewQuotas returns Quotas. They read nothing before Configure.
 func NewQuotas(ctx context.Context, client kubernetes.Interface, clients kube.Clients, logger *zap.SugaredLogger, now func() time.Time) *Quotas {
 	return &Quotas{ctx: ctx, kube: client, clients: clients, logger: logger, now: now}
 }
 
-// followed is what is read while the setting is on. What one namespace is about to use is added up, so that a decision takes the same time
-// for any number of applications.
+// followed has the caches while the setting is on. It adds up what the applications of a namespace are about to use: so a decision takes the same
+// time for any number of applications.
 type followed struct {
 	quotas   *Quotas
 	settings func() *config.Config
@@ -58,16 +58,16 @@ type followed struct {
 	stop     context.CancelFunc
 	watches  []*watch
 	classes  *classes.Classes
-	// kinds are the kinds of Pods that were used last, by what they ask for: applications share them.
+	// kinds are the kinds of Pods that were used last, by their JSON. Applications with equal Pods share one.
 	kinds *lru.Cache
 
 	mutex  sync.Mutex
 	limits quota.Limits
-	// missing are the numbers of Pods that are about to be created, by namespace.
+	// missing are the numbers of Pods that are about to be created, by namespace and kind of Pods.
 	missing map[string]map[*v1alpha1.QuotaPods]int64
 }
 
-// unfinished is what is stored of an application or a cluster.
+// unfinished is what the cache has of an application or a cluster.
 type unfinished struct {
 	metav1.ObjectMeta
 	missing []share
@@ -79,7 +79,7 @@ type share struct {
 	count int64
 }
 
-// Configure begins to read when the settings need it, and ends. The settings of applications are asked for by current.
+// Configure starts the informers if the settings need them, and stops them otherwise. current returns the settings by which applications are built.
 func (q *Quotas) Configure(settings *config.Config, current func() *config.Config) {
 	q.mutex.Lock()
 	defer q.mutex.Unlock()
@@ -129,7 +129,7 @@ func (q *Quotas) follow(scope *config.Scope, current func() *config.Config) *fol
 	return f
 }
 
-// watch is an informer. It counts as synced if the API server does not have its kind, too.
+// watch is an informer. It also counts as synced if the API server does not have its kind.
 type watch struct {
 	registration cache.ResourceEventHandlerRegistration
 	errors       kube.WatchErrors
@@ -160,7 +160,7 @@ func (f *followed) watch(
 	}
 	f.watches = append(f.watches, w)
 	go func() {
-		// What an object asks for is computed once, and the classes change it.
+		// What an object asks for is computed once, and depends on the classes: so these are read first.
 		if cache.WaitForCacheSync(ctx.Done(), f.classes.Synced) {
 			informer.RunWithContext(ctx)
 		}
@@ -196,7 +196,7 @@ func (f *followed) removeLimit(object any) {
 	f.limits.Remove(namespace, name)
 }
 
-// reduce makes of an application or a cluster what is stored of it. It is the transform of the informers.
+// reduce returns what the cache has of an application or a cluster. It is the transform of the informers.
 func (f *followed) reduce(object any) (any, error) {
 	read, ok := object.(check.Object)
 	if !ok {
@@ -214,8 +214,8 @@ func (f *followed) reduce(object any) (any, error) {
 	return reduced, nil
 }
 
-// missingOf returns the Pods that an object is about to create. One on which it panics counts for nothing: a panic in an informer would end
-// the process.
+// missingOf returns the Pods that an object is about to create. If that panics, the object counts for nothing: a panic in an informer would end the
+// process.
 func (f *followed) missingOf(object check.Object) (pods []v1alpha1.QuotaPods) {
 	defer func() {
 		if reason := recover(); reason != nil {
@@ -240,14 +240,14 @@ func (f *followed) admitted(pod *corev1.Pod) *corev1.Pod {
 	return admitted
 }
 
-// current returns what is followed now; nil while the setting is off.
+// current returns the caches; nil while the setting is off.
 func (q *Quotas) current() *followed {
 	q.mutex.Lock()
 	defer q.mutex.Unlock()
 	return q.followed
 }
 
-// Admitted returns a Pod as the API server will admit it. While the classes are not read, it is as it was built.
+// Admitted returns a Pod as the API server will admit it. While the classes are not read, it returns the Pod unchanged.
 func (q *Quotas) Admitted(pod *corev1.Pod) *corev1.Pod {
 	f := q.current()
 	if f == nil {
@@ -256,7 +256,7 @@ func (q *Quotas) Admitted(pod *corev1.Pod) *corev1.Pod {
 	return f.admitted(pod)
 }
 
-// share returns a number of Pods of a kind that is stored once.
+// share returns a number of Pods. Equal Pods share one entry of kinds.
 func (f *followed) share(pods v1alpha1.QuotaPods) share {
 	count := pods.Count
 	pods.Count, pods.Unknown = 1, ""
@@ -271,9 +271,9 @@ func (f *followed) share(pods v1alpha1.QuotaPods) share {
 	return share{&pods, count}
 }
 
-// missing returns the Pods that an application is about to create: all while it waits for its launch, and the executors from the launch
-// until some are there. Pods that exist are in the status of the quotas. The webhook reads no Pods, so it counts executors twice that exist
-// before one is ready. That ends with the application's start; the controller, which decides at the launch, counts each once.
+// missing returns the Pods that an application is about to create. While it waits for its launch, these are all of its Pods. From the launch until
+// the first executor is ready, these are the executors. The webhook reads no Pods: so during this time, executors that exist count twice, here and in
+// the status of the quotas. The controller decides at the launch, and counts each executor once.
 func missing(app dialect.Application, asked func() check.Asks) []v1alpha1.QuotaPods {
 	record := app.GetRecord()
 	if app.GetUndecodable() != "" || record.HasNewerFormat() {
@@ -301,7 +301,7 @@ func missing(app dialect.Application, asked func() check.Asks) []v1alpha1.QuotaP
 	}
 }
 
-// missingOfCluster returns the Pods that a cluster is about to create: all until room is reserved for them. Then it creates them at once.
+// missingOfCluster returns the Pods that a cluster is about to create: all of them until it has reserved room. Then it creates them at once.
 func missingOfCluster(c *sparkv1.SparkCluster, asked func() check.Asks) []v1alpha1.QuotaPods {
 	record := c.Status.Firesteel
 	waits := record == nil || cluster.Current(record) == cluster.Submitted && record.Quota != nil && record.Quota.Reserved == nil
@@ -315,7 +315,7 @@ func missingOfCluster(c *sparkv1.SparkCluster, asked func() check.Asks) []v1alph
 	return asks.Pods
 }
 
-// change takes over what an application or a cluster is about to create.
+// change updates the sums after a change of an application or a cluster.
 func (f *followed) change(before, after any) {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
@@ -323,7 +323,7 @@ func (f *followed) change(before, after any) {
 	f.add(after, 1)
 }
 
-// add adds the Pods of an application or a cluster, or removes them. The mutex is held.
+// add adds the Pods of an application or a cluster to the sums. With times -1 it removes them. The mutex is held.
 func (f *followed) add(object any, times int64) {
 	if tombstone, ok := object.(cache.DeletedFinalStateUnknown); ok {
 		object = tombstone.Obj
@@ -347,7 +347,7 @@ func (f *followed) add(object any, times int64) {
 	}
 }
 
-// Of returns what is known of a namespace. known is false while it is being read.
+// Of returns the quotas of a namespace with what is about to be used of them. known is false until the caches have synced.
 func (q *Quotas) Of(namespace string) (n quota.Namespace, known bool) {
 	f := q.current()
 	if f == nil {

@@ -30,16 +30,16 @@ import (
 	certresources "knative.dev/pkg/webhook/certificates/resources"
 )
 
-// The paths of the webhooks: the one changes Pods, the other validates what users apply.
+// The paths of the webhooks: one changes Pods, the other validates what users apply.
 const (
 	PodsPath       = "/pods"
 	ValidationPath = "/validate"
 )
 
-// server serves a webhook, and keeps the certificate of its authority in the webhook configuration. The manifest has all else of the
-// configuration. Each replica does this: a write has the resourceVersion that was read, so the one that is late reads again.
+// server serves a webhook, and writes the certificate of its authority into the webhook configuration. The manifest has the rest of the
+// configuration. Each replica does this. A write has the resourceVersion that was read: if two replicas write, one has a conflict and reads again.
 type server struct {
-	// It is asked before the informers of its configuration and of the certificates have synced. A decision needs neither: before the settings
+	// It gets requests before the informers of its configuration and of the certificates have synced. A decision needs neither. Before the settings
 	// and the quotas are read, objects pass with a warning.
 	webhook.StatelessAdmissionImpl
 	reconciler.LeaderAwareFuncs
@@ -93,7 +93,7 @@ func NewController(
 	}
 }
 
-// OneSecret returns a context whose informer of Secrets reads that with the certificates only: the role allows no other.
+// OneSecret returns a context whose informer of Secrets reads only the Secret with the certificates: the role allows no other.
 func OneSecret(name string) injection.InformerFactoryInjector {
 	return func(ctx context.Context) context.Context {
 		return context.WithValue(ctx, namespacedfactory.Key{}, informers.NewSharedInformerFactoryWithOptions(
@@ -147,8 +147,8 @@ func (s *server) Reconcile(ctx context.Context, _ string) error {
 	return nil
 }
 
-// completed returns the configuration with the certificate of the authority. The installation's namespace is its owner: without the
-// namespace no object may need this webhook.
+// completed returns the configuration with the certificate of the authority. The namespace of the installation becomes its owner: so the
+// configuration is deleted with the namespace, and the API server does not call a webhook that is gone.
 func (s *server) completed(current configuration, namespace *corev1.Namespace, authority []byte) configuration {
 	wanted := current.DeepCopyObject().(configuration)
 	for _, client := range s.configurations.clients(wanted) {

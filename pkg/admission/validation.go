@@ -45,24 +45,24 @@ type Validator struct {
 	Installation string
 	// Version is the version of this program.
 	Version string
-	// Quotas returns what is known of the quotas of a namespace. known is false while they are being read.
+	// Quotas returns the quotas of a namespace with what is about to be used of them. known is false while they are being read.
 	Quotas func(namespace string) (n quota.Namespace, known bool)
 	// Admitted returns Pods as the API server will admit them, as far as that is known.
 	Admitted check.Admitted
 	Now      func() time.Time
 
-	// inFlight is how many bytes of objects are being checked.
+	// inFlight is the number of bytes of objects that are being checked.
 	inFlight atomic.Int64
 }
 
-// labelVersion is the label of a ConfigMap that names the release that it is a part of. Those from a source tree do not have it.
+// labelVersion is the label with the release of a ConfigMap. ConfigMaps from a source tree do not have it.
 const labelVersion = "app.kubernetes.io/version"
 
-// maxInFlight bounds the bytes of objects that are checked at the same time: decoded, they take a multiple of it.
+// maxInFlight bounds the bytes of objects that are checked at the same time. Decoded, they take a multiple of that.
 const maxInFlight = 12 << 20
 
-// Admit decides about a request. It refuses only what is new: an object that exists keeps its spec, and its metadata, its status and its
-// deletion are nobody's mistake.
+// Admit decides about a request. It checks only new and edited specs and settings. It always allows other changes of metadata and status, and
+// deletions.
 func (v *Validator) Admit(ctx context.Context, request *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
 	size := int64(len(request.Object.Raw) + len(request.OldObject.Raw))
 	defer v.inFlight.Add(-size)
@@ -81,8 +81,8 @@ func (v *Validator) Admit(ctx context.Context, request *admissionv1.AdmissionReq
 	}
 }
 
-// isOwn reports whether Firesteel itself asks: its controller writes no specs, and the schedule handler creates runs of templates that were
-// admitted.
+// isOwn reports whether Firesteel itself sends the request. Its controller writes no specs, and its schedule handler creates runs of templates that
+// were admitted.
 func (v *Validator) isOwn(request *admissionv1.AdmissionRequest) bool {
 	return strings.HasPrefix(request.UserInfo.Username, "system:serviceaccount:"+v.Installation+":")
 }
@@ -118,18 +118,18 @@ func (v *Validator) manifest(ctx context.Context, request *admissionv1.Admission
 	if !served {
 		return allow()
 	}
-	// Most edits are decided without the object before them.
+	// Most edits are decided without the earlier object.
 	before := sync.OnceValue(func() *examined { return v.before(request, settings) })
 	found, asks := check.Examine(object, settings, v.Now(), v.Admitted)
 	if len(found.Of(finding.Error)) > 0 {
-		warnOfKnown(found, before())
+		allowKnownErrors(found, before())
 	}
 	redactor := sync.OnceValue(func() *redact.Redactor { return redact.For(request.Object.Raw) })
 	response := allow()
 	if refused := found.Of(finding.Error); len(refused) > 0 {
 		response = invalid(request, redactor(), refused)
 	} else {
-		ofQuota := v.compare(request, settings, before, &examined{object, found, asks})
+		ofQuota := v.checkQuotas(request, settings, before, &examined{object, found, asks})
 		found = append(found, ofQuota...)
 		if refused := ofQuota.Of(finding.Error); len(refused) > 0 {
 			response = forbid(request, refused)
@@ -141,7 +141,7 @@ func (v *Validator) manifest(ctx context.Context, request *admissionv1.Admission
 	return response
 }
 
-// examined is an object with what is found about it.
+// examined is an object with the findings about it, and what it asks of the quotas.
 type examined struct {
 	object check.Object
 	found  finding.List
@@ -162,9 +162,9 @@ func (v *Validator) before(request *admissionv1.AdmissionRequest, settings *conf
 	return &examined{old, found, asks}
 }
 
-// warnOfKnown makes warnings of the errors that the object had before the edit: whoever suspends it, or gives it a time to live, need not
-// correct them first. before is nil if the object is new.
-func warnOfKnown(found finding.List, before *examined) {
+// allowKnownErrors turns errors that the object had before the edit into warnings: so a user can suspend it, or give it a time to live, without
+// correcting them first. before is nil if the object is new.
+func allowKnownErrors(found finding.List, before *examined) {
 	if before == nil {
 		return
 	}
@@ -194,9 +194,9 @@ func sameSpec(a, b []byte) bool {
 	return json.Unmarshal(before.Spec, &specBefore) == nil && json.Unmarshal(after.Spec, &specAfter) == nil && reflect.DeepEqual(specBefore, specAfter)
 }
 
-// compare compares what an object asks for with the quotas of its namespace. An edit counts for what it adds. before returns the object
+// checkQuotas compares what an object asks for with the quotas of its namespace. Of an edit, only what it adds counts. before returns the object
 // before the edit; nil if it is new.
-func (v *Validator) compare(request *admissionv1.AdmissionRequest, settings *config.Config, before func() *examined, after *examined) finding.List {
+func (v *Validator) checkQuotas(request *admissionv1.AdmissionRequest, settings *config.Config, before func() *examined, after *examined) finding.List {
 	mode, asks := settings.Admission.Quota, after.asks
 	if mode == config.QuotaOff || len(asks.Pods) == 0 {
 		return nil
@@ -208,7 +208,7 @@ func (v *Validator) compare(request *admissionv1.AdmissionRequest, settings *con
 	if len(known.Quotas) == 0 {
 		return nil
 	}
-	// asked is what the object asked for until now, and counted is what the quotas count of it.
+	// asked is what the object asked for before the edit. counted is the part of it that the quotas count already.
 	var asked, counted []v1alpha1.QuotaPods
 	if old := before(); old != nil {
 		if hasEnded(old.object) && !check.RunsAnew(old.object, after.object, settings) {
@@ -240,8 +240,8 @@ func (v *Validator) compare(request *admissionv1.AdmissionRequest, settings *con
 	return found
 }
 
-// stateOf returns the state of an application or a cluster, whose states have the same names; empty of anything else, and of one that no
-// controller has seen.
+// stateOf returns the state of an application or a cluster: their states have the same names. It is empty for other objects, and for an object
+// without a record.
 func stateOf(object check.Object) lifecycle.State {
 	if app, ok := object.(dialect.Application); ok && app.GetRecord() != nil {
 		return lifecycle.CurrentState(app.GetRecord())
@@ -255,7 +255,7 @@ func hasEnded(object check.Object) bool {
 	return state.AttemptEnded() || state.Terminated()
 }
 
-// isCounted reports whether the quotas count what an object asks for: its Pods exist, or are about to.
+// isCounted reports whether the quotas count what an object asks for: its Pods exist, or are about to be created.
 func isCounted(object check.Object, asks check.Asks) bool {
 	state := stateOf(object)
 	switch {
@@ -275,7 +275,7 @@ func forbid(request *admissionv1.AdmissionRequest, found finding.List) *admissio
 	return response
 }
 
-// invalid refuses an object for all that is found. Each finding is a cause of the status, by its field.
+// invalid refuses an object for all findings. Each finding becomes a cause of the status, with its field.
 func invalid(request *admissionv1.AdmissionRequest, redactor *redact.Redactor, found finding.List) *admissionv1.AdmissionResponse {
 	var causes []metav1.StatusCause
 	for _, f := range found {
@@ -314,7 +314,7 @@ func (v *Validator) configMap(ctx context.Context, request *admissionv1.Admissio
 		problems = slices.DeleteFunc(problems, isKnown)
 	}
 	if version := after.Labels[labelVersion]; version != "" && version != v.Version {
-		// An upgrade or a rollback applies the settings first, and the controller of that version knows what they may be.
+		// An upgrade or a rollback applies the settings first. The controller of that version checks them.
 		for _, problem := range problems {
 			warnings = append(warnings, fmt.Sprintf("%s (by version %s of the webhook; the ConfigMap is of version %s)", problem, v.Version, version))
 		}

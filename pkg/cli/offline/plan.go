@@ -38,7 +38,7 @@ func planCommand(o *cli.Options) *cobra.Command {
 		Use: "plan -f FILE [flags]", Short: "Show the objects that a manifest would create",
 		Long: `Show what a launch would create: the driver Pod, its Service, ConfigMaps, and a
 template of the executors, which the driver creates. Nothing is created and no
-cluster is needed. The first line says which settings are used, and what was not read.
+cluster is needed. The first line names the settings that are used, and what was not read.
 
 Values of secrets are replaced, unless --show-secrets is set. With --diff the exit
 code is 1 if what runs is different.`,
@@ -53,7 +53,7 @@ code is 1 if what runs is different.`,
 	p.files.addTo(command, "manifests")
 	p.settings.AddTo(command)
 	p.output.AddFlag(command)
-	command.Flags().StringVar(&p.version, "spark-version", "", "Plan for this version of Spark, whatever the manifest names.")
+	command.Flags().StringVar(&p.version, "spark-version", "", "Plan for this version of Spark, and not for that of the manifest.")
 	command.Flags().BoolVar(&p.diff, "diff", false, "Show the differences to the objects in the cluster.")
 	command.Flags().BoolVar(&p.showSecrets, "show-secrets", false, "Show the values of secrets.")
 	return command

@@ -197,10 +197,10 @@ func (v verbs) remove(ctx context.Context, found *target.Found) error {
 	return target.Until(ctx, client, found, target.Gone)
 }
 
-// notAvailable stands for what there is not.
+// notAvailable is printed in the place of a missing value.
 const notAvailable = "N.A."
 
-// age returns how long an instant is ago.
+// age returns how long ago a time was.
 func (v verbs) age(at time.Time) string {
 	if at.IsZero() {
 		return notAvailable

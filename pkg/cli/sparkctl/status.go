@@ -71,7 +71,7 @@ func (v verbs) list(ctx context.Context) error {
 	return printed.flush(v.Out, true, true)
 }
 
-// times returns when an application was submitted for the last time, and when it ended; zero if it was not, or has not.
+// times returns when an application was last submitted, and when it ended. Each is zero if that has not happened.
 func times(o *overview.Object) (submitted, terminated time.Time) {
 	submitted = timeIn(o, "lastSubmissionAttemptTime", "submissionTime")
 	terminated = timeIn(o, "terminationTime", "completionTime")
@@ -146,7 +146,7 @@ func (v verbs) status(ctx context.Context, name string) error {
 	return nil
 }
 
-// errorOf returns what went wrong; empty if nothing did.
+// errorOf returns the message of a failure; empty if there is none.
 func errorOf(o *overview.Object) string {
 	if message := text(o, "applicationState", "errorMessage"); message != "" || o.Phase != overview.Failed {
 		return message
@@ -163,7 +163,7 @@ func uiAddress(o *overview.Object) string {
 	return address
 }
 
-// attempts returns a number of the status. An API that has none counts the attempts that began.
+// attempts returns a number of attempts from the status. If the API has no such field, it is the number of attempts that began.
 func attempts(o *overview.Object, field string) string {
 	if count, found, err := unstructured.NestedInt64(o.Source.Object, "status", field); found && err == nil {
 		return strconv.FormatInt(count, 10)

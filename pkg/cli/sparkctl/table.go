@@ -46,7 +46,7 @@ func (t *table) fit(cells []string) {
 	}
 }
 
-// flush prints the rows that were added, after the headers if they are the first, and before the end of the frame if they are the last.
+// flush prints the rows that were added. first prints the headers before them, and last the end of the frame after them.
 func (t *table) flush(out io.Writer, first, last bool) error {
 	var text strings.Builder
 	if first {
