@@ -54,9 +54,9 @@ func (s *Store) onEvent(object any) {
 	}
 }
 
-// FollowNamespaces follows the config maps of namespaces until ctx ends. It returns when all of them are read. It asks for them by name and
-// label, so that no other config map is read, and the right to read none is needed. Without the right, it logs that, goes on without
-// them, and asks again. changed is called for each namespace whose settings may have changed.
+// FollowNamespaces watches the config maps of namespaces until ctx ends. It returns when all of them are read. It selects them by name and label:
+// so it needs no right to read other config maps. If the right is missing, it logs that, goes on without them, and tries again. changed is called
+// for each namespace whose settings may have changed.
 func (s *Store) FollowNamespaces(ctx context.Context, source kube.Source, changed func(namespace string)) error {
 	for name := range ownKeys {
 		if err := s.followNamespaces(ctx, name, source, changed); err != nil {
