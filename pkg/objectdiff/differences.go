@@ -42,7 +42,7 @@ func compare(path, key string, a, b any, found *[]Difference) {
 	*found = append(*found, Difference{path, a, b})
 }
 
-// byEntry reports whether each entry of a map, or each item of a list, is a difference by itself if one of the objects does not have the field.
+// byEntry reports whether each entry of a map or a list is a difference by itself if one of the objects does not have the field.
 func byEntry(key string) bool {
 	return slices.Contains(userMaps, key) || slices.Contains([]string{"env", "volumes", "volumeMounts", "tolerations", "initContainers"}, key)
 }

@@ -338,7 +338,7 @@ func TestOneWhoseLaunchWasRefusedTakesNoRoom(t *testing.T) {
 	}
 }
 
-// What is decided with a walked queue is what is decided anew.
+// Decisions with a queue that is kept are the same as with a new queue.
 func TestAQueueDecidesAsOneThatIsWalkedAgain(t *testing.T) {
 	for seed := range int64(200) {
 		rng := rand.New(rand.NewSource(seed))

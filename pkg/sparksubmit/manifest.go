@@ -56,8 +56,8 @@ func (s *Submission) Kubeflow(name, namespace string) Object {
 	return object("sparkoperator.k8s.io/v1beta2", name, namespace, spec)
 }
 
-// moveImage moves the image to the field image, which the Kubeflow operator needs. The image stays a property if a role has its own image, over which
-// the field would win, or if the image refers to another property.
+// moveImage moves the image to the field image, which the Kubeflow operator needs. The image stays a property in two cases: if
+// a role has its own image, because the field would win over it, and if the image refers to another property.
 func (s *Submission) moveImage(spec Object) {
 	image := s.Properties[imageKey]
 	ofRoles := cmp.Or(s.Properties[driverImageKey], s.Properties[executorImageKey]) != ""

@@ -14,8 +14,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/cli"
 )
 
-// properties are the Spark properties that take the place of fields which an API does not have. The names are those that
-// pkg/diagnosis/why suggests.
+// properties are the Spark properties for names that an API does not have as fields. pkg/diagnosis/why suggests these names.
 var properties = map[string]string{
 	"image":                   "spark.kubernetes.container.image",
 	"driver.cores":            "spark.driver.cores",
@@ -62,11 +61,11 @@ func parseChanges(given []string) ([]change, error) {
 // setter changes the spec of an object of one type.
 type setter struct {
 	spec reflect.Type
-	// explain is the command that lists the fields of the spec, to which a path is added.
+	// explain returns the command that lists the fields at a path of the spec.
 	explain func(path string) string
 }
 
-// apply makes a change. Names that an API has not as fields become Spark properties.
+// apply makes a change. If the API has no field of that name, it sets the Spark property.
 func (s *setter) apply(object map[string]any, c change) error {
 	segments := strings.Split(c.path, ".")
 	if c.path == "image" {
@@ -93,7 +92,7 @@ func (s *setter) apply(object map[string]any, c change) error {
 	return nil
 }
 
-// setImages sets the image of driver and executors, wherever the API has it.
+// setImages sets the image of driver and executors, in the fields or the property that the API has for it.
 func (s *setter) setImages(object map[string]any, image string) error {
 	if image == "" {
 		return cli.Usage("--set image: the value is empty: write the name of an image")
@@ -131,7 +130,7 @@ type step struct {
 	of   reflect.Type
 }
 
-// resolve finds the types of a path. The rest of a path in a map of texts is one key: the names of Spark properties have dots.
+// resolve returns the steps of a path with their types. In a map of texts, the rest of the path is one key: names of Spark properties have dots.
 func (s *setter) resolve(segments []string) ([]step, error) {
 	var steps []step
 	at := s.spec
@@ -198,7 +197,7 @@ func fieldNamed(t reflect.Type, name string) (reflect.Type, bool) {
 	return of, ok
 }
 
-// suggestion names the fields that are like one that does not exist.
+// suggestion returns a text with the fields whose names are similar to a wrong one.
 func suggestion(t reflect.Type, parents []string, wrong string) string {
 	var like []string
 	const begin = 3
@@ -216,7 +215,7 @@ func suggestion(t reflect.Type, parents []string, wrong string) string {
 	return " (did you mean " + strings.Join(like[:min(len(like), most)], ", ") + "?)"
 }
 
-// typed returns a text as a value of a type: a text as it is, and anything else as JSON.
+// typed returns a text as a value of a type. Other types than texts are read as JSON.
 func typed(t reflect.Type, text string) (any, error) {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -241,11 +240,11 @@ func typed(t reflect.Type, text string) (any, error) {
 		}
 		return value, nil
 	}
-	return nil, fmt.Errorf("%q is not %s", text, described(t))
+	return nil, fmt.Errorf("%q is not %s", text, valueOf(t))
 }
 
-// described says what a type takes.
-func described(t reflect.Type) string {
+// valueOf describes the values of a type, for error messages.
+func valueOf(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.Bool:
 		return "true or false"

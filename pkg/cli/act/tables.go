@@ -93,7 +93,7 @@ func (l *listOptions) print(list *unstructured.UnstructuredList) error {
 // pageSize is how many objects one request lists.
 const pageSize = 500
 
-// list lists the objects of each API that has them, by namespace and name.
+// list returns the objects of a kind, of all APIs, sorted by namespace and name.
 func (c *cluster) list(ctx context.Context, noun overview.Kind, namespace, selector string) (*unstructured.UnstructuredList, error) {
 	all := &unstructured.UnstructuredList{}
 	all.SetAPIVersion("v1")

@@ -101,15 +101,15 @@ type stream struct {
 	*cluster
 	*eventsOptions
 	print func([]Happening) error
-	// lock is held by the watches while they look at what follows.
+	// lock protects the following fields: the watches run at the same time.
 	lock sync.Mutex
-	// sequences are those of the last transition of each object that was printed.
+	// sequences are the sequence numbers of the last transition that was printed, by the UID of the object.
 	sequences map[types.UID]int64
-	// printed are the Events by their UID, with the version.
+	// printed are the resourceVersions of the Events that were printed, by UID.
 	printed map[types.UID]string
 }
 
-// maxRemembered bounds the Events that are known as printed. They are gone after an hour.
+// maxRemembered bounds printed. The API server deletes Events after an hour.
 const maxRemembered = 50_000
 
 func (e *eventsOptions) stream(c *cluster) *stream {
@@ -158,7 +158,7 @@ func (s *stream) transitions(o *overview.Object, name string) (all []Happening) 
 	return all
 }
 
-// event returns what an Event says; false if that was printed already.
+// event returns a Kubernetes Event as a Happening; false if it was printed already.
 func (s *stream) event(event *corev1.Event) (Happening, bool) {
 	if version, ok := s.printed[event.UID]; ok && version == event.ResourceVersion && version != "" {
 		return Happening{}, false
@@ -175,7 +175,7 @@ func (s *stream) event(event *corev1.Event) (Happening, bool) {
 	return Happening{why.LastSeen(event), cmp.Or(about.Namespace, event.Namespace), cmp.Or(event.Type, "Event"), about.Kind + "/" + about.Name, event.Reason, message}, true
 }
 
-// first prints what has happened so far.
+// first prints what has happened so far, in order.
 func (s *stream) first(all []Happening) error {
 	if len(all) == 0 && !s.eventsOptions.follow {
 		fmt.Fprintln(s.ErrOut, "Nothing has happened that is still known.")
@@ -185,7 +185,7 @@ func (s *stream) first(all []Happening) error {
 	return s.print(all)
 }
 
-// printNow prints what comes.
+// printNow prints what has just happened.
 func (s *stream) printNow(all ...Happening) {
 	if len(all) > 0 {
 		_ = s.print(all) // an error of the stream repeats itself

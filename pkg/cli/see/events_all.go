@@ -32,10 +32,10 @@ type eventsOfAll struct {
 	*stream
 	// versions are the versions of the lists, from which they are watched.
 	versions map[schema.GroupVersionResource]string
-	// pods reports of each Pod by namespace and name whether it is one of Spark's.
+	// pods reports whether a Pod is one of Spark's, by namespace and name.
 	pods map[string]bool
 	past []Happening
-	// left is how much of the past is left out.
+	// left is the number of past events that are left out.
 	left int
 }
 
@@ -68,7 +68,7 @@ func (e *eventsOfAll) listed() string {
 	return e.namespace
 }
 
-// add adds to the past, of which not much more is stored than is printed.
+// add adds events to the past. It stores at most twice as many as are printed.
 func (e *eventsOfAll) add(all ...Happening) {
 	e.past = append(e.past, all...)
 	if len(e.past) >= 2*maxHappenings {
@@ -76,7 +76,7 @@ func (e *eventsOfAll) add(all ...Happening) {
 	}
 }
 
-// prune leaves the newest.
+// prune keeps the newest events.
 func (e *eventsOfAll) prune(most int) {
 	more := len(e.past) - most
 	if more <= 0 {
@@ -154,10 +154,10 @@ func (e *eventsOfAll) listEvents(ctx context.Context) (version string, err error
 	}
 }
 
-// ofExecutor matches the names that Spark gives executors. Of a Pod that is gone no more is known.
+// ofExecutor matches the names that Spark gives executors. If a Pod is gone, its name is all that is known of it.
 var ofExecutor = regexp.MustCompile(`-exec-[0-9]+$`)
 
-// concerns reports whether an Event is about an object of Spark, and whether that is known.
+// concerns reports whether an Event is about an object of Spark (concerned), and whether that is known.
 func (e *eventsOfAll) concerns(event *corev1.Event) (known, concerned bool) {
 	about := event.InvolvedObject
 	if about.Kind == "Pod" {

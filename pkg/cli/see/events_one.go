@@ -17,7 +17,7 @@ import (
 type eventsOfOne struct {
 	*stream
 	found *target.Found
-	// pods are the names of the Pods of the object, and others those of Pods that are not.
+	// pods are the names of the object's Pods. others are the names of Pods that are not the object's.
 	pods, others map[string]bool
 }
 
@@ -72,7 +72,7 @@ func (e *eventsOfOne) learnPods(ctx context.Context, o *overview.Object) error {
 	return nil
 }
 
-// addDrivers calls a function with the names of all drivers that the record of an object names.
+// addDrivers calls a function with the name of each driver in the record of an object.
 func addDrivers(o *overview.Object, add func(name string)) {
 	if o.Record == nil {
 		return

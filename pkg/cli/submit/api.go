@@ -20,15 +20,15 @@ import (
 
 // api is an API in which a submission can be written.
 type api struct {
-	// name is the value of --api, which the group is, too.
+	// name is a value of --api. The group is another one.
 	name     convert.API
 	group    string
 	manifest func(s *sparksubmit.Submission, name, namespace string) (sparksubmit.Object, finding.List)
-	// holdsConfigMaps reports that an application itself holds the ConfigMaps that it needs.
+	// holdsConfigMaps reports whether an application has a field for the ConfigMaps that it needs.
 	holdsConfigMaps bool
 }
 
-// apis are all, in the order in which they are chosen: the spec of the first is Spark's properties.
+// apis are all APIs, in the order of the choice. The spec of the first one consists of Spark's properties.
 var apis = []api{
 	{convert.Apache, "spark.apache.org", func(s *sparksubmit.Submission, name, namespace string) (sparksubmit.Object, finding.List) {
 		return s.Apache(name, namespace), nil
@@ -39,7 +39,7 @@ var apis = []api{
 	{convert.Early, "spark-operator.k8s.io", (*sparksubmit.Submission).Early, false},
 }
 
-// configMaps returns the ConfigMaps that must be there before the application of a submission.
+// configMaps returns the ConfigMaps that must be created before the application of a submission.
 func (a api) configMaps(s *sparksubmit.Submission, name, namespace string) []sparksubmit.Object {
 	if a.holdsConfigMaps {
 		return nil
@@ -47,8 +47,8 @@ func (a api) configMaps(s *sparksubmit.Submission, name, namespace string) []spa
 	return s.ConfigMaps(name, namespace)
 }
 
-// Manifest returns a submission as an application of an API, with the name of the object, the ConfigMaps that must be there before it, and what
-// the API cannot express.
+// Manifest returns a submission as an application of an API, with the given name. It also returns the ConfigMaps that must be created before the
+// application, and what the API cannot express.
 func Manifest(
 	submission *sparksubmit.Submission, of convert.API, name, namespace string,
 ) (application sparksubmit.Object, configMaps []sparksubmit.Object, lost finding.List) {

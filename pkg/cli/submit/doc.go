@@ -2,7 +2,7 @@
 //
 //	command.go     the verb, and its own flags before the application file
 //	api.go         the API in which the application is written
-//	connection.go  what of the command line says how to reach the API server
+//	connection.go  properties of spark-submit that name the API server and the user
 //	create.go      checks, uploads files, and creates the object
 //	config_maps.go ConfigMaps of the folders of configuration
 //	manifests.go   submit -f: manifests in the place of a command line

@@ -35,8 +35,8 @@ type drivers struct {
 	pods            []corev1.Pod
 }
 
-// find returns the drivers of a submission ID, which is Spark's NAMESPACE:NAME or NAME. An asterisk at its end stands for any characters.
-// NAME is that of a driver Pod, or of an application.
+// find returns the drivers of a submission ID, which is NAMESPACE:NAME or NAME as in Spark. NAME is the name of a driver Pod, or of an application. An
+// asterisk at its end stands for any characters.
 func (s *submitter) find(ctx context.Context, id string) (*drivers, error) {
 	namespace, name, qualified := strings.Cut(id, ":")
 	if !qualified {
@@ -83,7 +83,7 @@ func isDriverOf(pod *corev1.Pod, application string) bool {
 	return false
 }
 
-// notFound reports that a submission ID names nothing.
+// notFound returns the error for a submission ID that names no driver and no application.
 func (d *drivers) notFound() error {
 	return fmt.Errorf("application not found: no driver Pod and no application in the namespace %s is %q: kubectl spark list -n %s shows what there is", d.namespace, d.name, d.namespace)
 }
@@ -111,7 +111,7 @@ func (s *submitter) status(ctx context.Context, id string) error {
 	})
 }
 
-// application returns the application of a submission ID that has no driver Pod.
+// application returns the application of a submission ID, if no driver Pod was found.
 func (s *submitter) application(ctx context.Context, d *drivers) (*target.Found, *overview.Object, error) {
 	if strings.HasSuffix(d.name, "*") {
 		return nil, nil, d.notFound()
@@ -134,7 +134,7 @@ func (s *submitter) application(ctx context.Context, d *drivers) (*target.Found,
 	return nil, nil, d.notFound()
 }
 
-// printDriver prints what Spark prints of a driver Pod.
+// printDriver prints the same fields of a driver Pod as Spark does.
 func printDriver(out io.Writer, pod *corev1.Pod) error {
 	rows := [][2]string{
 		{"pod name", pod.Name}, {"namespace", pod.Namespace}, {"labels", labels(pod)}, {"pod uid", string(pod.UID)},

@@ -400,7 +400,7 @@ func ends() []example {
 	}
 }
 
-// logs are examples of drivers whose log says why they failed.
+// logs are examples of drivers whose log shows why they failed.
 func logs() []example {
 	return []example{
 		{"a main class that does not exist", why.MainClassNotFound, exited(101, "Error: Failed to load class com.example.Etl.")},
