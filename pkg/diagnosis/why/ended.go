@@ -174,14 +174,7 @@ func (v *view) wasUnschedulable(message string) (all []Reason) {
 		ofScheduler = message
 	}
 	for _, o := range obstacles(ofScheduler) {
-		r := Reason{Cause: o.cause, Remedy: o.remedy}
-		switch o.cause {
-		case NotEnoughCPU:
-			r.Changes = v.fewerCores(ofDriver)
-		case NotEnoughMemory:
-			r.Changes = v.lessHeap(ofDriver)
-		}
-		all = append(all, r)
+		all = append(all, Reason{Cause: o.cause, Remedy: o.remedy, Changes: v.changesFor(o.cause, ofDriver)})
 	}
 	return all
 }

@@ -104,16 +104,21 @@ func (v *view) unscheduled(pod *corev1.Pod, what, role string) []Reason {
 	summary := lifecycle.WaitingCause(pod, what).Message
 	var all []Reason
 	for _, o := range obstacles(message) {
-		r := Reason{Cause: o.cause, Summary: summary, Evidence: evidence, Remedy: o.remedy}
-		switch o.cause {
-		case NotEnoughCPU:
-			r.Changes = v.fewerCores(role)
-		case NotEnoughMemory:
-			r.Changes = v.lessHeap(role)
-		}
-		all = append(all, r)
+		all = append(all, Reason{Cause: o.cause, Summary: summary, Evidence: evidence, Remedy: o.remedy, Changes: v.changesFor(o.cause, role)})
 	}
 	return all
+}
+
+// changesFor returns the changes with which a Pod of a role asks for less, if that removes the cause.
+func (v *view) changesFor(cause Cause, role string) []Change {
+	switch cause {
+	case NotEnoughCPU:
+		return v.fewerCores(role)
+	case NotEnoughMemory:
+		return v.lessHeap(role)
+	default:
+		return nil
+	}
 }
 
 // unseen returns the cause for a Pod about which no scheduler has written a condition.
