@@ -194,7 +194,7 @@ func findWebhooks(ctx context.Context, kube kubernetes.Interface, scope *config.
 // concerns reports whether a webhook is the Kubeflow operator's and may select a namespace that is served. The labels of namespaces are
 // not read, besides the one with the name, which every namespace has.
 func concerns(scope *config.Scope, webhook string, namespaces *metav1.LabelSelector) bool {
-	if !strings.HasSuffix(webhook, diagnosis.OfKubeflow) {
+	if !strings.HasSuffix(webhook, diagnosis.SuffixKubeflow) {
 		return false
 	}
 	selector, err := metav1.LabelSelectorAsSelector(namespaces)
