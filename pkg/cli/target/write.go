@@ -43,7 +43,7 @@ func Stop(ctx context.Context, client dynamic.Interface, found *Found, dryRun cl
 	if dryRun == cli.DryRunClient {
 		return nil
 	}
-	// With the user it is no value that stops nothing, whatever the reason is.
+	// The name is always there: the value false alone would stop nothing.
 	value := "by " + cmp.Or(userOf(ctx, client), "an unknown user")
 	if reason = strings.TrimSpace(reason); reason != "" {
 		value = fmt.Sprintf("%s (%s)", reason, value)
