@@ -7,7 +7,9 @@
 // application with the old one, and names what is lost.
 //
 //	convert.go     the steps from one API to another
-//	to_*.go        one step: to_apache and to_early start from the Kubeflow operator's API, to_kubeflow from the Apache operator's
+//	to_apache.go   one step, from the Kubeflow operator's API
+//	to_early.go    the same, to the early operator's API
+//	to_kubeflow.go one step, from the Apache operator's API
 //	lost.go        which fields of the Kubeflow operator's API are lost
 //	properties.go  which properties sparkConf needs
 //	schedules.go   schedules with their templates

@@ -14,6 +14,7 @@
 //	service_account.go, driver_service.go  the driver's service account; drivers without a Service
 //	pod_security.go                        Pods of the restricted profile of the Pod Security Standards
 //	ui_service.go, gateway.go, routes.go   the Service of a UI; its route behind a Gateway
+//	setting.go                             a setting that takes the place of one of another operator
 //
 // It is pure.
 package dialect

@@ -5,6 +5,7 @@
 //	                     -> pkg/convert      convert: the application in another API
 //	                     -> pkg/sparksubmit  convert: the application as a command line of Spark
 //
+//	commands.go                       the verbs
 //	inputs.go                         the flag -f: files, and the objects in them
 //	plan.go, diff.go, hide.go         plan; its flag --diff; secrets in what it prints
 //	lint.go, sarif.go                 lint; one of its formats

@@ -3,7 +3,7 @@
 //
 //	commands.go  the verbs
 //	cluster.go   the clients, and what is read of one application
-//	list.go      all kinds in one table; columns.go prints it
+//	list.go      all kinds in one table; columns.go prints it, list_follow.go goes on with changes
 //	get.go       one object on one screen
 //	why.go       what pkg/diagnosis/why answers
 //	events.go    transitions and Kubernetes Events in one stream; events_one.go of one object, events_all.go of all of a namespace
