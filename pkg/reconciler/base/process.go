@@ -94,8 +94,9 @@ const (
 	// settlePeriod is how often a process that stops looks whether it may. It is longer than most reconciles, so that it sees a fence of
 	// each that had begun.
 	settlePeriod = 100 * time.Millisecond
-	// settleLimit bounds that wait. A status write that yields to first launches waits for up to 1.5 s.
-	settleLimit = 3 * time.Second
+	// settleLimit bounds that wait. A status write that yields to first launches waits for up to 1.5 s, and a busy API server takes seconds
+	// to answer it. With the release of the leases that follows, it is less than half of a Pod's usual grace.
+	settleLimit = 8 * time.Second
 )
 
 // BeforeStop adds a condition for the end of the process. It is called before the start.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 )
@@ -29,9 +28,10 @@ func TestProcessSettlesBeforeItStops(t *testing.T) {
 }
 
 func TestProcessSettlesForAWhileOnly(t *testing.T) {
+	t.Parallel()
 	p := NewProcess(nil, Started{}, nil)
 	p.BeforeStop(func() bool { return false })
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 4*settleLimit)
 	defer cancel()
 	p.Settle(ctx)
 	if ctx.Err() != nil {

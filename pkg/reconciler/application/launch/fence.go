@@ -60,6 +60,8 @@ func (l *Launcher) Fence(ctx context.Context, v *view.Application, record *v1alp
 	if l.API.HasFinalizer(app) && app.GetAnnotations()[AnnotationFence] == string(text) {
 		return nil
 	}
+	l.fencing.Add(1)
+	defer l.fencing.Add(-1)
 	stored, err := l.API.AddFinalizer(ctx, app, map[string]string{AnnotationFence: string(text)})
 	if err != nil {
 		return fmt.Errorf("fence attempt %d: %w", record.Attempt.ID, err)
@@ -139,9 +141,11 @@ func (l *Launcher) Recorded(app types.UID) {
 	l.complete.Remove(app)
 }
 
-// Settled reports whether all launches that this process fenced by the annotation are in records. An older version of Firesteel reads
-// records only.
-func (l *Launcher) Settled() bool { return l.fences.Len() == 0 }
+// Settled reports whether all launches that this process fenced by the annotation are in records, and no fence is being written. An older
+// version of Firesteel reads records only.
+func (l *Launcher) Settled() bool {
+	return l.fencing.Load() == 0 && l.fences.Len() == 0 // in this order: a fence is remembered before it stops being written
+}
 
 // parseFence reads the annotation. It returns nil if there is none, or if Firesteel did not write it for this application.
 // Users can write it, so its length is bounded.

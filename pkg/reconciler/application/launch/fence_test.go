@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
 
@@ -70,8 +71,16 @@ func TestFenceIsWrittenOnceWithTheFinalizer(t *testing.T) {
 		Attempt: v1alpha1.Attempt{Since: metav1.NewMicroTime(applicationtest.Start)}, Launch: &v1alpha1.Launch{ID: idOfLaunch, DriverPod: "pi-0-driver"},
 	}
 	prepared := &Prepared{resumed: true}
+	settledMeanwhile := true
+	client.PrependReactor("patch", "sparkapplications", func(clienttesting.Action) (bool, runtime.Object, error) {
+		settledMeanwhile = l.Settled()
+		return false, nil, nil
+	})
 	if err := l.Fence(t.Context(), v, record, prepared); err != nil {
 		t.Fatal(err)
+	}
+	if settledMeanwhile || l.Settled() {
+		t.Errorf("the process may stop while the fence is written: %t, and before the record is: %t", settledMeanwhile, l.Settled())
 	}
 	if !slices.Equal(v.App.GetFinalizers(), []string{"example.com/theirs", api.Finalizer}) {
 		t.Errorf("finalizers are %v", v.App.GetFinalizers())
@@ -101,6 +110,9 @@ func TestFenceIsWrittenOnceWithTheFinalizer(t *testing.T) {
 	l.Recorded(v.App.GetUID())
 	if got := l.Fenced(v.App); got != nil {
 		t.Errorf("once it was recorded the launch is %+v", got)
+	}
+	if !l.Settled() {
+		t.Error("the process waits although the launch is in the record")
 	}
 }
 

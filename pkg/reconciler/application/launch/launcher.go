@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"sync/atomic"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -23,6 +24,8 @@ type Launcher struct {
 	waits *nameWaits
 	// fences are the launches that this process fenced and that are not in a record yet.
 	fences *lru.Cache
+	// fencing counts the fences that are being written.
+	fencing atomic.Int64
 	// complete are the launches of which this process created everything, and that no stored record reports yet.
 	complete *lru.Cache
 	// own are the attempts that only this process launched, since it became a leader, and whose creates are known to be over.
