@@ -15,7 +15,7 @@ const (
 	// processors. With many more, requests to the API server would time out on two of them.
 	sharedTests = 5
 	// lonePlanes is how many control planes there are besides, for tests that each need one to themselves.
-	lonePlanes = 4
+	lonePlanes = 3
 )
 
 // controlPlanePool gives control planes to tests. A control plane starts when the first test needs it.
