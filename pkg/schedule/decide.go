@@ -30,9 +30,13 @@ func Current(object Object, policy Policy, now time.Time) *v1alpha1.ScheduleReco
 	return record
 }
 
-// Decide settles the missed instants and finds the due one.
+// Decide settles the missed instants of a schedule and finds the due one.
 func Decide(object Object, policy Policy, now time.Time) Decision {
-	record := Current(object, policy, now)
+	return DecideOn(Current(object, policy, now), policy, now)
+}
+
+// DecideOn is Decide for a record of Current. The decision has that record, changed.
+func DecideOn(record *v1alpha1.ScheduleRecord, policy Policy, now time.Time) Decision {
 	switch {
 	case policy.Clock == nil:
 		return Decision{Record: record}

@@ -105,6 +105,22 @@ func newServer(t *testing.T, b *builder, runs ...*sparkv1.SparkApplication) *ser
 	return s
 }
 
+// conflictsFirst makes the first status write of a schedule conflict: another process has stored it like this.
+func (s *server) conflictsFirst(t *testing.T, stored *v1alpha1.ScheduledSparkApplication) {
+	t.Helper()
+	tries := 0
+	s.typed.PrependReactor("update", "scheduledsparkapplications", func(clienttesting.Action) (bool, runtime.Object, error) {
+		if tries++; tries > 1 {
+			return false, nil, nil
+		}
+		resource := v1alpha1.SchemeGroupVersion.WithResource("scheduledsparkapplications")
+		if err := s.typed.Tracker().Update(resource, stored, stored.Namespace); err != nil {
+			t.Error(err)
+		}
+		return true, nil, apierrors.NewConflict(resource.GroupResource(), stored.Name, errors.New("changed"))
+	})
+}
+
 // handle calls the handler with an event of a schedule.
 func (s *server) handle(t *testing.T, object events.Object) error {
 	t.Helper()
@@ -409,19 +425,9 @@ func TestRunNameOfAnotherOwnerIsAFailure(t *testing.T) {
 // While the API server creates the run, the next instant may come. Then the controller counts the first one as missed.
 func TestRunThatCountsAsMissedIsRecordedAllTheSame(t *testing.T) {
 	s := newServer(t, hourly())
-	tries := 0
-	s.typed.PrependReactor("update", "scheduledsparkapplications", func(clienttesting.Action) (bool, runtime.Object, error) {
-		if tries++; tries > 1 {
-			return false, nil, nil
-		}
-		passed := hourly().With(settled).Obj()
-		passed.Status.Firesteel.Missed = 3
-		resource := v1alpha1.SchemeGroupVersion.WithResource("scheduledsparkapplications")
-		if err := s.typed.Tracker().Update(resource, passed, passed.Namespace); err != nil {
-			t.Error(err)
-		}
-		return true, nil, apierrors.NewConflict(resource.GroupResource(), "pi", errors.New("changed"))
-	})
+	passed := hourly().With(settled).Obj()
+	passed.Status.Firesteel.Missed = 3
+	s.conflictsFirst(t, passed)
 	if err := s.handle(t, pi); err != nil {
 		t.Fatal(err)
 	}
@@ -434,21 +440,11 @@ func TestRunThatCountsAsMissedIsRecordedAllTheSame(t *testing.T) {
 // Another handler may have been faster, and its run may be deleted already. Then two runs exist for a moment.
 func TestRunThatIsSupersededIsDeleted(t *testing.T) {
 	s := newServer(t, hourly())
-	tries := 0
-	s.typed.PrependReactor("update", "scheduledsparkapplications", func(clienttesting.Action) (bool, runtime.Object, error) {
-		if tries++; tries > 1 {
-			return false, nil, nil
-		}
-		theirs := hourly().Obj()
-		schedule.RecordRun(theirs.Status.Firesteel, v1alpha1.ScheduledRun{
-			ScheduledTime: metav1.NewTime(due), Name: schedule.RunName("pi", due), UID: "uid-of-theirs",
-		})
-		resource := v1alpha1.SchemeGroupVersion.WithResource("scheduledsparkapplications")
-		if err := s.typed.Tracker().Update(resource, theirs, theirs.Namespace); err != nil {
-			t.Error(err)
-		}
-		return true, nil, apierrors.NewConflict(resource.GroupResource(), "pi", errors.New("changed"))
+	theirs := hourly().Obj()
+	schedule.RecordRun(theirs.Status.Firesteel, v1alpha1.ScheduledRun{
+		ScheduledTime: metav1.NewTime(due), Name: schedule.RunName("pi", due), UID: "uid-of-theirs",
 	})
+	s.conflictsFirst(t, theirs)
 	if err := s.handle(t, pi); err != nil {
 		t.Fatal(err)
 	}

@@ -160,7 +160,7 @@ func (h *handler) findRun(ctx context.Context, t *task, run *unstructured.Unstru
 }
 
 // recordOutcome records the run of an instant. It does so even if the schedule was suspended or edited meanwhile, since the run exists.
-// If another run was recorded for the same instant, it deletes its own.
+// The instant may count as missed by then, if the next one has come. If another run was recorded for the same instant, it deletes its own.
 func (h *handler) recordOutcome(ctx context.Context, t *task, outcome v1alpha1.ScheduledRun) error {
 	schedule.RecordRun(t.record(), outcome)
 	err := h.writeStatus(ctx, t)

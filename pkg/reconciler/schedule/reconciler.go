@@ -128,18 +128,18 @@ func (r *Reconciler) advance(ctx context.Context, s variant.Schedule) error {
 func decide(
 	s variant.Schedule, policy schedule.Policy, runs []schedule.Run, now time.Time,
 ) (decision schedule.Decision, again time.Duration) {
-	decision = schedule.Decide(s, policy, now)
 	record := schedule.Current(s, policy, now)
 	found := schedule.LatestUnrecorded(record, runs)
+	decision = schedule.DecideOn(record, policy, now)
 	if found == nil {
 		return decision, 0
 	}
 	if age := now.Sub(found.Created); age < handlerDelay && found.Instant.Equal(decision.Due) {
 		return decision, handlerDelay
 	}
+	record = schedule.Current(s, policy, now)
 	schedule.RecordFound(record, policy, *found)
-	s.GetScheduleStatus().Firesteel = record
-	return schedule.Decide(s, policy, now), 0
+	return schedule.DecideOn(record, policy, now), 0
 }
 
 // handlerRequest returns the instant of the request to the handler, and whether there is one: a run is due and does
