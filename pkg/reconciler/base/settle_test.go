@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 
 	"k8s.io/apimachinery/pkg/types"
 )
@@ -28,13 +29,14 @@ func TestProcessSettlesBeforeItStops(t *testing.T) {
 }
 
 func TestProcessSettlesForAWhileOnly(t *testing.T) {
-	t.Parallel()
-	p := NewProcess(nil, Started{}, nil)
-	p.BeforeStop(func() bool { return false })
-	ctx, cancel := context.WithTimeout(t.Context(), 4*settleLimit)
-	defer cancel()
-	p.Settle(ctx)
-	if ctx.Err() != nil {
-		t.Error("a condition that never holds keeps the process alive")
-	}
+	synctest.Test(t, func(t *testing.T) {
+		p := NewProcess(nil, Started{}, nil)
+		p.BeforeStop(func() bool { return false })
+		ctx, cancel := context.WithTimeout(t.Context(), 4*settleLimit)
+		defer cancel()
+		p.Settle(ctx)
+		if ctx.Err() != nil {
+			t.Error("a condition that never holds keeps the process alive")
+		}
+	})
 }
