@@ -86,13 +86,23 @@ push: ## Copy images and chart of release/ to KO_DOCKER_REPO, and name that in i
 test: ## Run all tests but those of make e2e, and print how long each part took.
 	@hack/test.sh
 
-# The cache of results does not notice changes of files outside a module, such as the chart.
+# Its parts wait for linkers and servers, so two of them run at once.
+UNIT_PARTS := test-packages test-localcluster test-install test-release test-upload
 .PHONY: test-unit
 test-unit: ## Run the tests that need only Go.
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target $(UNIT_PARTS)
+
+# The cache of results does not notice changes of files outside a module, such as the chart: hence -count=1.
+.PHONY: $(UNIT_PARTS)
+test-packages:
 	go test $(UNIT)
+test-localcluster:
 	cd hack/localcluster && go test ./cmd/localcluster/... ./internal/...
+test-install:
 	cd test/install && go test -count=1 .
+test-release:
 	cd hack/release && go test -count=1 ./build ./push
+test-upload:
 	go test -count=1 ./test/upload
 
 .PHONY: test-alerts
