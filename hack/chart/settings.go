@@ -244,6 +244,7 @@ var settings = map[string]map[string]schema{
 	"config-events": {
 		"deletion-grace":   duration(),
 		"failure-messages": either(schema{"type": "boolean"}, matching(`^\s*([Tt]rue|[Ff]alse|[Oo]n|[Oo]ff|[Ee]nabled|[Dd]isabled|TRUE|FALSE|ON|OFF|ENABLED|DISABLED)\s*$`)),
+		"usage-labels":     matching(`^[-A-Za-z0-9._/,\s]*$`),
 	},
 	"config-clusters": {
 		"master-start-timeout": duration(),

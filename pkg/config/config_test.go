@@ -453,6 +453,13 @@ func TestInvalidSettings(t *testing.T) {
 			config.EventsName, "failure-messages", "some",
 			`config-events: failure-messages is "some": write enabled or disabled`,
 		},
+		"a usage label that no object can have": {
+			config.EventsName, "usage-labels", "team, a b/c!",
+			`config-events: usage-labels is "b/c!": write the names of labels, with commas between them, such as team, example.com/cost-center`,
+		},
+		"too many usage labels": {
+			config.EventsName, "usage-labels", "a,b,c,d,e", `config-events: usage-labels is "a,b,c,d,e": name no more than 4 labels`,
+		},
 		"a grace without a unit": {
 			config.EventsName, "deletion-grace", "5",
 			`config-events: deletion-grace is "5": write a time of zero or more with its unit, such as 90s or 5m`,

@@ -26,6 +26,7 @@ type TransitionData struct {
 	ApplicationID string `json:"applicationID,omitempty" doc:"Spark's own id of the attempt, spark.app.id."`
 	UIAddress     string `json:"uiAddress,omitempty" doc:"Where Spark's UI answers: a URL, or a host and a port. Only while the driver runs, and if there is a Service for its UI."`
 	End           *End   `json:"end,omitempty" doc:"How and why the attempt ended. Only on the end of an attempt."`
+	Usage         *Usage `json:"usage,omitempty" doc:"What was used. On the end of an attempt: by the attempt, until the driver's end. On the last transition: by all attempts."`
 	Outcome       string `json:"outcome,omitempty" doc:"The final outcome: Succeeded, Failed, or Deleted before its end. Only on the last transition. If an edit of the spec runs the object again, another last transition follows." enum:"Succeeded,Failed,Deleted"`
 }
 
@@ -60,6 +61,23 @@ type End struct {
 	Message        string `json:"message,omitempty" doc:"Why, in words. It can say more than the message of the transition."`
 	Pod            string `json:"pod,omitempty" doc:"The driver Pod of the attempt."`
 	Attempt        int64  `json:"attempt" doc:"The attempt that ended."`
+}
+
+// Usage says what Pods used: what they requested, for the time from their scheduling to the end of their containers.
+type Usage struct {
+	Driver        *PodUsage `json:"driver,omitempty" doc:"What driver Pods used."`
+	Executors     *PodUsage `json:"executors,omitempty" doc:"What executor Pods used."`
+	PeakExecutors int64     `json:"peakExecutors" doc:"How many executor Pods of one attempt ran at once, at most."`
+	RunningPods   int64     `json:"runningPods" doc:"How many of the Pods had not ended. They are counted up to this moment."`
+	GapSeconds    int64     `json:"gapSeconds" doc:"For how many seconds Pods may have run that are not counted, since no controller saw them, or saw their end."`
+}
+
+// PodUsage says what Pods used.
+type PodUsage struct {
+	Seconds          int64 `json:"seconds" doc:"The sum of the times of the Pods."`
+	CoreMilliseconds int64 `json:"coreMilliseconds" doc:"Their requested CPU by time: 1000 for one core in one second."`
+	MebibyteSeconds  int64 `json:"mebibyteSeconds" doc:"Their requested memory by time: 1024 for one GiB in one second."`
+	GPUSeconds       int64 `json:"gpuSeconds" doc:"Their requested GPUs by time: 1 for one GPU in one second."`
 }
 
 // The limits of the texts in an event, in bytes of JSON. With them, an event stays below 8 KiB.
@@ -136,6 +154,7 @@ func transitionData(o Object, t v1alpha1.Transition) TransitionData {
 		ApplicationID: clip(t.ApplicationID, applicationIDLimit),
 		UIAddress:     clip(t.UIAddress, uiAddressLimit),
 		End:           endData(t),
+		Usage:         usageData(t),
 		Outcome:       t.Outcome,
 	}
 }
@@ -161,6 +180,25 @@ func endData(t v1alpha1.Transition) *End {
 		Message:        clip(cmp.Or(t.End.EventMessage, t.End.Message), messageLimit),
 		Pod:            clip(t.DriverPod, podLimit),
 		Attempt:        t.Attempt,
+	}
+}
+
+func usageData(t v1alpha1.Transition) *Usage {
+	if t.Usage == nil {
+		return nil
+	}
+	return &Usage{
+		Driver: podUsage(t.Usage.Driver), Executors: podUsage(t.Usage.Executors),
+		PeakExecutors: t.Usage.PeakExecutors, RunningPods: t.Usage.RunningPods, GapSeconds: t.Usage.GapSeconds,
+	}
+}
+
+func podUsage(used *v1alpha1.PodUsage) *PodUsage {
+	if used == nil {
+		return nil
+	}
+	return &PodUsage{
+		Seconds: used.Seconds, CoreMilliseconds: used.CoreMilliseconds, MebibyteSeconds: used.MebibyteSeconds, GPUSeconds: used.GPUSeconds,
 	}
 }
 

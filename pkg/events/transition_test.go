@@ -97,6 +97,23 @@ func TestTransitionEventHasTheMessageForEvents(t *testing.T) {
 	}
 }
 
+func TestTransitionEventHasTheUsage(t *testing.T) {
+	ended := failed()
+	ended.Usage = &v1alpha1.Usage{
+		Driver: &v1alpha1.PodUsage{Seconds: 60, CoreMilliseconds: 30_000, MebibyteSeconds: 84_480, GPUSeconds: 120}, PeakExecutors: 2, GapSeconds: 3,
+	}
+	event, err := NewTransitionEvent(pi, ended)
+	must(t, err)
+	data, err := DecodeTransition(event)
+	must(t, err)
+	want := &Usage{
+		Driver: &PodUsage{Seconds: 60, CoreMilliseconds: 30_000, MebibyteSeconds: 84_480, GPUSeconds: 120}, PeakExecutors: 2, GapSeconds: 3,
+	}
+	if diff := cmp.Diff(want, data.Usage); diff != "" {
+		t.Errorf("usage (-want +got):\n%s", diff)
+	}
+}
+
 func tree(t *testing.T, text string) (parsed any) {
 	t.Helper()
 	must(t, json.Unmarshal([]byte(text), &parsed))

@@ -159,6 +159,11 @@ func (m *notingMeter) Int64Counter(name string, options ...metric.Int64CounterOp
 	return noop.Int64Counter{}, nil
 }
 
+func (m *notingMeter) Float64Counter(name string, options ...metric.Float64CounterOption) (metric.Float64Counter, error) {
+	m.note(otlptranslator.MetricTypeMonotonicCounter, "counter", name, metric.NewFloat64CounterConfig(options...))
+	return noop.Float64Counter{}, nil
+}
+
 func (m *notingMeter) Int64UpDownCounter(
 	name string, options ...metric.Int64UpDownCounterOption,
 ) (metric.Int64UpDownCounter, error) {
@@ -181,10 +186,6 @@ func (m *notingMeter) Float64Histogram(name string, options ...metric.Float64His
 // Other kinds would be made without being noted.
 func (m *notingMeter) unnoted(name string) error {
 	return fmt.Errorf("the reference does not know the kind of %s: teach it", name)
-}
-
-func (m *notingMeter) Float64Counter(name string, _ ...metric.Float64CounterOption) (metric.Float64Counter, error) {
-	return nil, m.unnoted(name)
 }
 
 func (m *notingMeter) Int64Histogram(name string, _ ...metric.Int64HistogramOption) (metric.Int64Histogram, error) {

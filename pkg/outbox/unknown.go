@@ -10,6 +10,7 @@ func unknownFields(record *v1alpha1.Record) []*v1alpha1.UnknownFields {
 		if t.End != nil {
 			fields = append(fields, &t.End.Unknown)
 		}
+		fields = appendUsage(fields, t.Usage)
 		fields = append(fields, &t.Unknown)
 	}
 	if record.Verdict != nil {
@@ -33,5 +34,25 @@ func unknownFields(record *v1alpha1.Record) []*v1alpha1.UnknownFields {
 	if record.Launch != nil {
 		fields = append(fields, &record.Launch.Unknown)
 	}
+	if usage := record.Usage; usage != nil {
+		for i := range usage.Attempts {
+			attempt := &usage.Attempts[i]
+			fields = append(appendUsage(appendUsage(fields, &attempt.Ended), &attempt.Running), &attempt.Unknown)
+		}
+		fields = append(appendUsage(fields, &usage.Total), &usage.Unknown)
+	}
 	return append(fields, &record.Unknown)
+}
+
+// appendUsage appends the unknown fields of a usage, if there is one.
+func appendUsage(fields []*v1alpha1.UnknownFields, usage *v1alpha1.Usage) []*v1alpha1.UnknownFields {
+	if usage == nil {
+		return fields
+	}
+	for _, pods := range []*v1alpha1.PodUsage{usage.Driver, usage.Executors} {
+		if pods != nil {
+			fields = append(fields, &pods.Unknown)
+		}
+	}
+	return append(fields, &usage.Unknown)
 }

@@ -15,10 +15,12 @@ func TestPruneBoundsUnknownFields(t *testing.T) {
 	for i := range record.Transitions {
 		record.Transitions[i].Unknown = field
 		record.Transitions[i].End = &v1alpha1.AttemptEnd{Unknown: field}
+		record.Transitions[i].Usage = &v1alpha1.Usage{Unknown: field, Driver: &v1alpha1.PodUsage{Unknown: field}}
 	}
 	record.Unknown, record.Attempt.Unknown = field, field
 	record.Attempt.Spec = &v1alpha1.AttemptSpec{Unknown: field}
 	record.Previous = &v1alpha1.Attempt{Unknown: field}
+	record.Usage = &v1alpha1.ApplicationUsage{Attempts: []v1alpha1.AttemptUsage{{Unknown: field}}}
 	record.Launch, record.Verdict = &v1alpha1.Launch{Unknown: field}, &v1alpha1.Verdict{Unknown: field}
 	Prune(record)
 	if record.Unknown == "" || record.Attempt.Unknown == "" || record.Launch.Unknown == "" || record.Attempt.Spec.Unknown == "" {

@@ -33,6 +33,8 @@ func page() ([]byte, error) {
 		"Attributes": events.Attributes,
 		"Transition": fieldsOf(reflect.TypeFor[events.TransitionData]()),
 		"End":        fieldsOf(reflect.TypeFor[events.End]()),
+		"Usage":      fieldsOf(reflect.TypeFor[events.Usage]()),
+		"PodUsage":   fieldsOf(reflect.TypeFor[events.PodUsage]()),
 		"Clock":      fieldsOf(reflect.TypeFor[events.ClockData]()),
 		"Example":    example,
 	})
@@ -60,6 +62,11 @@ func example() (string, error) {
 			ExitCode:       &exitCode,
 			Reason:         "OOM",
 			Message:        "Driver container exited with 52.",
+		},
+		Usage: &v1alpha1.Usage{
+			Driver:        &v1alpha1.PodUsage{Seconds: 62, CoreMilliseconds: 62000, MebibyteSeconds: 87296},
+			Executors:     &v1alpha1.PodUsage{Seconds: 104, CoreMilliseconds: 104000, MebibyteSeconds: 146432},
+			PeakExecutors: 2,
 		},
 	})
 	if err != nil {

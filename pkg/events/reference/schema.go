@@ -35,7 +35,7 @@ func schemaOf(eventType events.Type) *jsonSchema {
 			delete(s.Properties, "end")
 		}
 		if eventType.Cluster { // a cluster has no driver
-			drop(s, "driverPod", "applicationID")
+			drop(s, "driverPod", "applicationID", "usage")
 			drop(s.Properties["end"], "exitCode", "pod")
 		}
 	}

@@ -29,6 +29,7 @@ type Metrics struct {
 	ends        metric.Int64Counter
 	durations   metric.Float64Histogram
 	detections  metric.Float64Histogram
+	usage       *usage
 }
 
 // Counts are what gauges show of the applications that are served. StateCounter is one.
@@ -42,7 +43,7 @@ type Counts interface {
 func New(provider metric.MeterProvider, scope string, counts Counts) (*Metrics, error) {
 	meter := provider.Meter(scope)
 	var m Metrics
-	var errs [7]error
+	var errs [8]error
 	errs[0] = metrics.ObserveStates(meter, "firesteel.applications", "application", "Applications", counts.Count)
 	errs[4] = observeWaits(meter, counts)
 	errs[5] = observeNamespaces(meter, counts)
@@ -61,6 +62,7 @@ func New(provider metric.MeterProvider, scope string, counts Counts) (*Metrics, 
 		metric.WithDescription("Time from the arrival of a driver Pod's change to the end of the status write that reports it, by "+
 			string(attributeTo)+"."),
 		metric.WithExplicitBucketBoundaries(.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60))
+	m.usage, errs[7] = newUsage(meter)
 	return &m, errors.Join(errs[:]...)
 }
 

@@ -67,6 +67,10 @@ func add(values map[string]float64, metric metricdata.Metrics) {
 		for _, point := range data.DataPoints {
 			values[series("", point.Attributes)] = float64(point.Value)
 		}
+	case metricdata.Sum[float64]:
+		for _, point := range data.DataPoints {
+			values[series("", point.Attributes)] = point.Value
+		}
 	case metricdata.Gauge[int64]:
 		for _, point := range data.DataPoints {
 			values[series("", point.Attributes)] = float64(point.Value)

@@ -64,6 +64,7 @@ type Reconciler struct {
 	recordGuard       *recordGuard
 	metrics           *applicationmetrics.Metrics
 	executorCounter   *executors.Counter
+	executorUsage     *executors.Usage
 	// executorDetails is nil if the API's status does not show executors.
 	executorDetails *executors.Details
 	// executorsSynced reports whether all executors that existed at the start are counted.
@@ -89,6 +90,7 @@ func (r *Reconciler) forget(app dialect.Application) {
 	r.edits.Forget(uid)
 	r.deadlines.clear(key)
 	r.firstLaunches.Set(uid, false)
+	r.forgetUsage(app, nil)
 	if r.executorDetails != nil {
 		r.executorDetails.Forget(uid)
 	}

@@ -146,7 +146,7 @@ func newReconciler(
 ) Reconciler {
 	kube, realClock := kubeclient.Get(ctx), clock.RealClock{}
 	expectations, podEventTimes := drivers.NewExpectations(realClock), newPodEventTimes(realClock)
-	counter, details := executors.NewCounter(), (*executors.Details)(nil)
+	counter, details, used := executors.NewCounter(), (*executors.Details)(nil), executors.NewUsage(realClock)
 	if kind.API.ShowsExecutors {
 		details = executors.NewDetails(realClock)
 	}
@@ -189,8 +189,9 @@ func newReconciler(
 		metrics:         metrics,
 		executorCounter: counter,
 		executorDetails: details,
+		executorUsage:   used,
 		firstLaunches:   &process.FirstLaunches,
-		executorsSynced: executors.Watch(ctx, kind.API.API, impl, executorApplications{apps, currentDialect}, counter, details, source.PodsChanged),
+		executorsSynced: executors.Watch(ctx, kind.API.API, impl, executorApplications{apps, currentDialect}, counter, details, used, source.PodsChanged),
 		logs:            drivers.NewLogs(kube),
 		redactors:       redactors,
 		onStatusWrite:   kind.OnStatusWrite,
@@ -216,6 +217,7 @@ func watchApplications(
 		UpdateFunc: func(old, updated any) {
 			before, after := old.(dialect.Application), updated.(dialect.Application)
 			r.quotas.Set(quotaOf(after), true)
+			r.forgetUsage(before, after)
 			if r.recordGuard.RolledBack(before, after) {
 				r.relay.Forget(after.GetUID()) // what the relay has acknowledged is void, too
 				r.expectations.ForgetDriver(after.GetRecord())

@@ -6,6 +6,7 @@
 //	application.go                           a reconcile: observe, decide, persist, act; also of a deleted application
 //	observe.go, pod_event_times.go           what is known of the driver and of executors; how late a change of a Pod is seen
 //	status.go, record_guard.go               the status write; what happens if the API server or another writer drops the record
+//	usage.go                                 counts what the Pods used, with a status write that there is anyway
 //	quota_state.go                           what an application asks of the quotas of its namespace
 //	release.go, orphans.go                   deletes the driver of the record, and drivers of no attempt
 //	finalizer.go                             when an application has the finalizer, and which one needs none

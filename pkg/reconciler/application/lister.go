@@ -19,6 +19,8 @@ const (
 	byDriver = "driver"
 	// byApplicationID is the index of applications that have a driver Pod, by their namespace and the Pod's spark.app.id.
 	byApplicationID = "applicationID"
+	// byCounted is the index of applications by their namespace and the spark.app.id of each attempt whose Pods are counted.
+	byCounted = "counted"
 	// byUserKey is the index of applications by the key of the drivers that their users start.
 	byUserKey = "userKey"
 )
@@ -31,6 +33,13 @@ func applicationIndexers(api *dialect.API) cache.Indexers {
 		byApplicationID: indexLaunch(func(app dialect.Application) string {
 			return executors.ApplicationID{Namespace: app.GetNamespace(), ID: app.GetRecord().Launch.ApplicationID}.String()
 		}),
+		byCounted: func(object any) ([]string, error) {
+			app, ok := object.(dialect.Application)
+			if !ok {
+				return nil, nil
+			}
+			return countedIDs(app), nil
+		},
 		byUserKey: func(object any) ([]string, error) {
 			app, ok := object.(dialect.Application)
 			if !ok || api.UserDriverLabel == "" {
@@ -39,6 +48,27 @@ func applicationIndexers(api *dialect.API) cache.Indexers {
 			return []string{drivers.UserKey(app.GetNamespace(), api.UserDriverID(app))}, nil
 		},
 	}
+}
+
+// countedIDs returns the keys of the attempts whose Pods are counted.
+func countedIDs(app dialect.Application) (keys []string) {
+	record := app.GetRecord()
+	if record == nil {
+		return nil
+	}
+	ids := map[string]bool{}
+	if drivers.HasDriver(record) {
+		ids[record.Launch.ApplicationID] = true
+	}
+	if record.Usage != nil {
+		for _, attempt := range record.Usage.Attempts {
+			ids[attempt.ApplicationID] = true
+		}
+	}
+	for id := range ids {
+		keys = append(keys, executors.ApplicationID{Namespace: app.GetNamespace(), ID: id}.String())
+	}
+	return keys
 }
 
 // indexLaunch indexes the applications that have a driver Pod.
@@ -106,6 +136,11 @@ type executorApplications struct {
 // OfExecutor returns the names of the applications that an executor may belong to.
 func (a executorApplications) OfExecutor(pod *executors.Pod) []types.NamespacedName {
 	return a.by(byApplicationID, pod.Application().String())
+}
+
+// CountsUsage reports whether an application counts what an executor uses.
+func (a executorApplications) CountsUsage(pod *executors.Pod) bool {
+	return len(a.by(byCounted, pod.Application().String())) > 0
 }
 
 // CountsExecutors reports whether an application asks for a number of executors and is in a state in which that matters. If

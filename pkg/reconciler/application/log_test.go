@@ -85,7 +85,7 @@ func newLife(t *testing.T, app *sparkv1.SparkApplication) *life {
 		expectations: expectations, newApplications: newNewApplications(apache.API), finalizerRemovals: base.NewFinalizerRemovals(apache.API.Finalizer, l.clock), relabelledDrivers: driverstest.NoneRelabelled(t),
 		podEventTimes: newPodEventTimes(l.clock), edits: edits.NewTracker(),
 		recordGuard: newRecordGuard(apache.New(apache.Defaults{}).SameVisibleStatus), metrics: metrics,
-		firstLaunches: &base.Burst{}, executorCounter: executors.NewCounter(), executorsSynced: func() bool { return true }, redactors: base.NewRedactors(),
+		firstLaunches: &base.Burst{}, executorCounter: executors.NewCounter(), executorUsage: executors.NewUsage(l.clock), executorsSynced: func() bool { return true }, redactors: base.NewRedactors(),
 		keepFinalizer: func(dialect.Application) bool { return false }, quotas: noQuotas(t),
 	}
 	l.r.newApplications.added(app, false)

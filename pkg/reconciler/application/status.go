@@ -9,6 +9,7 @@ import (
 	"knative.dev/pkg/logging"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/diagnosis"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/kube"
@@ -35,12 +36,14 @@ func (r *Reconciler) persist(
 	if err := r.addFinalizer(ctx, v, record); err != nil {
 		return err
 	}
+	r.countUsage(v, record)
 	before := v.App
 	if err := r.write(ctx, v, v.WithStatus(record, facts)); err != nil {
 		return err
 	}
 	base.LogTransitions(ctx, before.GetRecord(), v.App.GetRecord())
 	r.countTransitions(ctx, before, v.App)
+	r.metrics.CountUsage(r.api.Group, v.App, before.GetRecord(), v.App.GetRecord(), config.FromContext(ctx).Events.UsageLabels)
 	emitEvents(ctx, v.Dialect, before, v.App)
 	emitObstacle(ctx, before, v.App, facts.Obstacle)
 	emitDriverLeft(ctx, before, v.App)

@@ -3,6 +3,7 @@ package kubelet
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -203,12 +204,17 @@ func Started(status *corev1.PodStatus) {
 
 // Ready sets that the Pod is ready.
 func Ready(status *corev1.PodStatus) {
-	status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
+	status.Conditions = append(scheduled(status), corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionTrue})
+}
+
+// scheduled returns the condition that the binding of a Pod set. A kubelet keeps it.
+func scheduled(status *corev1.PodStatus) []corev1.PodCondition {
+	return slices.DeleteFunc(slices.Clone(status.Conditions), func(c corev1.PodCondition) bool { return c.Type != corev1.PodScheduled })
 }
 
 // Ended sets that the containers exited with a code.
 func Ended(status *corev1.PodStatus, code int32) {
-	status.Phase, status.Conditions = corev1.PodSucceeded, nil
+	status.Phase, status.Conditions = corev1.PodSucceeded, scheduled(status)
 	reason := "Completed"
 	if code != 0 {
 		status.Phase, reason = corev1.PodFailed, "Error"
@@ -222,6 +228,6 @@ func Ended(status *corev1.PodStatus, code int32) {
 
 // Evicted sets that the Pod was evicted from its node.
 func Evicted(status *corev1.PodStatus) {
-	status.Phase, status.Conditions = corev1.PodFailed, nil
+	status.Phase, status.Conditions = corev1.PodFailed, scheduled(status)
 	status.Reason, status.Message = "Evicted", "The node was low on resource: memory."
 }

@@ -44,6 +44,98 @@ type Record struct {
 	// rejected is how many transitions the event sink refused for good.
 	// +optional
 	Rejected int64 `json:"rejected,omitempty"`
+	// usage is what the Pods of the application used, as of the last write of the status. It is absent before the first driver.
+	// +optional
+	Usage *ApplicationUsage `json:"usage,omitempty"`
+}
+
+// ApplicationUsage is what the Pods of an application used.
+//
+// +kubebuilder:pruning:PreserveUnknownFields
+type ApplicationUsage struct {
+	// Unknown are the fields that this version of Firesteel does not know.
+	Unknown UnknownFields `json:"-"`
+	// total is what the Pods of all attempts used.
+	Total Usage `json:"total"`
+	// attempts are the last attempts with a driver, at most two. The Pods of an earlier one may outlive it.
+	// +optional
+	Attempts []AttemptUsage `json:"attempts,omitempty"`
+}
+
+// AttemptUsage is what the Pods of an attempt used, and which of them were counted.
+//
+// +kubebuilder:pruning:PreserveUnknownFields
+type AttemptUsage struct {
+	// Unknown are the fields that this version of Firesteel does not know.
+	Unknown UnknownFields `json:"-"`
+	// attempt is the number of the attempt.
+	Attempt int64 `json:"attempt"`
+	// applicationID is the ID that Spark gives the run: spark.app.id.
+	ApplicationID string `json:"applicationID"`
+	// driverPod is the name of the driver Pod.
+	DriverPod string `json:"driverPod"`
+	// driverUID is the UID of the driver Pod.
+	DriverUID types.UID `json:"driverUID"`
+	// countedAt is until when the Pods are counted, in whole seconds.
+	CountedAt metav1.Time `json:"countedAt"`
+	// ended is what the Pods used that have ended.
+	Ended Usage `json:"ended"`
+	// running is what the Pods that had not ended used until countedAt.
+	Running Usage `json:"running"`
+	// driverEnded is true if the driver Pod has ended.
+	// +optional
+	DriverEnded bool `json:"driverEnded,omitempty"`
+	// endedExecutors are the IDs of the executors that have ended, as ranges: 1-7,9.
+	// +optional
+	EndedExecutors string `json:"endedExecutors,omitempty"`
+	// runningExecutors are the IDs of the executors that had not ended, as ranges.
+	// +optional
+	RunningExecutors string `json:"runningExecutors,omitempty"`
+	// approximate is true if there were too many ranges. Then neighbours were joined, and a restart of the controller is counted as a gap.
+	// +optional
+	Approximate bool `json:"approximate,omitempty"`
+}
+
+// Usage is what Pods requested, for the time from their scheduling to the end of their containers.
+//
+// +kubebuilder:pruning:PreserveUnknownFields
+type Usage struct {
+	// Unknown are the fields that this version of Firesteel does not know.
+	Unknown UnknownFields `json:"-"`
+	// driver is what driver Pods used.
+	// +optional
+	Driver *PodUsage `json:"driver,omitempty"`
+	// executors is what executor Pods used.
+	// +optional
+	Executors *PodUsage `json:"executors,omitempty"`
+	// peakExecutors is how many executor Pods of one attempt ran at once, at most.
+	// +optional
+	PeakExecutors int64 `json:"peakExecutors,omitempty"`
+	// runningPods is how many of the Pods had not ended. They are counted up to this moment.
+	// +optional
+	RunningPods int64 `json:"runningPods,omitempty"`
+	// gapSeconds is for how many seconds Pods may have run that are not counted, since no controller saw them, or saw their end.
+	// +optional
+	GapSeconds int64 `json:"gapSeconds,omitempty"`
+}
+
+// PodUsage is what Pods used.
+//
+// +kubebuilder:pruning:PreserveUnknownFields
+type PodUsage struct {
+	// Unknown are the fields that this version of Firesteel does not know.
+	Unknown UnknownFields `json:"-"`
+	// seconds is the sum of the times of the Pods.
+	Seconds int64 `json:"seconds"`
+	// coreMilliseconds is their requested CPU by time: 1000 for one core in one second.
+	// +optional
+	CoreMilliseconds int64 `json:"coreMilliseconds,omitempty"`
+	// mebibyteSeconds is their requested memory by time: 1024 for one GiB in one second.
+	// +optional
+	MebibyteSeconds int64 `json:"mebibyteSeconds,omitempty"`
+	// gpuSeconds is their requested GPUs by time: 1 for one GPU in one second.
+	// +optional
+	GPUSeconds int64 `json:"gpuSeconds,omitempty"`
 }
 
 // Attempt is the number of an attempt and the counters that the limits of restarts are compared with.
@@ -223,6 +315,10 @@ type Transition struct {
 	// outcome is how the application ended, of the one transition that ends it: Succeeded, Failed or Deleted.
 	// +optional
 	Outcome string `json:"outcome,omitempty"`
+	// usage is what was used: of a transition that ends an attempt that of the attempt until the driver's end, of one that ends the
+	// application that of all attempts.
+	// +optional
+	Usage *Usage `json:"usage,omitempty"`
 	// driverStatus is the last status of the driver Pod, if the API shows it. It is no part of the event.
 	// +optional
 	// +kubebuilder:validation:Schemaless

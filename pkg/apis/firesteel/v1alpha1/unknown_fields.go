@@ -11,7 +11,7 @@ import (
 //
 // They live as long as what they are part of. Those of a record, of its attempt and of the attempt's spec live as long as the
 // record: the next attempt takes them over. Those of a launch live until the next attempt begins, those of a verdict until the
-// verdict is dropped, and those of a transition, a past attempt or a run until that is dropped.
+// verdict is dropped, those of the usage of an attempt until it is the third last, and those of a transition, a past attempt or a run until that is dropped.
 type UnknownFields string
 
 // TakeUnknown has an attempt take over the unknown fields of the one before.
@@ -181,6 +181,78 @@ func (v *Verdict) UnmarshalJSONFrom(from *jsontext.Decoder) error {
 func (v Verdict) MarshalJSON() ([]byte, error) {
 	type plain Verdict
 	return codec.Join(plain(v), v.Unknown)
+}
+
+// UnmarshalJSON decodes the known fields and keeps the others.
+func (u *ApplicationUsage) UnmarshalJSON(data []byte) error {
+	type plain ApplicationUsage
+	return codec.Split(data, (*plain)(u), &u.Unknown)
+}
+
+// UnmarshalJSONFrom is UnmarshalJSON for the decoder of an object that has this one.
+func (u *ApplicationUsage) UnmarshalJSONFrom(from *jsontext.Decoder) error {
+	type plain ApplicationUsage
+	return codec.SplitFrom(from, (*plain)(u), &u.Unknown)
+}
+
+// MarshalJSON encodes the known and the unknown fields.
+func (u ApplicationUsage) MarshalJSON() ([]byte, error) {
+	type plain ApplicationUsage
+	return codec.Join(plain(u), u.Unknown)
+}
+
+// UnmarshalJSON decodes the known fields and keeps the others.
+func (u *AttemptUsage) UnmarshalJSON(data []byte) error {
+	type plain AttemptUsage
+	return codec.Split(data, (*plain)(u), &u.Unknown)
+}
+
+// UnmarshalJSONFrom is UnmarshalJSON for the decoder of an object that has this one.
+func (u *AttemptUsage) UnmarshalJSONFrom(from *jsontext.Decoder) error {
+	type plain AttemptUsage
+	return codec.SplitFrom(from, (*plain)(u), &u.Unknown)
+}
+
+// MarshalJSON encodes the known and the unknown fields.
+func (u AttemptUsage) MarshalJSON() ([]byte, error) {
+	type plain AttemptUsage
+	return codec.Join(plain(u), u.Unknown)
+}
+
+// UnmarshalJSON decodes the known fields and keeps the others.
+func (u *Usage) UnmarshalJSON(data []byte) error {
+	type plain Usage
+	return codec.Split(data, (*plain)(u), &u.Unknown)
+}
+
+// UnmarshalJSONFrom is UnmarshalJSON for the decoder of an object that has this one.
+func (u *Usage) UnmarshalJSONFrom(from *jsontext.Decoder) error {
+	type plain Usage
+	return codec.SplitFrom(from, (*plain)(u), &u.Unknown)
+}
+
+// MarshalJSON encodes the known and the unknown fields.
+func (u Usage) MarshalJSON() ([]byte, error) {
+	type plain Usage
+	return codec.Join(plain(u), u.Unknown)
+}
+
+// UnmarshalJSON decodes the known fields and keeps the others.
+func (u *PodUsage) UnmarshalJSON(data []byte) error {
+	type plain PodUsage
+	return codec.Split(data, (*plain)(u), &u.Unknown)
+}
+
+// UnmarshalJSONFrom is UnmarshalJSON for the decoder of an object that has this one.
+func (u *PodUsage) UnmarshalJSONFrom(from *jsontext.Decoder) error {
+	type plain PodUsage
+	return codec.SplitFrom(from, (*plain)(u), &u.Unknown)
+}
+
+// MarshalJSON encodes the known and the unknown fields.
+func (u PodUsage) MarshalJSON() ([]byte, error) {
+	type plain PodUsage
+	return codec.Join(plain(u), u.Unknown)
 }
 
 // UnmarshalJSON decodes the known fields and keeps the others.

@@ -16,7 +16,10 @@ const (
 	newerRecord = `{"format":1,"newer":"a","attempt":{"id":1,"since":"2026-03-01T08:00:00.000000Z","spec":{"hash":"h","hashVersion":2,` +
 		`"generation":3,"newer":"b"},"newer":"c"},"previous":{"id":0,"since":"2026-03-01T08:00:00.000000Z","newer":"d"},"launch":{"id":"l",` +
 		`"driverPod":"p","newer":"e"},"sequence":1,"acknowledged":1,"transitions":[{"sequence":1,"time":"2026-03-01T08:00:00.000000Z",` +
-		`"attempt":1,"state":"Failed","end":{"outcome":"Failed","newer":"f"},"newer":"g"}],"verdict":{"attempt":1,"restart":true,"newer":{"h":[1,null]}}}`
+		`"attempt":1,"state":"Failed","end":{"outcome":"Failed","newer":"f"},"usage":{"driver":{"seconds":1,` +
+		`"newer":"i"},"newer":"j"},"newer":"g"}],"verdict":{"attempt":1,"restart":true,"newer":{"h":[1,null]}},"usage":{"total":{"executors":` +
+		`{"seconds":1,"newer":"k"},"newer":"l"},"attempts":[{"attempt":1,"applicationID":"a","driverPod":"p","driverUID":"u","countedAt":` +
+		`"2026-03-01T08:00:00Z","ended":{"newer":"m"},"running":{},"newer":"n"}],"newer":"o"}}`
 	newerSchedule = `{"since":null,"settledUntil":null,"newer":"a","held":{"scheduledTime":null,"policy":"Forbid","newer":"b"},` +
 		`"begun":{"scheduledTime":null,"at":null,"newer":"c"},"last":{"scheduledTime":null,"startedAt":null,"name":"r","newer":"d"},` +
 		`"active":[{"name":"r","uid":"u","newer":"e"}],"surplus":[{"name":"r","uid":"u","newer":"f"}]}`

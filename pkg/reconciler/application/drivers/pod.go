@@ -12,10 +12,11 @@ import (
 	"github.com/firesteel-dev/firesteel/internal/intern"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/usage"
 )
 
-// Pod holds the part of a driver Pod that the cache stores and the lifecycle reads: its identity, its status and the
-// exception that it ended with. A corev1.Pod with the same content takes twice the memory.
+// Pod holds the part of a driver Pod that the cache stores and the lifecycle reads: its identity, its status, its requests
+// and the exception that it ended with. A corev1.Pod with the same content takes twice the memory.
 type Pod struct {
 	// ObjectMeta has no labels.
 	metav1.ObjectMeta
@@ -23,6 +24,8 @@ type Pod struct {
 	// node is the name of its node.
 	node   string
 	status corev1.PodStatus
+	// requests is what the Pod requests.
+	requests usage.Requests
 }
 
 type label struct{ key, value string }
@@ -39,7 +42,7 @@ func (p *Pod) Label(key string) (string, bool) {
 
 // AsPod returns the driver as a corev1.Pod with the stored parts.
 func (p *Pod) AsPod() *corev1.Pod {
-	pod := &corev1.Pod{ObjectMeta: p.ObjectMeta, Spec: corev1.PodSpec{NodeName: p.node}, Status: p.status}
+	pod := &corev1.Pod{ObjectMeta: p.ObjectMeta, Spec: corev1.PodSpec{NodeName: p.node, Resources: p.requests.As()}, Status: p.status}
 	if len(p.labels) > 0 {
 		pod.Labels = make(map[string]string, len(p.labels))
 	}
@@ -57,7 +60,7 @@ func Strip(api *dialect.API) cache.TransformFunc {
 		if !ok {
 			return object, nil
 		}
-		kept := &Pod{ObjectMeta: pod.ObjectMeta, node: intern.Text(pod.Spec.NodeName), status: pod.Status}
+		kept := &Pod{ObjectMeta: pod.ObjectMeta, node: intern.Text(pod.Spec.NodeName), status: pod.Status, requests: usage.RequestsOf(pod)}
 		kept.ManagedFields, kept.Annotations, kept.Labels = nil, nil, nil
 		if trace := pod.Annotations[lifecycle.ExitExceptionAnnotation]; trace != "" {
 			kept.Annotations = map[string]string{lifecycle.ExitExceptionAnnotation: clipTrace(trace)}

@@ -13,6 +13,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/applicationtest"
+	"github.com/firesteel-dev/firesteel/pkg/usage"
 )
 
 func TestStripKeepsTheFieldsThatTheLifecycleReads(t *testing.T) {
@@ -27,13 +28,15 @@ func TestStripKeepsTheFieldsThatTheLifecycleReads(t *testing.T) {
 			}
 			status := corev1.PodStatus{Phase: corev1.PodRunning, ContainerStatuses: []corev1.ContainerStatus{{Name: "main", Ready: true}}}
 			pod := &corev1.Pod{ObjectMeta: *kept.DeepCopy(), Spec: corev1.PodSpec{NodeName: "n"}, Status: *status.DeepCopy()}
+			requests := usage.Requests{MilliCPU: 500, Mebibytes: 1408}
+			pod.Spec.Containers = []corev1.Container{{Resources: *requests.As()}}
 			pod.Annotations["large"], pod.Labels["team"] = "text", "a"
 			pod.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kubelet"}}
 			object, err := Strip(api.API)(pod)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(&corev1.Pod{ObjectMeta: kept, Spec: corev1.PodSpec{NodeName: "n"}, Status: status}, object.(*Pod).AsPod()); diff != "" {
+			if diff := cmp.Diff(&corev1.Pod{ObjectMeta: kept, Spec: corev1.PodSpec{NodeName: "n", Resources: requests.As()}, Status: status}, object.(*Pod).AsPod()); diff != "" {
 				t.Errorf("Pod (-want +got):\n%s", diff)
 			}
 		})

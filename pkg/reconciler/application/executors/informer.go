@@ -17,6 +17,8 @@ import (
 type Applications interface {
 	// OfExecutor returns the names of the applications that an executor may belong to.
 	OfExecutor(pod *Pod) []types.NamespacedName
+	// CountsUsage reports whether an application counts what an executor uses.
+	CountsUsage(pod *Pod) bool
 	// CountsExecutors reports whether the number of executors matters to an application now.
 	CountsExecutors(name types.NamespacedName) bool
 }
@@ -29,16 +31,17 @@ type Queue interface {
 
 // Watch follows the executors of an API. It enqueues an application when the number of its ready executors changed and
 // matters. If details is not nil, it also enqueues an application when the details changed. It does so after
-// CollectInterval, so that one status write shows many changes. countChanged is called with a namespace when an executor was created there,
+// CollectInterval, so that one status write shows many changes. used gets all changes. countChanged is called with a namespace when an executor was created there,
 // or ended. Watch returns a function that reports whether all executors that existed at the start are counted.
 func Watch(
-	ctx context.Context, api *dialect.API, queue Queue, apps Applications, counter *Counter, details *Details, countChanged func(namespace string),
+	ctx context.Context, api *dialect.API, queue Queue, apps Applications, counter *Counter, details *Details, used *Usage, countChanged func(namespace string),
 ) func() bool {
 	note := func(before, after *Pod) {
 		before, after = before.executor(), after.executor()
 		if before == nil && after == nil {
 			return
 		}
+		used.Update(before, after, apps.CountsUsage)
 		counted, created := counter.Update(before, after)
 		if created {
 			countChanged(cmp.Or(after, before).Namespace)
@@ -58,7 +61,7 @@ func Watch(
 	}
 	informer := podinformer.Get(ctx, api.ExecutorSelector).Informer()
 	base.Must(ctx, informer.SetTransform(Strip))
-	return base.AddHandler(ctx, informer, cache.ResourceEventHandlerFuncs{
+	synced := base.AddHandler(ctx, informer, cache.ResourceEventHandlerFuncs{
 		AddFunc:    func(object any) { note(nil, object.(*Pod)) },
 		UpdateFunc: func(before, after any) { note(before.(*Pod), after.(*Pod)) },
 		DeleteFunc: func(object any) {
@@ -67,4 +70,11 @@ func Watch(
 			}
 		},
 	}).HasSynced
+	return func() bool {
+		if !synced() {
+			return false
+		}
+		used.complete()
+		return true
+	}
 }

@@ -7,9 +7,11 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
+	"github.com/firesteel-dev/firesteel/pkg/usage"
 )
 
-// Pod holds the part of an executor Pod that is read: its owner, whether it is ready, and its details. Executors are the
+// Pod holds the part of an executor Pod that is read: its owner, whether it is ready, its details, and what it requests and
+// for how long. Executors are the
 // most numerous objects. A corev1.Pod with the same content takes five times the memory.
 type Pod struct {
 	// ObjectMeta is its identity: its name, UID, resourceVersion and creation.
@@ -22,6 +24,7 @@ type Pod struct {
 	isDriver bool
 	ready    bool
 	details  dialect.Executor
+	usage    usage.Pod
 }
 
 // Strip transforms a corev1.Pod of the informer into a Pod.
@@ -38,6 +41,7 @@ func Strip(object any) (any, error) {
 		applicationID: pod.Labels[submission.LabelApplicationID],
 		ready:         isReady(pod),
 		details:       executorOf(pod),
+		usage:         usage.Of(pod),
 	}
 	if owner := metav1.GetControllerOfNoCopy(pod); owner != nil {
 		kept.owner, kept.ofPod, kept.isDriver = owner.UID, owner.Kind == "Pod", owner.Kind == "SparkApplication"
