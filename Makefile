@@ -80,6 +80,11 @@ push: ## Copy images and chart of release/ to KO_DOCKER_REPO, and name that in i
 	$(if $(image-tag),grep -q '"controller:$(image-tag)"' release/oci/index.json || { echo "release/ has no images with the tag $(image-tag): make image-tag=$(image-tag) image" >&2; exit 1; })
 	release/push '$(KO_DOCKER_REPO)'
 
+# It needs Debian, as the local cluster's images do, and no cluster and no container engine.
+.PHONY: spark-image
+spark-image: ## Build an image of Spark with s3a, gs and the JMX exporter, push it to KO_DOCKER_REPO or write OUT (spark-image.tar), and print its name.
+	@($(LOCALCLUSTER) spark-image $(if $(KO_DOCKER_REPO),--push='$(KO_DOCKER_REPO)',--archive='$(abspath $(or $(OUT),spark-image.tar))'))
+
 ##@ Tests
 
 .PHONY: test

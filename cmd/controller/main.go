@@ -14,6 +14,7 @@ import (
 	"github.com/kelseyhightower/envconfig"
 	"github.com/prometheus/client_golang/prometheus"
 	"go.opentelemetry.io/otel"
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
 	kubeclient "knative.dev/pkg/client/injection/kube/client"
@@ -84,7 +85,7 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	masters, err := newMasterReader(cluster)
+	masters, templates, err := newReaders(cluster)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -102,7 +103,6 @@ func main() {
 		installed.DiscoveryOnly()
 	}
 	injection.Default.RegisterClient(withClients(installed, listed, env.WatchCodec))
-	fetchTemplate := fetch.New().Fetch
 	process := base.NewProcess(relayFactory{
 		binding: env.SinkBinding, sends: events.NewLimiter(), requests: events.NewLimiter(),
 	}.newRelay, base.StartedWith(scope, handlers), restart)
@@ -111,7 +111,7 @@ func main() {
 		process.Settle(ctx)
 		end(signalled.Err())
 	}()
-	constructors := controllers(process, masters.Read, fetchTemplate)
+	constructors := controllers(process, masters.Read, templates.Fetch)
 	constructors[0] = following(installed, constructors[0])
 	if listed != nil {
 		constructors[0] = reporting(listed, scope, constructors[0])
@@ -224,6 +224,20 @@ func newSkewReporter(cluster *rest.Config) (*skew.Reporter, error) {
 		return nil, err
 	}
 	return skew.New(client, otel.GetMeterProvider())
+}
+
+// newReaders returns the readers of what reconcilers do not watch: the masters of clusters, and pod templates. ConfigMaps with templates are
+// those of the controller's namespace.
+func newReaders(cluster *rest.Config) (masterui.Reader, *fetch.Reader, error) {
+	masters, err := newMasterReader(cluster)
+	if err != nil {
+		return nil, nil, err
+	}
+	client, err := kubernetes.NewForConfig(cluster)
+	if err != nil {
+		return nil, nil, err
+	}
+	return masters, fetch.New(client.CoreV1().ConfigMaps(system.Namespace())), nil
 }
 
 // newMasterReader returns a reader that sends requests to the masters of clusters. Outside Kubernetes, it sends them through the API

@@ -26,7 +26,10 @@ const (
 	separator = `[,\s]`
 	// placeholder is what URL formats may have in place of characters.
 	placeholder = `\{\{\s*\$(appName|appNamespace|appId)\s*\}\}`
-	templateURL = `([Hh][Tt][Tt][Pp][Ss]|[Ss]3[Aa]?|[Gg][Ss])://[^\s/@?#]+(/[A-Za-z0-9._~+=@,:-]+)*/?(\?\S*)?`
+	// container is Azure's, before the host of its account.
+	container   = `[a-z0-9](-?[a-z0-9]){2,62}`
+	templateURL = `(([Hh][Tt][Tt][Pp][Ss]|[Ss]3[Aa]?|[Gg][Ss]|[Aa][Zz][Bb][Ll][Oo][Bb]|[Cc][Oo][Nn][Ff][Ii][Gg][Mm][Aa][Pp])://|[Aa][Bb][Ff][Ss][Ss]?://` + container + `@)` +
+		`[^\s/@?#]+(/[A-Za-z0-9._~+=@,:-]+)*/?(\?\S*)?`
 )
 
 func duration() schema        { return matching(`^` + goDuration + `$`) }

@@ -263,7 +263,7 @@ func TestPodTemplateURLs(t *testing.T) {
 	if got, err := config.NewDefaults(data()); err != nil || len(got.PodTemplates) > 0 {
 		t.Errorf("by default, templates may be at %v, %v", got, err)
 	}
-	const want = `config-defaults: pod-template-urls: "file:///etc/" is not read: Firesteel reads templates by https, s3 and gs: put the template at such a URL`
+	const want = `config-defaults: pod-template-urls: "file:///etc/" is not read: Firesteel reads templates by https, s3, gs, azblob, abfss and configmap: put the template at such a URL`
 	if _, err := config.NewDefaults(data("pod-template-urls", "file:///etc/")); err == nil || err.Error() != want {
 		t.Errorf("error is %v, want %s", err, want)
 	}

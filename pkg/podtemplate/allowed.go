@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/firesteel-dev/firesteel/pkg/finding"
@@ -11,9 +12,10 @@ import (
 
 // Location is the location of a template.
 type Location struct {
-	// Scheme is https, s3 or gs.
+	// Scheme is https, s3, gs, azblob, abfss or configmap.
 	Scheme string
-	// Host is a host, with its port where that is not the scheme's own, or the name of a bucket.
+	// Host is a host, with its port where that is not the scheme's own, or the name of a bucket or a ConfigMap. Of abfss it is
+	// CONTAINER@HOST.
 	Host string
 	// Path begins with a slash, unless it is empty.
 	Path string
@@ -29,12 +31,17 @@ func (l Location) String() string { return l.Scheme + "://" + l.Host + l.Path }
 // Allowed are the locations at and under which templates may be read.
 type Allowed []Location
 
-// schemes are what Firesteel reads templates by; s3a is another name for s3.
-const schemes = "https, s3 and gs"
+// schemes are what Firesteel reads templates by; s3a is another name for s3, and abfs for abfss.
+const schemes = "https, s3, gs, azblob, abfss and configmap"
 
-// bucketOptions are the options of a bucket that the operator may set in a query: where it is, if not at the provider's own address,
-// and that it is public. An application may not set them: it could send the operator's credentials to any address.
-var bucketOptions = map[string]bool{"region": true, "endpoint": true, "anonymous": true}
+// bucketOptions are the options of a bucket that the operator may set in a query, by scheme: where it is, if not at the provider's own
+// address, and that it is public. An application may not set them: it could send the operator's credentials to any address.
+var bucketOptions = map[string][]string{
+	"s3":     {"region", "endpoint", "anonymous"},
+	"gs":     {"region", "endpoint", "anonymous"},
+	"azblob": {"storage_account", "endpoint", "anonymous"},
+	"abfss":  {"anonymous"},
+}
 
 // ParseAllowed reads URLs between white space. Each stands for what it names and all that is in that folder.
 func ParseAllowed(text string) (Allowed, error) {
@@ -60,13 +67,27 @@ func ParseAllowed(text string) (Allowed, error) {
 }
 
 func checkOptions(location Location, options url.Values) *finding.Finding {
+	known := bucketOptions[location.Scheme]
 	for option := range options {
-		if location.Scheme == "https" || !bucketOptions[option] {
-			return refuse(fmt.Sprintf("has the query option %q", option), "leave it out; buckets have region, endpoint and anonymous")
+		if !slices.Contains(known, option) {
+			remedy := "leave it out"
+			if len(known) > 0 {
+				remedy += fmt.Sprintf("; %s has the options %s", location.Scheme, strings.Join(known, ", "))
+			}
+			return refuse(fmt.Sprintf("has the query option %q", option), remedy)
 		}
+	}
+	if location.Scheme == "azblob" && options.Get("endpoint") == "" && !storageAccount.MatchString(options.Get("storage_account")) {
+		return refuse("names no storage account", "add ?storage_account=NAME, of letters and digits, or the account's endpoint")
 	}
 	return nil
 }
+
+// storageAccount and container match what Azure takes for a name of one.
+var (
+	storageAccount = regexp.MustCompile(`^[a-z0-9]{3,24}$`)
+	container      = regexp.MustCompile(`^[a-z0-9](-?[a-z0-9]){2,62}$`)
+)
 
 // NotAllowed is the message about a URL that would be read if the operator's settings allowed it.
 const NotAllowed = "is not at a URL that the operator allows for templates"
@@ -105,12 +126,22 @@ var plainPath = regexp.MustCompile(`^(/[A-Za-z0-9._~+=@,:-]+)*/?$`)
 // locate parses a URL and refuses URLs that could lead elsewhere than they seem to.
 func locate(u *url.URL) (Location, *finding.Finding) {
 	location := Location{Scheme: strings.ToLower(u.Scheme), Host: strings.ToLower(u.Host), Path: u.Path}
+	user := u.User
 	switch location.Scheme {
 	case "https":
 		location.Host = strings.TrimSuffix(location.Host, ":443")
 	case "s3a":
 		location.Scheme = "s3"
-	case "s3", "gs":
+	case "abfs", "abfss":
+		name := user.Username()
+		if _, password := user.Password(); password || !container.MatchString(name) {
+			return location, refuse("names no container", "write abfss://CONTAINER@ACCOUNT.dfs.core.windows.net/PATH")
+		}
+		if location.Scheme = "abfss"; location.Host != "" {
+			location.Host = name + "@" + location.Host
+		}
+		user = nil
+	case "s3", "gs", "azblob", "configmap":
 	default:
 		return location, refuse("is not read: Firesteel reads templates by "+schemes, "put the template at such a URL")
 	}
@@ -118,12 +149,14 @@ func locate(u *url.URL) (Location, *finding.Finding) {
 	switch {
 	case location.Host == "" || u.Opaque != "":
 		return location, refuse("names no host or bucket", "name it")
-	case u.User != nil:
+	case user != nil:
 		return location, refuse("holds a user", "leave it out")
 	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
 		return location, refuse("has a query or a fragment", "leave it out")
 	case u.RawPath != "" || dots || !plainPath.MatchString(u.Path):
 		return location, refuse("has a path that is not plain", "leave out escapes, special characters and dots")
+	case location.Scheme == "configmap" && strings.Contains(strings.Trim(u.Path, "/"), "/"):
+		return location, refuse("names no key of a ConfigMap", "write configmap://NAME/KEY")
 	}
 	return location, nil
 }

@@ -17,6 +17,9 @@ https://example.com:8443/a
 s3://bucket/spark/?region=eu-west-1&endpoint=http://minio:9000
 s3a://all
 gs://bucket/spark?anonymous=true
+azblob://templates/spark/?storage_account=firesteel
+abfss://templates@Firesteel.dfs.core.windows.net/spark/
+configmap://templates configmap://more-templates/pi.yaml
 `
 
 func allowed(t *testing.T, text string) podtemplate.Allowed {
@@ -45,13 +48,24 @@ func TestLocateAcceptsAllowedURLs(t *testing.T) {
 		"gs://bucket/spark/pi.yaml": {
 			Scheme: "gs", Host: "bucket", Path: "/spark/pi.yaml", Options: url.Values{"anonymous": {"true"}},
 		},
+		"azblob://templates/spark/pi.yaml": {
+			Scheme: "azblob", Host: "templates", Path: "/spark/pi.yaml", Options: url.Values{"storage_account": {"firesteel"}},
+		},
+		"abfss://templates@firesteel.dfs.core.windows.net/spark/pi.yaml": {
+			Scheme: "abfss", Host: "templates@firesteel.dfs.core.windows.net", Path: "/spark/pi.yaml",
+		},
+		"abfs://templates@firesteel.dfs.core.windows.net/spark/pi.yaml": {
+			Scheme: "abfss", Host: "templates@firesteel.dfs.core.windows.net", Path: "/spark/pi.yaml",
+		},
+		"configmap://templates/driver.yaml":  {Scheme: "configmap", Host: "templates", Path: "/driver.yaml"},
+		"configmap://more-templates/pi.yaml": {Scheme: "configmap", Host: "more-templates", Path: "/pi.yaml"},
 	} {
 		got, refusal := allowed(t, list).Locate(text)
 		if refusal != nil {
 			t.Errorf("%s is refused: %v", text, refusal)
 			continue
 		}
-		if len(got.Allowed) != 7 {
+		if len(got.Allowed) != 11 {
 			t.Errorf("%s may be sent on to %d locations, want those of the list", text, len(got.Allowed))
 		}
 		got.Allowed = nil
@@ -73,6 +87,8 @@ func TestLocateRefusesOtherURLs(t *testing.T) {
 		query     = "has a query or a fragment"
 		path      = "has a path that is not plain"
 		noURL     = "is no URL"
+		container = "names no container"
+		key       = "names no key of a ConfigMap"
 	)
 	for text, want := range map[string]string{
 		"https://example.org/templates/pi.yaml":                             elsewhere,
@@ -88,6 +104,18 @@ func TestLocateRefusesOtherURLs(t *testing.T) {
 		"s3://bucket2/spark/pi.yaml":                                        elsewhere,
 		"s3://bucket/pi.yaml":                                               elsewhere,
 		"gs://all/pi.yaml":                                                  elsewhere,
+		"azblob://others/spark/pi.yaml":                                     elsewhere,
+		"azblob://templates/spark/pi.yaml?storage_account=evil":             query,
+		"azblob://templates@evil/spark/pi.yaml":                             user,
+		"abfss://templates@evil.dfs.core.windows.net/spark/pi.yaml":         elsewhere,
+		"abfss://others@firesteel.dfs.core.windows.net/spark/pi.yaml":       elsewhere,
+		"abfss://firesteel.dfs.core.windows.net/spark/pi.yaml":              container,
+		"abfss://templates:p@firesteel.dfs.core.windows.net/spark/pi.yaml":  container,
+		"abfss://a%40evil.org@firesteel.dfs.core.windows.net/spark/pi.yaml": container,
+		"abfss://templates@/spark/pi.yaml":                                  nowhere,
+		"configmap://config-defaults/image":                                 elsewhere,
+		"configmap://more-templates/other.yaml":                             elsewhere,
+		"configmap://templates/folder/driver.yaml":                          key,
 		"http://example.com/templates/pi.yaml":                              scheme,
 		"hdfs://example.com/templates/pi.yaml":                              scheme,
 		"file:///etc/passwd":                                                scheme,
@@ -137,15 +165,20 @@ func TestNothingIsAllowedByDefault(t *testing.T) {
 func TestInvalidListsOfAllowedURLs(t *testing.T) {
 	for text, want := range map[string]string{
 		"https://example.com/ http://example.com/": `"http://example.com/" is not read: ` +
-			`Firesteel reads templates by https, s3 and gs: put the template at such a URL`,
+			`Firesteel reads templates by https, s3, gs, azblob, abfss and configmap: put the template at such a URL`,
 		"example.com":                  `"example.com" is not read`,
 		"https://":                     `"https://" names no host or bucket`,
 		"https://example.com/?token=1": `"https://example.com/?token=1" has the query option "token": leave it out`,
 		"s3://bucket/?profile=x": `"s3://bucket/?profile=x" has the query option "profile": ` +
-			`leave it out; buckets have region, endpoint and anonymous`,
-		"https://u@example.com/":     `"https://u@example.com/" holds a user`,
-		"https://example.com/a/../b": `"https://example.com/a/../b" has a path that is not plain`,
-		"https://example.com/%zz":    `"https://example.com/%zz" is no URL`,
+			`leave it out; s3 has the options region, endpoint, anonymous`,
+		"azblob://templates/":                             `"azblob://templates/" names no storage account: add ?storage_account=NAME`,
+		"azblob://templates/?storage_account=a.evil.org/": `"azblob://templates/?storage_account=a.evil.org/" names no storage account`,
+		"abfss://c01@a.dfs.core.windows.net/?endpoint=http://a": `"abfss://c01@a.dfs.core.windows.net/?endpoint=http://a" has the query option "endpoint": ` +
+			`leave it out; abfss has the options anonymous`,
+		"configmap://templates?anonymous=true": `"configmap://templates?anonymous=true" has the query option "anonymous": leave it out`,
+		"https://u@example.com/":               `"https://u@example.com/" holds a user`,
+		"https://example.com/a/../b":           `"https://example.com/a/../b" has a path that is not plain`,
+		"https://example.com/%zz":              `"https://example.com/%zz" is no URL`,
 	} {
 		if _, err := podtemplate.ParseAllowed(text); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%q: error is %v, want %s", text, err, want)

@@ -116,6 +116,7 @@ func TestSettingsThatTheControllerRefusesAreRefusedByTheChart(t *testing.T) {
 		{"config-defaults", "applicationTolerations: 'restart: {}'", `settings.config-defaults.applicationTolerations has the key "restart": write applicationTimeoutConfig, instanceConfig`},
 		{"config-defaults", "applicationTolerations: '{'", "settings.config-defaults.applicationTolerations is not readable: write it in YAML"},
 		{"config-defaults", "pod-template-urls: https://a/b file:///etc/", "/settings/config-defaults/pod-template-urls"},
+		{"config-defaults", "pod-template-urls: abfss://j.dfs.core.windows.net/k/", "/settings/config-defaults/pod-template-urls"},
 		{"config-defaults", "pod-security: baseline", "/settings/config-defaults/pod-security"},
 		{"config-defaults", "pod-security-user: 0", "/settings/config-defaults/pod-security-user"},
 		{"config-kubeflow", "pod-security-user: '2147483648'", "/settings/config-kubeflow/pod-security-user"},
@@ -168,7 +169,7 @@ func TestSettingsThatTheControllerTakesAreTakenByTheChart(t *testing.T) {
 		"config-leader-election": "{lease-duration: 1m0.5s, renew-deadline: 12s, retry-period: 9.9s}",
 		"config-defaults": `{active-deadline: " 87600h ", driver-log-lines: "+0100", "spark-defaults.conf": "# a b\n! c\n\n spark.a b\nspark.c=d\nspark.e:f\nspark.g h\\\n  i", ` +
 			`applicationTolerations: {restartConfig: {restartPolicy: OnFailure, restartCounterResetMillis: -1}, resourceRetainPolicy: Always}, ` +
-			`pod-template-urls: "https://a.example.com:8443/b/ s3://c?region=d gs://e/f.yaml", pod-security: restricted, pod-security-user: 2147483647}`,
+			`pod-template-urls: "https://a.example.com:8443/b/ s3://c?region=d gs://e/f.yaml azblob://g/?storage_account=h00 abfss://i00@j.dfs.core.windows.net/k/ configmap://l/m.yaml", pod-security: restricted, pod-security-user: 2147483647}`,
 		"config-kubeflow": `{denied-spark-properties: "spark.a, spark.b.*", batch-schedulers: volcano yunikorn, default-batch-scheduler: yunikorn, driver-start-timeout: 0s, ` +
 			`ingress-url-format: "https://{{ $appName }}.example.com/a/{{$appNamespace}}", ui-gateway: {name: public, urlFormat: "{{$appName}}.example.com"}, ` +
 			`ingress-tls: [{hosts: [a], secretName: b}], ingress-annotations: {example.com/a: b}, metrics-labels: "a-b, c", metrics-start-latency-buckets: "1e-3, 5,+Inf", max-tracked-executors: 5000, pod-security: "off", pod-security-user: image}`,

@@ -248,8 +248,10 @@ func TestReportsNameFilesBelowTheFolderOfTheProcessByTheirRelativePath(t *testin
 }
 
 func TestExamplesAreFine(t *testing.T) {
-	if code, out, errOut := run(t, "", "lint", "-f", "../../../examples"); code != 0 || !strings.Contains(out, " 0 errors, 0 warnings") {
-		t.Errorf("it exits with %d:\n%s%s", code, out, errOut)
+	for _, folder := range []string{"", "/kubeflow", "/object-storage"} {
+		if code, out, errOut := run(t, "", "lint", "-f", "../../../examples"+folder); code != 0 || !strings.Contains(out, " 0 errors, 0 warnings") {
+			t.Errorf("of examples%s it exits with %d:\n%s%s", folder, code, out, errOut)
+		}
 	}
 }
 

@@ -1,6 +1,6 @@
-// Package fetch reads pod templates by https, and from buckets of S3 and of Google Cloud Storage with the credentials
-// that the operator runs with. Whatever the scheme, a template is read by one GET. A Keeper reads them beside the reconciler, and stores each
-// for the attempt that asked for it.
+// Package fetch reads pod templates by https, from buckets of S3, Google Cloud Storage and Azure with the credentials that the operator runs
+// with, and from ConfigMaps of the operator's namespace. Whatever the scheme, a template is read by one GET. A Keeper reads them beside the
+// reconciler, and stores each for the attempt that asked for it.
 package fetch
 
 import (
@@ -14,6 +14,8 @@ import (
 	"net/netip"
 	"syscall"
 	"time"
+
+	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 
 	"github.com/firesteel-dev/firesteel/pkg/finding"
 	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
@@ -31,20 +33,36 @@ const remedy = "make sure that it exists and that the operator may read it"
 
 // Reader reads what is at locations.
 type Reader struct {
-	transport http.RoundTripper
-	s3        s3
-	gs        gs
+	transport  http.RoundTripper
+	s3         s3
+	gs         gs
+	azure      azure
+	configMaps corev1client.ConfigMapInterface
 }
 
-// New makes a reader. Credentials are not looked for before a bucket is read.
-func New() *Reader {
+// New makes a reader, which reads ConfigMaps by this client. Credentials are not looked for before a bucket is read.
+func New(configMaps corev1client.ConfigMapInterface) *Reader {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.DialContext = dial
-	return &Reader{transport: transport, s3: newS3()}
+	return &Reader{transport: transport, s3: newS3(), configMaps: configMaps}
 }
 
 // Fetch reads a template. It returns a *finding.Finding if a retry cannot help.
 func (r *Reader) Fetch(ctx context.Context, location podtemplate.Location) ([]byte, error) {
+	text, err := r.read(ctx, location)
+	if err != nil {
+		return nil, err
+	}
+	if len(text) > maxSize {
+		return nil, &finding.Finding{Message: "is larger than 256 KiB", Remedy: "put a template there"}
+	}
+	return text, nil
+}
+
+func (r *Reader) read(ctx context.Context, location podtemplate.Location) ([]byte, error) {
+	if location.Scheme == "configmap" {
+		return readConfigMap(ctx, r.configMaps, location)
+	}
 	request, err := r.request(ctx, location)
 	if err != nil {
 		return nil, err
@@ -59,11 +77,8 @@ func (r *Reader) Fetch(ctx context.Context, location podtemplate.Location) ([]by
 		return nil, err
 	}
 	text, err := io.ReadAll(io.LimitReader(response.Body, maxSize+1))
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, fmt.Errorf("read answer: %w", err)
-	case len(text) > maxSize:
-		return nil, &finding.Finding{Message: "is larger than 256 KiB", Remedy: "put a template there"}
 	}
 	return text, nil
 }
@@ -74,6 +89,8 @@ func (r *Reader) request(ctx context.Context, location podtemplate.Location) (*h
 		return r.s3.request(ctx, location)
 	case "gs":
 		return r.gs.request(ctx, location)
+	case "azblob", "abfss":
+		return r.azure.request(ctx, location)
 	default:
 		return get(ctx, location.String())
 	}

@@ -146,7 +146,7 @@ func TestFetchFromAServerThatDoesNotAnswer(t *testing.T) {
 
 func TestFetchRefusesAnInvalidCertificate(t *testing.T) {
 	s, _ := server(t, func(http.ResponseWriter, *http.Request) { t.Error("the server was asked") })
-	if what, said := outcome(New().Fetch(t.Context(), locate(t, s.URL, s.URL+"/pi.yaml"))); what != "refused" ||
+	if what, said := outcome(New(nil).Fetch(t.Context(), locate(t, s.URL, s.URL+"/pi.yaml"))); what != "refused" ||
 		!strings.Contains(said, "certificate") {
 		t.Errorf("it is %s: %s", what, said)
 	}
@@ -252,7 +252,7 @@ func TestFetchFromS3(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			endpoint := bucket(t, test.region, "/templates"+object)
 			location := locate(t, "s3://templates/spark/?endpoint="+endpoint.URL+test.options, "s3a://templates"+test.key)
-			if what, said := outcome(New().Fetch(t.Context(), location)); what != test.want || !strings.Contains(said, test.says) {
+			if what, said := outcome(New(nil).Fetch(t.Context(), location)); what != test.want || !strings.Contains(said, test.says) {
 				t.Errorf("it is %s: %q; want %s: %q", what, said, test.want, test.says)
 			}
 		})
@@ -276,7 +276,7 @@ func TestFetchFromS3InARole(t *testing.T) {
 	amazon(t, map[string]string{"AWS_CONTAINER_CREDENTIALS_FULL_URI": role.URL, "AWS_REGION": "eu-west-1"})
 	endpoint := bucket(t, "eu-west-1", "/templates/pi.yaml")
 	location := locate(t, "s3://templates?endpoint="+endpoint.URL, "s3://templates/pi.yaml")
-	reader := New()
+	reader := New(nil)
 	if what, said := outcome(reader.Fetch(t.Context(), location)); what != "retried" || !strings.Contains(said, "credentials") {
 		t.Errorf("without a role it is %s: %s", what, said)
 	}
@@ -300,7 +300,7 @@ func TestFetchFromABucketIsNotRedirected(t *testing.T) {
 	defer endpoint.Close()
 	for _, scheme := range []string{"s3", "gs"} {
 		location := locate(t, scheme+"://templates/?anonymous=true&endpoint="+endpoint.URL, scheme+"://templates/pi.yaml")
-		if what, said := outcome(New().Fetch(t.Context(), location)); what != "refused" || !strings.Contains(said, "307") {
+		if what, said := outcome(New(nil).Fetch(t.Context(), location)); what != "refused" || !strings.Contains(said, "307") {
 			t.Errorf("%s: it is %s: %s", scheme, what, said)
 		}
 	}
@@ -362,7 +362,7 @@ func TestFetchFromGoogleCloudStorage(t *testing.T) {
 		}
 	}))
 	defer storage.Close()
-	reader := New()
+	reader := New(nil)
 	for _, test := range []struct{ options, key, want, says string }{
 		{"", "a+b.yaml", "there", ""},
 		{"", "absent", "refused", "is not there (404 Not Found)"},
@@ -381,7 +381,7 @@ func TestFetchFromGoogleCloudStorage(t *testing.T) {
 func TestFetchFromGoogleCloudStorageWithoutCredentialsIsRetried(t *testing.T) {
 	t.Setenv("GOOGLE_APPLICATION_CREDENTIALS", filepath.Join(t.TempDir(), "absent.json"))
 	location := locate(t, "gs://templates", "gs://templates/pi.yaml")
-	if what, said := outcome(New().Fetch(t.Context(), location)); what != "retried" || !strings.Contains(said, "credentials") {
+	if what, said := outcome(New(nil).Fetch(t.Context(), location)); what != "retried" || !strings.Contains(said, "credentials") {
 		t.Errorf("it is %s: %s", what, said)
 	}
 }

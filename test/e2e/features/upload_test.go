@@ -3,6 +3,7 @@ package features
 import (
 	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -21,8 +22,8 @@ const (
 	bucket                    = "apps"
 )
 
-// s3 is a server of the S3 protocol in the namespace of a test. Anybody in the cluster may read what is in its bucket, since the image of
-// Spark lacks the classes of s3a.
+// s3 is a server of the S3 protocol in the namespace of a test. Anybody in the cluster may read what is in its bucket, since most images of
+// Spark lack the classes of s3a.
 type s3 struct {
 	// outside is its address for the machine of the test, and inside that for Pods.
 	outside, inside string
@@ -48,12 +49,18 @@ func newS3(t *testing.T, c *cluster.Cluster) *s3 {
 	return s
 }
 
-// put sends a signed request until it succeeds.
+// put stores an object, or makes a bucket.
 func (s *s3) put(t *testing.T, path, content string) {
+	t.Helper()
+	s.send(t, http.MethodPut, path, content)
+}
+
+// send sends a signed request until it succeeds, and returns the answer.
+func (s *s3) send(t *testing.T, method, path, content string) (body []byte) {
 	t.Helper()
 	var problem error
 	err := wait.PollUntilContextTimeout(t.Context(), 250*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
-		request, err := http.NewRequestWithContext(ctx, http.MethodPut, s.outside+path, strings.NewReader(content))
+		request, err := http.NewRequestWithContext(ctx, method, s.outside+path, strings.NewReader(content))
 		if err != nil {
 			return false, err
 		}
@@ -63,12 +70,15 @@ func (s *s3) put(t *testing.T, path, content string) {
 			return false, nil
 		}
 		defer answer.Body.Close()
-		problem = unless(answer.StatusCode < http.StatusMultipleChoices, "%s", answer.Status)
+		if problem = unless(answer.StatusCode < http.StatusMultipleChoices, "%s", answer.Status); problem == nil {
+			body, problem = io.ReadAll(answer.Body)
+		}
 		return problem == nil, nil
 	})
 	if err != nil {
-		t.Fatalf("PUT %s: %v (%v)", path, err, problem)
+		t.Fatalf("%s %s: %v (%v)", method, path, err, problem)
 	}
+	return body
 }
 
 // The files are of this machine. A driver fetches them from where they are uploaded.

@@ -15,6 +15,7 @@
 //   - kubeflow_test.go: monitoring, suspension, edits, retries and the time to live of the Kubeflow kind
 //   - command_line_test.go: kubectl spark, from submission to the UI
 //   - upload_test.go: kubectl spark with files of this machine
+//   - object_storage_test.go: the image of make spark-image, which reads and writes by s3a and exports metrics
 //   - terminal_test.go: kubectl spark in a terminal, with colours and Ctrl-C
 //
 // The executors that it looks at are those that a real driver made.

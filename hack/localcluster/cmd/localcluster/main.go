@@ -14,6 +14,7 @@ import (
 	"github.com/firesteel-dev/firesteel/hack/localcluster/internal/cache"
 	"github.com/firesteel-dev/firesteel/hack/localcluster/internal/cluster"
 	"github.com/firesteel-dev/firesteel/hack/localcluster/internal/function"
+	"github.com/firesteel-dev/firesteel/hack/localcluster/internal/image"
 	"github.com/firesteel-dev/firesteel/hack/localcluster/internal/registry"
 	"github.com/firesteel-dev/firesteel/hack/localcluster/internal/spark"
 	"github.com/firesteel-dev/firesteel/hack/localcluster/internal/volumes"
@@ -42,7 +43,7 @@ func run() error {
 		SilenceErrors: true,
 	}
 	root.AddCommand(upCommand(c, dir), downCommand(c), statusCommand(c), kubeconfigCommand(dir),
-		envCommand(c), assetsCommand(c, dir), sparkCommand(c, dir), functionCommand(c), prometheusCommand(c), tmuxCommand(c), pythonCommand(c), registryCommand(c), volumesCommand())
+		envCommand(c), assetsCommand(c, dir), sparkCommand(c, dir), sparkImageCommand(c), functionCommand(c), prometheusCommand(c), tmuxCommand(c), pythonCommand(c), registryCommand(c), volumesCommand())
 	return root.ExecuteContext(ctx)
 }
 
@@ -146,6 +147,34 @@ func sparkCommand(c *cluster.Cluster, dir cache.Dir) *cobra.Command {
 			return nil
 		},
 	}
+}
+
+func sparkImageCommand(c *cluster.Cluster) *cobra.Command {
+	var repository, archive string
+	cmd := &cobra.Command{
+		Use:   "spark-image",
+		Short: "Make an image of Spark " + spark.Default.Version + " with s3a, gs and the JMX exporter, push or write it, and print its name",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			name := "spark:" + spark.Default.Version + "-object-storage"
+			return c.BuildSparkImage(cmd.Context(), func(ctx context.Context, img *image.Image) error {
+				if archive != "" {
+					fmt.Println("docker.io/library/" + name)
+					return img.WriteArchive(archive, "docker.io/library/"+name)
+				}
+				pushed, err := img.Publish(ctx, repository+"/"+name)
+				if err == nil {
+					fmt.Println(pushed)
+				}
+				return err
+			})
+		},
+	}
+	cmd.Flags().StringVar(&repository, "push", "", "the registry, with a folder, to push it to, as REGISTRY/FOLDER")
+	cmd.Flags().StringVar(&archive, "archive", "", "the file to write it to, as an OCI archive")
+	cmd.MarkFlagsOneRequired("push", "archive")
+	cmd.MarkFlagsMutuallyExclusive("push", "archive")
+	return cmd
 }
 
 func functionCommand(c *cluster.Cluster) *cobra.Command {

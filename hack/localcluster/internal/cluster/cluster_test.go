@@ -20,7 +20,7 @@ func TestStepsAreInOrder(t *testing.T) {
 		t.Fatal(err)
 	}
 	contents := Contents{Spark: more, Eventing: true}
-	for _, steps := range [][]step.Step{c.steps(contents), c.more(contents)} {
+	for _, steps := range [][]step.Step{c.steps(contents), c.more(contents), c.sparkImageSteps(nil)} {
 		var before []string
 		for _, s := range steps {
 			for _, name := range s.After {

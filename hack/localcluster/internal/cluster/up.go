@@ -177,14 +177,19 @@ func (c *Cluster) debianStep() step.Step {
 
 // sparkSteps are the way to the image of a release under all its names.
 func (c *Cluster) sparkSteps(r spark.Release, held []spark.Release) []step.Step {
-	home, layer := c.sparkStep(r), "image of spark "+r.Version
+	layer := c.layerStep(r)
 	return []step.Step{
-		home,
-		{Name: layer, After: []string{home.Name}, Remedy: diskFull,
-			Do: func(ctx context.Context, t *step.Task) error { return r.BuildLayer(ctx, t, c.cache) }},
-		{Name: tagsOf(r), After: []string{layer, "debian", "registry"}, Remedy: diskFull,
+		c.sparkStep(r),
+		layer,
+		{Name: tagsOf(r), After: []string{layer.Name, "debian", "registry"}, Remedy: diskFull,
 			Do: func(ctx context.Context, t *step.Task) error { return c.pushSpark(ctx, t, r, held) }},
 	}
+}
+
+// layerStep is the way to the layer of a release's image.
+func (c *Cluster) layerStep(r spark.Release) step.Step {
+	return step.Step{Name: "image of spark " + r.Version, After: []string{c.sparkStep(r).Name}, Remedy: diskFull,
+		Do: func(ctx context.Context, t *step.Task) error { return r.BuildLayer(ctx, t, c.cache) }}
 }
 
 // sparkStep is the way to a release in the cache.

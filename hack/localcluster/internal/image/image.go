@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"strings"
 
+	"github.com/google/go-containerregistry/pkg/authn"
 	"github.com/google/go-containerregistry/pkg/name"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/empty"
@@ -128,6 +129,23 @@ func PushIndex(ctx context.Context, registry, blobs, full string, images ...*Ima
 		})
 	}
 	return remote.Push(ref, index, remote.WithContext(ctx))
+}
+
+// Publish sends the image to a registry that may be anywhere, under one name, REGISTRY/REPOSITORY:TAG. It uses the credentials of the user's
+// configuration of Docker. It returns the name with the digest.
+func (i *Image) Publish(ctx context.Context, full string) (string, error) {
+	ref, err := name.ParseReference(full)
+	if err != nil {
+		return "", err
+	}
+	digest, err := i.Digest()
+	if err != nil {
+		return "", err
+	}
+	if err := remote.Write(ref, i.image, remote.WithContext(ctx), remote.WithAuthFromKeychain(authn.DefaultKeychain)); err != nil {
+		return "", fmt.Errorf("pushing %s: %w", ref, err)
+	}
+	return full + "@" + digest, nil
 }
 
 // Share replaces the copies of the layers in a folder of blobs, where there are

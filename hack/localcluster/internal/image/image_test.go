@@ -17,7 +17,9 @@ import (
 	"github.com/google/go-containerregistry/pkg/name"
 	"github.com/google/go-containerregistry/pkg/registry"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/layout"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
+	"github.com/google/go-containerregistry/pkg/v1/validate"
 )
 
 // writeTestLayer writes a layer of every kind of entry.
@@ -160,6 +162,81 @@ func TestPushStoresAnImageUnderEachTag(t *testing.T) {
 	}
 	if digests[0] != digests[1] {
 		t.Errorf("the two names are different images: %v", digests)
+	}
+}
+
+func TestPublishSendsTheLayersAndReturnsTheDigest(t *testing.T) {
+	server := httptest.NewServer(registry.New())
+	defer server.Close()
+	img, err := Open(v1.Config{User: "185"}, writeTestLayer(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	full := strings.TrimPrefix(server.URL, "http://") + "/team/spark:1"
+	published, err := img.Publish(t.Context(), full)
+	if err != nil || !strings.HasPrefix(published, full+"@sha256:") {
+		t.Fatalf("it is published as %s, %v", published, err)
+	}
+	ref, err := name.ParseReference(published)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := remote.Image(ref)
+	if err == nil {
+		err = validate.Image(got, validate.Fast)
+	}
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+func TestArchiveHoldsTheImageUnderItsName(t *testing.T) {
+	img, err := Open(v1.Config{User: "185"}, writeTestLayer(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "image.tar")
+	if err := img.WriteArchive(file, "docker.io/library/spark:1"); err != nil {
+		t.Fatal(err)
+	}
+	archive, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer archive.Close()
+	folder := t.TempDir()
+	for reader := tar.NewReader(archive); ; {
+		header, err := reader.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		content, err := io.ReadAll(reader)
+		path := filepath.Join(folder, filepath.FromSlash(header.Name))
+		if err := errors.Join(err, os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, content, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	index, err := layout.ImageIndexFromPath(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	manifest, err := index.IndexManifest()
+	if err != nil || len(manifest.Manifests) != 1 {
+		t.Fatalf("the index is %+v, %v", manifest, err)
+	}
+	found := manifest.Manifests[0]
+	if found.Annotations["io.containerd.image.name"] != "docker.io/library/spark:1" || found.Annotations["org.opencontainers.image.ref.name"] != "1" {
+		t.Errorf("it is named %v", found.Annotations)
+	}
+	got, err := index.Image(found.Digest)
+	if err == nil {
+		err = validate.Image(got, validate.Fast)
+	}
+	if err != nil {
+		t.Error(err)
 	}
 }
 

@@ -61,7 +61,7 @@ func (r Release) Layer() string { return "images/spark-" + r.Version }
 
 // BuildLayer has that layer in the cache. The release is installed.
 func (r Release) BuildLayer(ctx context.Context, t *step.Task, c cache.Dir) error {
-	key := cache.Key(append([]string{r.homeKey(), exporterDigest, "layer 4"}, sources()...)...)
+	key := cache.Key(append([]string{r.homeKey(), exporterJar.digest, "layer 4"}, sources()...)...)
 	_, err := c.Ensure(r.Layer(), key, func(dest string) error {
 		t.Say("compiling the examples and writing the image of Spark %s", r.Version)
 		over, err := os.MkdirTemp("", "spark-over-")
@@ -82,19 +82,22 @@ func (r Release) BuildLayer(ctx context.Context, t *step.Task, c cache.Dir) erro
 	return err
 }
 
+// config is that of all images of Spark.
+var config = v1.Config{
+	User:       "185",
+	WorkingDir: "/opt/spark/work-dir",
+	Entrypoint: []string{"/opt/entrypoint.sh"},
+	Env: []string{
+		"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+		"JAVA_HOME=/opt/java/openjdk",
+		"SPARK_HOME=/opt/spark",
+		"LANG=C.UTF-8",
+	},
+}
+
 // Image is the image of the release, whose layers are in the cache.
 func (r Release) Image(c cache.Dir) (*image.Image, error) {
-	return image.Open(v1.Config{
-		User:       "185",
-		WorkingDir: "/opt/spark/work-dir",
-		Entrypoint: []string{"/opt/entrypoint.sh"},
-		Env: []string{
-			"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
-			"JAVA_HOME=/opt/java/openjdk",
-			"SPARK_HOME=/opt/spark",
-			"LANG=C.UTF-8",
-		},
-	}, DebianLayer(c), c.Path(r.Layer()))
+	return image.Open(config, DebianLayer(c), c.Path(r.Layer()))
 }
 
 func fill(w *image.LayerWriter, home, over string) error {

@@ -3,6 +3,7 @@ package spark
 import (
 	"archive/zip"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -210,8 +211,63 @@ func TestChangedDownloadIsRefused(t *testing.T) {
 	if err := checkDigest(file, digest); err != nil {
 		t.Error(err)
 	}
-	if err := checkDigest(file, exporterDigest); err == nil || !strings.Contains(err.Error(), "a.jar has the SHA-256 digest "+digest) {
+	if err := checkDigest(file, exporterJar.digest); err == nil || !strings.Contains(err.Error(), "a.jar has the SHA-256 digest "+digest) {
 		t.Errorf("got %v", err)
+	}
+}
+
+func TestJarsAreNamedWithTheirClassifiers(t *testing.T) {
+	module, err := needs(connectors)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		`xmlns:m="http://ant.apache.org/ivy/maven"`,
+		`<dependency org="org.apache.hadoop" name="hadoop-aws" rev="3.4.2" conf="default-&gt;default" transitive="false">`,
+		`<artifact name="gcs-connector" type="jar" m:classifier="shaded">`,
+		`<artifact name="bundle" type="jar">`,
+	} {
+		if !strings.Contains(string(module), want) {
+			t.Errorf("ivy.xml lacks %s:\n%s", want, module)
+		}
+	}
+	for want, j := range map[string]jar{
+		"gcs-connector-hadoop3-2.2.26-shaded.jar": gsJar, "bundle-2.29.52.jar": amazonJar, "jmx_prometheus_javaagent-0.11.0.jar": exporterJar,
+	} {
+		if got := j.file(); got != want {
+			t.Errorf("the file of %s is %s, not %s", j.name, got, want)
+		}
+	}
+}
+
+func TestOnlyTheServicesThatAreNamedStayInAmazonsLibrary(t *testing.T) {
+	folder, dest := t.TempDir(), filepath.Join(t.TempDir(), "bundle.jar")
+	kept := []string{"META-INF/MANIFEST.MF", "software/amazon/awssdk/core/A.class", "software/amazon/awssdk/services/s3/B.class", "software/amazon/awssdk/services/sts/model/C.class"}
+	for _, name := range append([]string{"software/amazon/awssdk/services/ec2/D.class", "software/amazon/awssdk/services/s3tables/E.class"}, kept...) {
+		if err := writeFile(filepath.Join(folder, name), strings.NewReader(name), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := zipFolder(dest, folder, "."); err != nil {
+		t.Fatal(err)
+	}
+	if err := keepServices(dest, []string{"s3", "sts"}); err != nil {
+		t.Fatal(err)
+	}
+	archive, err := zip.OpenReader(dest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer archive.Close()
+	var names []string
+	for _, entry := range archive.File {
+		names = append(names, entry.Name)
+		if text, err := fs.ReadFile(archive, entry.Name); err != nil || string(text) != entry.Name {
+			t.Errorf("%s holds %q, %v", entry.Name, text, err)
+		}
+	}
+	if !slices.Equal(names, kept) {
+		t.Errorf("it has %q\nwant %q", names, kept)
 	}
 }
 
