@@ -20,6 +20,6 @@ type verbs struct {
 
 func commands(v *verbs) []*cobra.Command {
 	return []*cobra.Command{
-		v.listCommand(), v.getCommand(), v.whyCommand(), v.eventsCommand(), v.logsCommand(), v.uiCommand(), v.topCommand(),
+		v.listCommand(), v.getCommand(), v.whyCommand(), v.eventsCommand(), v.logsCommand(), v.uiCommand(), v.topCommand(), v.usageCommand(),
 	}
 }

@@ -1,4 +1,4 @@
-// Package see has the verbs that only read: list, get, why, events, logs, ui and top. They read with the user's rights and need nothing of
+// Package see has the verbs that only read: list, get, why, events, logs, ui, top and usage. They read with the user's rights and need nothing of
 // Firesteel in the cluster but the kinds. Applications that another operator runs are shown as well.
 //
 //	commands.go  the verbs
@@ -10,4 +10,5 @@
 //	logs.go      logs of driver and executors; logs_follow.go goes on over lost connections, follow.go waits for the next driver
 //	ui.go        a port of this machine for the driver's UI
 //	top.go       CPU and memory, if the cluster has metrics
+//	usage.go     what applications used, summed up
 package see
