@@ -33,7 +33,7 @@ func TestLeasesKeepTheirNamesAcrossVersions(t *testing.T) {
 	cancel() // the controllers are made and do not start
 	ctx = filteredfactory.WithSelectors(ctx, slices.Concat(applications.PodSelectors())...)
 	ctx, _ = injection.Default.SetupInformers(ctx, &rest.Config{Host: "127.0.0.1:1"})
-	process := base.NewProcess(relayFactory{sends: events.NewLimiter(), requests: events.NewLimiter()}.newRelay, base.Started{NamespaceHandler: true}, nil)
+	process := base.NewProcess((&relayFactory{sends: events.NewLimiter(), requests: events.NewLimiter()}).newRelay, base.Started{NamespaceHandler: true}, nil)
 	var names []string
 	for _, construct := range controllers(process, nil, nil) {
 		names = append(names, construct(ctx, &configmap.ManualWatcher{}).Name)

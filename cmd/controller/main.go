@@ -30,6 +30,7 @@ import (
 	"github.com/firesteel-dev/firesteel/internal/gc"
 	"github.com/firesteel-dev/firesteel/internal/version"
 	"github.com/firesteel-dev/firesteel/pkg/applications"
+	"github.com/firesteel-dev/firesteel/pkg/archive"
 	"github.com/firesteel-dev/firesteel/pkg/cluster/masterui"
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/crds/skew"
@@ -103,9 +104,9 @@ func main() {
 		installed.DiscoveryOnly()
 	}
 	injection.Default.RegisterClient(withClients(installed, listed, env.WatchCodec))
-	process := base.NewProcess(relayFactory{
-		binding: env.SinkBinding, sends: events.NewLimiter(), requests: events.NewLimiter(),
-	}.newRelay, base.StartedWith(scope, handlers), restart)
+	process := base.NewProcess((&relayFactory{
+		binding: env.SinkBinding, sends: events.NewLimiter(), requests: events.NewLimiter(), stores: archive.NewStores(),
+	}).newRelay, base.StartedWith(scope, handlers), restart)
 	go func() {
 		<-signalled.Done()
 		process.Settle(ctx)

@@ -2,17 +2,22 @@ package main
 
 import (
 	"context"
+	"sync"
 
 	"go.uber.org/zap"
 	"k8s.io/apimachinery/pkg/types"
+	kubeclient "knative.dev/pkg/client/injection/kube/client"
 	"knative.dev/pkg/injection/clients/dynamicclient"
 	"knative.dev/pkg/logging"
 
+	"github.com/firesteel-dev/firesteel/pkg/archive"
+	_ "github.com/firesteel-dev/firesteel/pkg/archive/clouds"
 	sparkclient "github.com/firesteel-dev/firesteel/pkg/client/injection/client"
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/events"
 	"github.com/firesteel-dev/firesteel/pkg/fairshare"
 	"github.com/firesteel-dev/firesteel/pkg/handlers"
+	"github.com/firesteel-dev/firesteel/pkg/handlers/archiver"
 	"github.com/firesteel-dev/firesteel/pkg/handlers/lookup"
 )
 
@@ -20,15 +25,21 @@ import (
 type relayFactory struct {
 	binding         events.SinkBinding
 	sends, requests *fairshare.Limiter
+	// stores are the archives that are open.
+	stores    *archive.Stores
+	retention sync.Once
 }
 
-func (f relayFactory) newRelay(
+func (f *relayFactory) newRelay(
 	ctx context.Context, store *config.Store, namespaces config.NamespaceLabels, owned func(events.Object) bool,
 	progress func(types.NamespacedName),
 ) *events.Relay {
 	logger := logging.FromContext(ctx)
 	inProcess := func(handler string) bool { return store.Load().Handlers.InProcess(handler) }
-	all := handlers.All(sparkclient.Get(ctx), dynamicclient.Get(ctx), store.Load, lookup.Cached(namespaces))
+	all := handlers.All(sparkclient.Get(ctx), dynamicclient.Get(ctx), kubeclient.Get(ctx).CoreV1(), f.stores, store.Load, lookup.Cached(namespaces))
+	f.retention.Do(func() {
+		go archiver.Retain(ctx, f.stores, func() (*config.Archive, bool) { return store.Load().Archive, inProcess(archiver.Name) })
+	})
 	broker, err := events.NewBroker(all, inProcess)
 	if err != nil {
 		logger.Fatalw("cannot set up the handlers", "error", err)
@@ -45,7 +56,7 @@ func (f relayFactory) newRelay(
 
 // newSink creates the sink. It returns nil if there is none. With an invalid binding, objects with pending events keep them, and the
 // controller works on all others.
-func (f relayFactory) newSink(logger *zap.SugaredLogger) events.Sink {
+func (f *relayFactory) newSink(logger *zap.SugaredLogger) events.Sink {
 	sink, err := f.binding.NewSink()
 	switch {
 	case err != nil:

@@ -19,17 +19,21 @@ import (
 	"go.uber.org/zap"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/dynamic"
+	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	"knative.dev/pkg/logging"
 
 	"github.com/firesteel-dev/firesteel/internal/version"
+	"github.com/firesteel-dev/firesteel/pkg/archive"
+	_ "github.com/firesteel-dev/firesteel/pkg/archive/clouds"
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/events"
 	"github.com/firesteel-dev/firesteel/pkg/function"
 	"github.com/firesteel-dev/firesteel/pkg/function/oidc"
 	"github.com/firesteel-dev/firesteel/pkg/handlers"
+	"github.com/firesteel-dev/firesteel/pkg/handlers/archiver"
 	"github.com/firesteel-dev/firesteel/pkg/handlers/lookup"
 	"github.com/firesteel-dev/firesteel/pkg/kube"
 	"github.com/firesteel-dev/firesteel/pkg/kube/codec"
@@ -131,9 +135,17 @@ func newHandler(ctx context.Context, cluster *rest.Config, env environment, args
 			defaults.scopeChanged(ctx, after.Scope)
 		}
 	}, func(*corev1.ConfigMap, error) {})
-	handler, err := selectHandler(handlers.All(clients, dynamicClient, store.Load, lookup.Live(metadataClient)), args)
+	coreClient, err := corev1client.NewForConfigAndClient(cluster, connections)
+	if err != nil {
+		return nil, fmt.Errorf("create client: %w", err)
+	}
+	stores := archive.NewStores()
+	handler, err := selectHandler(handlers.All(clients, dynamicClient, coreClient, stores, store.Load, lookup.Live(metadataClient)), args)
 	if err != nil {
 		return nil, err
+	}
+	if args[0] == archiver.Name {
+		go archiver.Retain(ctx, stores, func() (*config.Archive, bool) { return store.Load().Archive, true })
 	}
 	if err := store.Follow(ctx, dynamicClient, env.Namespace); err != nil || !handlers.UsesDefaults(args[0]) {
 		return handler, err

@@ -32,6 +32,14 @@ const (
 		`[^\s/@?#]+(/[A-Za-z0-9._~+=@,:-]+)*/?(\?\S*)?`
 )
 
+// archiveURL is the URL of a bucket or of a folder, without credentials.
+const archiveURL = `((s3|gs|azblob)://[^\s/@?#]+([/?]\S*)?|file:///\S*)`
+
+// byteCount is a size such as 10Gi.
+func byteCount() schema {
+	return either(schema{"type": "integer", "minimum": 0}, matching(`^\s*\+?[0-9]+(\.[0-9]+)?([kMGTP]|[KMGTP]i)?\s*$`))
+}
+
 func duration() schema        { return matching(`^` + goDuration + `$`) }
 func trimmedDuration() schema { return matching(`^\s*` + goDuration + `\s*$`) }
 func trimmed(pattern string) schema {
@@ -240,9 +248,21 @@ var settings = map[string]map[string]schema{
 	},
 	"config-handlers": {
 		"restart":   oneOf("in-process", "external"),
+		"archive":   oneOf("in-process", "external"),
 		"ttl":       oneOf("in-process", "external"),
 		"schedule":  oneOf("in-process", "external"),
 		"namespace": oneOf("off", "in-process", "external"),
+	},
+	"config-archive": {
+		"url":             trimmed(archiveURL),
+		"namespaces":      either(text(), keyed(namespace, matching(`^`+archiveURL+`$`))),
+		"retention-age":   duration(),
+		"retention-bytes": byteCount(),
+		"event-logs":      oneOf("off", "image"),
+		"driver-logs":     oneOf("none", "end"),
+		"executor-logs":   oneOf("none", "end"),
+		"max-log-bytes":   byteCount(),
+		"wait":            positiveDuration(),
 	},
 	"config-events": {
 		"deletion-grace":   duration(),

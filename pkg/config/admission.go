@@ -70,6 +70,7 @@ func NewAdmission(configMap *corev1.ConfigMap) (*Admission, error) {
 // OfApache returns the settings of the applications of spark.apache.org.
 func (c *Config) OfApache() apache.Defaults {
 	defaults := *c.Defaults
+	defaults.EventLogs = c.Archive.EventLogs
 	defaults.Rules = c.Admission.Rules
 	return defaults
 }
@@ -77,6 +78,7 @@ func (c *Config) OfApache() apache.Defaults {
 // OfKubeflow returns the settings of the applications of sparkoperator.k8s.io.
 func (c *Config) OfKubeflow() settings.Defaults {
 	defaults := c.Kubeflow.Defaults
+	defaults.EventLogs = c.Archive.EventLogs
 	defaults.Rules = c.Admission.Rules
 	return defaults
 }

@@ -31,6 +31,8 @@ const (
 	EarlyName = "config-early"
 	// AdmissionName is the config map about what may launch.
 	AdmissionName = "config-admission"
+	// ArchiveName is the config map about what is stored of attempts that ended.
+	ArchiveName = "config-archive"
 )
 
 // Config is an immutable snapshot of all settings. None of its exported fields is nil.
@@ -45,6 +47,7 @@ type Config struct {
 	Namespaces *namespaces.Template
 	Early      *Early
 	Admission  *Admission
+	Archive    *Archive
 
 	// own holds the settings of namespaces with defaults of their own, each a *Config. It is nil in the settings of a namespace, and until all
 	// config maps of the installation are read. It is the only part of a snapshot that changes.
@@ -62,6 +65,7 @@ var parsers = map[string]func(*corev1.ConfigMap, *Config) error{
 	NamespacesName: func(m *corev1.ConfigMap, c *Config) (err error) { c.Namespaces, err = NewNamespaces(m); return err },
 	EarlyName:      func(m *corev1.ConfigMap, c *Config) (err error) { c.Early, err = NewEarly(m); return err },
 	AdmissionName:  func(m *corev1.ConfigMap, c *Config) (err error) { c.Admission, err = NewAdmission(m); return err },
+	ArchiveName:    func(m *corev1.ConfigMap, c *Config) (err error) { c.Archive, err = NewArchive(m); return err },
 }
 
 // Names returns the names of all config maps.

@@ -342,6 +342,40 @@ func TestInvalidSettings(t *testing.T) {
 		configMap, key, value string
 		want                  string
 	}{
+		"an archive of another kind": {
+			config.ArchiveName, "url", "http://host/archive", `config-archive: url is "http://host/archive": begin it with s3://, gs://, azblob:// or file:///`,
+		},
+		"an archive with credentials": {
+			config.ArchiveName, "url", "s3://key:hunter2@bucket",
+			`config-archive: url is "s3://*********(redacted)@bucket": write no credentials into the URL`,
+		},
+		"a folder of an archive that is no path": {
+			config.ArchiveName, "url", "file://archive", `config-archive: url is "file://archive": write three slashes and an absolute path`,
+		},
+		"an archive of no namespace": {
+			config.ArchiveName, "namespaces", "Team_A: s3://bucket", `config-archive: namespaces: Team_A is "s3://bucket": write the name of a namespace before the colon`,
+		},
+		"an archive of a namespace that is none": {
+			config.ArchiveName, "namespaces", "team-a: bucket", `config-archive: namespaces: team-a is "bucket": begin it with s3://`,
+		},
+		"archives in another form": {
+			config.ArchiveName, "namespaces", "[team-a]", `config-archive: namespaces is "[team-a]": write a namespace: url on each line`,
+		},
+		"a retention of less than nothing": {
+			config.ArchiveName, "retention-bytes", "-1", `config-archive: retention-bytes is "-1": write a size with its unit, such as 100Gi`,
+		},
+		"a retention of too many digits": {
+			config.ArchiveName, "retention-bytes", strings.Repeat("9", 40), `config-archive: retention-bytes is "9999999999999999999999999999999999999999": write a size with its unit, such as 100Gi`,
+		},
+		"a log of no bytes": {
+			config.ArchiveName, "max-log-bytes", "0", `config-archive: max-log-bytes is "0": write a size with its unit, such as 100Gi`,
+		},
+		"a time for logs that is none": {
+			config.ArchiveName, "driver-logs", "always", `config-archive: driver-logs is "always": write one of none, end`,
+		},
+		"a wait that is too long": {
+			config.ArchiveName, "wait", "2h", `config-archive: wait is "2h": write a time from 1s to 1h, such as 2m`,
+		},
 		"a replacement that is none": {
 			config.EarlyName, "image-replacements", "kubespark/*=spark:3.5.7\nspark", `config-early: image-replacements is "kubespark/*=spark:3.5.7\nspark": write up to 64 pairs PATTERN=IMAGE`,
 		},
@@ -353,6 +387,15 @@ func TestInvalidSettings(t *testing.T) {
 		},
 		"a Spark that is not known": {
 			config.EarlyName, "spark-version", "2.2", `config-early: spark-version is "2.2": write a version of Spark such as 3.5.7`,
+		},
+		"event logs in a way that is none": {
+			config.ArchiveName, "event-logs", "yes", `config-archive: event-logs is "yes": write off or image`,
+		},
+		"an archive of a protocol that is none": {
+			config.ArchiveName, "namespaces", "a: http://logs", `config-archive: namespaces: a is "http://logs": begin it with s3://, gs://, azblob:// or file:///`,
+		},
+		"an archive of no namespace": {
+			config.ArchiveName, "namespaces", "A: s3://logs", `config-archive: namespaces: A is "s3://logs": write the name of a namespace before the colon`,
 		},
 		"a treatment of quotas that is none": {
 			config.AdmissionName, "quota", "wait", `config-admission: quota is "wait": write one of off, hold, fail`,
@@ -433,7 +476,7 @@ func TestInvalidSettings(t *testing.T) {
 			`config-namespaces: labels is "a b: c": write labels, a key: value on each line (`,
 		},
 		"a handler that there is not": {
-			config.HandlersName, "restrat", "external", `config-handlers: there is no key "restrat": write one of namespace, restart, schedule, ttl`,
+			config.HandlersName, "restrat", "external", `config-handlers: there is no key "restrat": write one of archive, namespace, restart, schedule, ttl`,
 		},
 		"a place that there is not": {
 			config.HandlersName, "restart", "External", `config-handlers: restart is "External": write in-process or external`,

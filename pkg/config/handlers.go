@@ -28,7 +28,8 @@ const (
 // handlers holds the handlers that Firesteel requests, each with its default location.
 var handlers = map[string]string{
 	string(lifecycle.AwaitsVerdict): InProcess, string(lifecycle.AwaitsDeletion): InProcess, schedule.Handler: InProcess,
-	namespaces.Handler: Off,
+	string(lifecycle.AwaitsArchive): InProcess,
+	namespaces.Handler:              Off,
 }
 
 // NewHandlers reads config-handlers. Its keys are names of handlers, and its values in-process or external, or off for opt-in handlers.

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/finding"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
@@ -48,7 +50,7 @@ func try(d Dialect, api *API, app Application) (plan submission.Plan, objects *s
 			unlocated = append(unlocated, template.Refuse(refusal.Message, refusal.Remedy))
 		}
 	}
-	ApplySettings(&plan, d.Settings())
+	ApplySettings(&plan, app, d.Settings())
 	objects, refused = buildAll(d, app, plan, planned)
 	refused = append(refused, d.Refusals(app, errors.Join(unlocated...)).Beside(refused)...)
 	if objects != nil && len(remote) == 0 { // a template may name the service account
@@ -62,7 +64,8 @@ func try(d Dialect, api *API, app Application) (plan submission.Plan, objects *s
 
 // ApplySettings completes the plan of an attempt by the operator's settings. It reads the plan's templates, so those at URLs have to be
 // applied before.
-func ApplySettings(plan *submission.Plan, settings Settings) {
+func ApplySettings(plan *submission.Plan, app metav1.Object, settings Settings) {
+	setEventLog(plan, eventLogFolder(app, settings.EventLogs))
 	setServiceAccount(plan, settings.DriverServiceAccount)
 	setPodSecurity(plan, settings.PodSecurity)
 }

@@ -37,6 +37,8 @@ const (
 	ConditionDriverLabelsChanged = "DriverLabelsChanged"
 	// ConditionHandlerAnswered is False if the answer of a handler is overdue.
 	ConditionHandlerAnswered = "HandlerAnswered"
+	// ConditionArchived reports whether an attempt that ended is in the archive, if there is one.
+	ConditionArchived = "Archived"
 )
 
 // SetConditions sets the conditions that the applications of all APIs have. A warning condition without a warning is absent.
@@ -67,6 +69,7 @@ func SetConditions(conditions *[]metav1.Condition, observed int64, record *v1alp
 	}
 	unless(len(warnings) == 0, diagnosis.SpecNotHonored(warnings).Condition(ConditionWarning))
 	unless(facts.ChangedLabels == nil, ptr.Deref(facts.ChangedLabels, diagnosis.Explanation{}).Condition(ConditionDriverLabelsChanged))
+	unless(record.Launch == nil || record.Launch.Archived == "", diagnosis.Archived(record).Condition(ConditionArchived))
 	unless(facts.SilentHandler == "", diagnosis.SilentHandler(facts.SilentHandler).Condition(ConditionHandlerAnswered))
 }
 

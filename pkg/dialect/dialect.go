@@ -111,6 +111,8 @@ type Settings struct {
 	DriverServiceAccount string
 	// WithoutDriverService creates drivers without a headless Service, unless an application's annotation chooses otherwise.
 	WithoutDriverService bool
+	// EventLogs is where drivers write Spark's event logs.
+	EventLogs EventLogs
 	// UINodeHost is the host of UIs at node ports: a name or an IP of the cluster's nodes; empty for the IP of the driver's node.
 	UINodeHost string
 	// PodTemplates are the URLs at which properties may name pod templates.

@@ -12,6 +12,7 @@
 //	bounds.go, blocked.go                  time limits by annotation; the patch of an object that cannot be decoded
 //	templates.go, volumes.go, images.go    pod templates behind URLs, checks of volumes, the version in an image's name
 //	service_account.go, driver_service.go  the driver's service account; drivers without a Service
+//	event_logs.go                          Spark's event log in the archive of the namespace
 //	pod_security.go                        Pods of the restricted profile of the Pod Security Standards
 //	ui_service.go, gateway.go, routes.go   the Service of a UI; its route behind a Gateway
 //	setting.go                             a setting that takes the place of one of another operator

@@ -3,6 +3,7 @@ package dialect
 import (
 	"fmt"
 	"reflect"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -97,7 +98,7 @@ func (d adapter[A, S]) brokenRules(app Application) finding.List {
 func (d adapter[A, S]) Spec(app Application) spec.Spec { return d.functions.Spec(app.(A)) }
 
 func (d adapter[A, S]) Warnings(app Application) finding.List {
-	return append(d.functions.Warnings(app.(A), d.settings), stopWarnings(app)...)
+	return slices.Concat(d.functions.Warnings(app.(A), d.settings), stopWarnings(app), eventLogWarnings(app, d.settings.Common().EventLogs))
 }
 
 func (d adapter[A, S]) UserDriver(app Application) *UserDriver {

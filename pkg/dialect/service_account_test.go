@@ -31,7 +31,7 @@ func TestServiceAccountOfTheSettings(t *testing.T) {
 			if plan.Properties == nil {
 				plan.Properties = map[string]string{}
 			}
-			dialect.ApplySettings(&plan, dialect.Settings{DriverServiceAccount: test.setting})
+			dialect.ApplySettings(&plan, &metav1.ObjectMeta{}, dialect.Settings{DriverServiceAccount: test.setting})
 			if got := plan.Properties[key]; got != test.want {
 				t.Errorf("the property is %q, want %q", got, test.want)
 			}

@@ -134,6 +134,9 @@ func (m *machine) failNotUnderstood(reason string) bool {
 // terminating delays the deletion only for a bounded time.
 func (m *machine) shutDown(state State) bool {
 	message := "Spark application has been shutdown as requested."
+	if ended := outbox.LastEnd(m.record); state.AttemptEnded() && ended != nil && m.awaitArchive(ended) {
+		return false
+	}
 	if !m.released(m.seen.Deleted) || m.orphanAlive() {
 		if !m.deletionTimedOut() {
 			return false
@@ -233,11 +236,14 @@ func (m *machine) conclude() bool {
 		return m.failNotUnderstood("UnknownEnd")
 	}
 	if !ended.End.RestartAllowed || m.policy.Stop != nil {
-		return m.finish(ended, m.noRestart(ended))
+		return !m.awaitArchive(ended) && m.finish(ended, m.noRestart(ended))
 	}
 	verdict := m.record.Verdict
 	if verdict == nil || verdict.Attempt != m.record.Attempt.ID {
 		m.awaits = AwaitsVerdict
+		return false
+	}
+	if m.awaitArchive(ended) {
 		return false
 	}
 	if !verdict.Restart {

@@ -30,6 +30,7 @@ func ObserveDriver(pod *corev1.Pod, mainContainer string) *Driver {
 		PreparingSince:   PreparingSince(pod),
 		Disruption:       disruption(pod),
 		Stopped:          stopped(pod, mains),
+		Archived:         archived(pod),
 		Terminating:      pod.DeletionTimestamp != nil,
 		NoGraceLeft:      pod.DeletionTimestamp != nil && ptr.Deref(pod.DeletionGracePeriodSeconds, 1) == 0,
 		TerminatingSince: since,

@@ -71,6 +71,8 @@ type Driver struct {
 	// Stopped reports whether no container of the driver runs any more. End does not imply that: it may be about the
 	// first of several containers, or about one that was restarted.
 	Stopped bool
+	// Archived is how much of the attempt is archived; empty until the archive handler is done.
+	Archived Archived
 	// Terminating reports whether the Pod's deletion was accepted.
 	Terminating bool
 	// NoGraceLeft reports whether the grace period is zero: the Pod disappears at once, unless a finalizer keeps it
@@ -142,6 +144,8 @@ const (
 	AwaitsVerdict Awaited = "restart"
 	// AwaitsDeletion asks the ttl handler to delete the application.
 	AwaitsDeletion Awaited = "ttl"
+	// AwaitsArchive asks the archive handler to archive an attempt that has ended.
+	AwaitsArchive Awaited = "archive"
 )
 
 // Decision is the result of Decide.

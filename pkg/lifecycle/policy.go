@@ -33,6 +33,8 @@ type Policy struct {
 	RetainFor time.Duration
 	// TTL is the time from the end to the deletion of the application. Below zero means never.
 	TTL time.Duration
+	// ArchiveWait is how long what follows an attempt waits until the attempt is archived. Zero or less if attempts are not archived.
+	ArchiveWait time.Duration
 	// MainContainer is the container of the driver Pod whose end ends the attempt. Empty means all containers.
 	MainContainer string
 	// Stop is why a user stopped the application; nil if none did. It stops a running driver, and nothing is launched while it is set.

@@ -122,8 +122,9 @@ eventing: {enable: true}
 admission: {enable: true, serviceAccounts: true, warnings: true}
 otherOperators: {notice: true}
 webhook: {enable: true}
-controller: {driverLogs: true}`
-	want := read(t, "*.yaml", "workload/*.yaml", "eventing/[1-8]*.yaml", "admission/*.yaml", "admission-accounts/*.yaml", "admission-warnings/*.yaml", "driver-logs/*.yaml", "other-operators/*.yaml", "webhook/*.yaml").without(byHelm).
+history: {enable: true}
+controller: {driverLogs: true, archive: true}`
+	want := read(t, "*.yaml", "workload/*.yaml", "eventing/[1-8]*.yaml", "admission/*.yaml", "admission-accounts/*.yaml", "admission-warnings/*.yaml", "archive/*.yaml", "driver-logs/*.yaml", "other-operators/*.yaml", "webhook/*.yaml", "history/*.yaml").without(byHelm).
 		without(func(o *object) bool { return o.GetName() == "firesteel-webhook-quota" }) // of quota: hold and fail
 	patch := read(t, "eventing/900-config-handlers.yaml").get(t, "ConfigMap", "config-handlers")
 	maps.Copy(want.get(t, "ConfigMap", "config-handlers").Object["data"].(map[string]any), patch.Object["data"].(map[string]any))
@@ -257,7 +258,7 @@ rules: [{apiGroups: [admissionregistration.k8s.io], resources: [mutatingwebhookc
 
 // The hook scales each of them to zero, and may scale no others.
 func TestHookMayStopEveryDeployment(t *testing.T) {
-	all := with(t, "eventing: {enable: true}\nworkloadNamespaces: {enable: true}\nwebhook: {enable: true}")
+	all := with(t, "eventing: {enable: true}\nworkloadNamespaces: {enable: true}\nwebhook: {enable: true}\nhistory: {enable: true}")
 	var allowed []any
 	for _, rule := range all.get(t, "Role", "firesteel-uninstall").Object["rules"].([]any) {
 		if rule := rule.(map[string]any); fmt.Sprint(rule["resources"]) == "[deployments/scale]" {

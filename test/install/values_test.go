@@ -145,7 +145,7 @@ func TestNullsAreRefusedByNameOrStandForNothing(t *testing.T) {
 	delete(defaults, "chartVersion") // it is refused alone
 	const refusal = " is null: remove the key to have the default, or give it a value"
 	null := func(keys ...[]string) error {
-		values := map[string]any{"eventing": map[string]any{"enable": true}, "webhook": map[string]any{"enable": true}}
+		values := map[string]any{"eventing": map[string]any{"enable": true}, "webhook": map[string]any{"enable": true}, "history": map[string]any{"enable": true}}
 		for _, key := range keys {
 			if err := unstructured.SetNestedField(values, nil, key...); err != nil {
 				t.Fatal(err)
@@ -301,13 +301,30 @@ func TestImagesAreNamedByTagOrDigest(t *testing.T) {
 		}
 	}
 	all := with(t, "image: {registry: r, tag: v2}\neventing: {enable: true}\nhandlers: {image: {repository: h}}\n"+
-		"deadLetter: {image: {repository: d}}\nhook: {image: {repository: s}}")
+		"deadLetter: {image: {repository: d}}\nhook: {image: {repository: s}}\nhistory: {enable: true, image: {repository: a}, server: {image: spark:4.3.0}}")
 	for _, image := range []struct{ kind, name, want string }{
 		{"Deployment", "handler-ttl", "r/h:v2"}, {"Deployment", "dead-letter", "r/d:v2"}, {"Job", "firesteel-setup", "r/s:v2"},
+		{"Deployment", "history", "r/a:v2"},
 	} {
 		if container := containers(t, all.get(t, image.kind, image.name))[0].(map[string]any); container["image"] != image.want {
 			t.Errorf("the image of %s is %s, want %s", image.name, container["image"], image.want)
 		}
+	}
+	if server := containers(t, all.get(t, "Deployment", "history"))[1].(map[string]any); server["image"] != "spark:4.3.0" {
+		t.Errorf("the image of the History Server is %s", server["image"])
+	}
+}
+
+func TestEnvironmentOfTheHistoryServerIsReplacedByName(t *testing.T) {
+	server := containers(t, with(t, "history: {enable: true, server: {env: [{name: SPARK_DAEMON_MEMORY, value: 3g}]}}").get(t, "Deployment", "history"))[1].(map[string]any)
+	var memory []any
+	for _, variable := range server["env"].([]any) {
+		if v := variable.(map[string]any); v["name"] == "SPARK_DAEMON_MEMORY" {
+			memory = append(memory, v["value"])
+		}
+	}
+	if fmt.Sprint(memory) != "[3g]" || len(server["env"].([]any)) < 3 {
+		t.Errorf("the environment is %v", server["env"])
 	}
 }
 
@@ -708,6 +725,7 @@ controller:
 eventing: {enable: true, oidc: true}
 handlers: {labels: {a: b}, annotations: {a: b}, tolerations: [{key: a}], serviceAccountAnnotations: {a: b}}
 deadLetter: {nodeSelector: {a: b}}
+history: {enable: true, env: [{name: A, value: b}], server: {env: [{name: A, value: b}]}, tolerations: [{key: a}], serviceAccountAnnotations: {a: b}}
 admission: {enable: true}
 networkPolicy: {metricsIngress: [{podSelector: {}}]}
 prometheus: {service: {annotations: {a: b}}, podMonitor: {create: true}, serviceMonitor: {create: true}, rules: {create: true}}

@@ -21,6 +21,7 @@ import (
 	"knative.dev/pkg/logging"
 
 	"github.com/firesteel-dev/firesteel/pkg/applications"
+	"github.com/firesteel-dev/firesteel/pkg/archive"
 	sparkclient "github.com/firesteel-dev/firesteel/pkg/client/injection/client"
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/events"
@@ -90,7 +91,7 @@ func (r *replica) newRelay(t *testing.T, sink events.Sink, inProcess func(handle
 		ctx context.Context, store *config.Store, namespaces config.NamespaceLabels, owned func(events.Object) bool,
 		progress func(types.NamespacedName),
 	) *events.Relay {
-		all := handlers.All(sparkclient.Get(ctx), dynamicclient.Get(ctx), store.Load, lookup.Cached(namespaces))
+		all := handlers.All(sparkclient.Get(ctx), dynamicclient.Get(ctx), kubeclient.Get(ctx).CoreV1(), archive.NewStores(), store.Load, lookup.Cached(namespaces))
 		broker, err := events.NewBroker(all, inProcess)
 		if err != nil {
 			t.Fatal(err)

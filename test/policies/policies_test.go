@@ -144,26 +144,28 @@ var (
 	dispatcher = labels.Set{"messaging.knative.dev/channel": "in-memory-channel", "messaging.knative.dev/role": "dispatcher"}
 )
 
-// peers are Pods, and whether they are the Broker's.
+// peers are Pods, and whether they are the Broker's or the console.
 var peers = map[string]struct {
 	pod
-	broker bool
+	broker, console bool
 }{
-	"the Broker's filter":                     {pod{"knative-eventing", filter}, true},
-	"the channel's dispatcher":                {pod{"knative-eventing", dispatcher}, true},
-	"another Pod of Knative":                  {pod{"knative-eventing", labels.Set{"app": "eventing-controller"}}, false},
-	"a tenant":                                {pod{"team-a", labels.Set{"app": "any"}}, false},
-	"a driver":                                {pod{"team-a", labels.Set{"spark-role": "driver"}}, false},
-	"a tenant with the labels of a filter":    {pod{"team-a", filter}, false},
-	"a tenant with the labels of a channel":   {pod{"team-a", dispatcher}, false},
-	"a neighbour":                             {pod{"firesteel-system", labels.Set{"app": "any"}}, false},
-	"a neighbour with the labels of a filter": {pod{"firesteel-system", filter}, false},
-	"the controller":                          {pod{"firesteel-system", labels.Set{"app.kubernetes.io/name": "controller", "app.kubernetes.io/part-of": "firesteel"}}, false},
-	"Prometheus":                              {pod{"monitoring", labels.Set{"app": "prometheus"}}, false},
+	"the Broker's filter":                     {pod: pod{"knative-eventing", filter}, broker: true},
+	"the channel's dispatcher":                {pod: pod{"knative-eventing", dispatcher}, broker: true},
+	"another Pod of Knative":                  {pod: pod{"knative-eventing", labels.Set{"app": "eventing-controller"}}},
+	"a tenant":                                {pod: pod{"team-a", labels.Set{"app": "any"}}},
+	"a driver":                                {pod: pod{"team-a", labels.Set{"spark-role": "driver"}}},
+	"a tenant with the labels of a filter":    {pod: pod{"team-a", filter}},
+	"a tenant with the labels of a channel":   {pod: pod{"team-a", dispatcher}},
+	"a neighbour":                             {pod: pod{"firesteel-system", labels.Set{"app": "any"}}},
+	"a neighbour with the labels of a filter": {pod: pod{"firesteel-system", filter}},
+	"the controller":                          {pod: pod{"firesteel-system", labels.Set{"app.kubernetes.io/name": "controller", "app.kubernetes.io/part-of": "firesteel"}}},
+	"the console":                             {pod: pod{"firesteel-system", labels.Set{"app.kubernetes.io/name": "console", "app.kubernetes.io/part-of": "firesteel"}}, console: true},
+	"a tenant with the labels of the console": {pod: pod{"team-a", labels.Set{"app.kubernetes.io/name": "console", "app.kubernetes.io/part-of": "firesteel"}}},
+	"Prometheus":                              {pod: pod{"monitoring", labels.Set{"app": "prometheus"}}},
 }
 
-// ports are those of Firesteel's Pods. open says that every Pod may reach it; the Broker may reach the others.
-var ports = map[string]struct{ open bool }{
+// ports are those of Firesteel's Pods. open says that every Pod may reach it; of the others, the Broker or the console may.
+var ports = map[string]struct{ open, console bool }{
 	"controller/metrics":       {open: true},
 	"controller/health":        {open: true},
 	"handler-namespace/http":   {},
@@ -176,12 +178,14 @@ var ports = map[string]struct{ open bool }{
 	"handler-ttl/health":       {open: true},
 	"dead-letter/http":         {},
 	"dead-letter/health":       {open: true},
+	"history/health":           {open: true},
+	"history/ui":               {console: true},
 	"webhook/https":            {open: true},
 	"webhook/metrics":          {open: true},
 }
 
 func TestEachPortIsOpenToItsPeersOnly(t *testing.T) {
-	i := read(t, "*.yaml", "eventing/*.yaml", "workload-namespaces-eventing/5*.yaml", "webhook/*.yaml")
+	i := read(t, "*.yaml", "eventing/*.yaml", "workload-namespaces-eventing/5*.yaml", "webhook/*.yaml", "history/*.yaml")
 	missing := maps.Clone(ports)
 	for d := range i.deployments {
 		deployment := &i.deployments[d]
@@ -195,7 +199,7 @@ func TestEachPortIsOpenToItsPeersOnly(t *testing.T) {
 				}
 				delete(missing, name)
 				for who, peer := range peers {
-					if got := i.allows(t, peer.pod, deployment, &port); got != (want.open || peer.broker) {
+					if got := i.allows(t, peer.pod, deployment, &port); got != (want.open || want.console && peer.console || !want.console && peer.broker) {
 						t.Errorf("%s reaches %s: %t", who, name, got)
 					}
 				}
@@ -208,7 +212,7 @@ func TestEachPortIsOpenToItsPeersOnly(t *testing.T) {
 }
 
 func TestPortsWithoutRuleAreClosed(t *testing.T) {
-	i := read(t, "*.yaml", "eventing/*.yaml", "workload-namespaces-eventing/5*.yaml", "webhook/*.yaml")
+	i := read(t, "*.yaml", "eventing/*.yaml", "workload-namespaces-eventing/5*.yaml", "webhook/*.yaml", "history/*.yaml")
 	for d := range i.deployments {
 		for who, peer := range peers {
 			if i.allows(t, peer.pod, &i.deployments[d], &corev1.ContainerPort{Name: "later", ContainerPort: 9999}) {

@@ -19,7 +19,7 @@ hack/chart/settings.go has what a pattern can tell.
 {{- end -}}
 
 {{- $maps := dict -}}
-{{- range list "config-defaults" "config-early" "config-kubeflow" "config-leader-election" "config-logging" "config-namespaces" "config-observability" -}}
+{{- range list "config-archive" "config-defaults" "config-early" "config-kubeflow" "config-leader-election" "config-logging" "config-namespaces" "config-observability" -}}
 {{- $_ := set $maps . (include "firesteel.effective" (dict "root" $root "name" .) | fromYaml) -}}
 {{- end -}}
 
@@ -113,6 +113,7 @@ hack/chart/settings.go has what a pattern can tell.
 {{- end -}}
 
 {{- range $path, $keys := dict
+  "config-archive namespaces" list
   "config-defaults applicationTolerations" (list "applicationTimeoutConfig" "instanceConfig" "resourceRetainDurationMillis" "resourceRetainPolicy" "resourceRetentionPolicy" "restartConfig" "ttlAfterStopMillis")
   "config-early ui-gateway" (list "listener" "name" "namespace" "urlFormat")
   "config-kubeflow ui-gateway" (list "listener" "name" "namespace" "urlFormat")

@@ -118,6 +118,8 @@ Takes root, file, and jobNamespace for the accounts of drivers.
 {{- else if hasPrefix "spark" $name -}}
 {{- $annotations = $values.spark.serviceAccount.annotations -}}
 {{- $_ := set $object.metadata "name" (default $name $values.spark.serviceAccount.name) -}}
+{{- else if eq $name "history" -}}
+{{- $annotations = $values.history.serviceAccountAnnotations -}}
 {{- else if ne $name "webhook" -}}
 {{- $annotations = $values.handlers.serviceAccountAnnotations -}}
 {{- end -}}
@@ -218,7 +220,7 @@ Takes root, object.
 {{- $root := .root -}}
 {{- $object := .object -}}
 {{- $name := $object.metadata.name -}}
-{{- $component := get (dict "controller" $root.Values.controller "dead-letter" $root.Values.deadLetter "webhook" $root.Values.webhook) $name | default $root.Values.handlers -}}
+{{- $component := get (dict "controller" $root.Values.controller "dead-letter" $root.Values.deadLetter "webhook" $root.Values.webhook "history" $root.Values.history) $name | default $root.Values.handlers -}}
 {{- $pod := $object.spec.template.spec -}}
 {{- $container := first $pod.containers -}}
 {{- $image := ternary $root.Values.image (get $component "image") (eq $name "controller") -}}
@@ -229,7 +231,9 @@ Takes root, object.
 {{- with $root.Values.image.pullSecrets -}}
 {{- $_ := set $pod "imagePullSecrets" . -}}
 {{- end -}}
+{{- if hasKey $component "replicas" -}}
 {{- $_ := set $object.spec "replicas" $component.replicas -}}
+{{- end -}}
 {{- if and (hasKey $component "revisionHistoryLimit") (not (kindIs "invalid" $component.revisionHistoryLimit)) -}}
 {{- $_ := set $object.spec "revisionHistoryLimit" $component.revisionHistoryLimit -}}
 {{- end -}}
@@ -271,6 +275,21 @@ Takes root, object.
 {{- $_ := set . "value" (include "firesteel.clusterName" (dict "root" $root "name" .value)) -}}
 {{- end -}}
 {{- end -}}
+{{- else if eq $name "history" -}}
+{{- $server := index $pod.containers 1 -}}
+{{- $_ := set $server "image" $component.server.image -}}
+{{- $env := $component.server.env | default list -}}
+{{- $names := list -}}
+{{- range $env -}}
+{{- $names = append $names .name -}}
+{{- end -}}
+{{- range $server.env -}}
+{{- if not (has .name $names) -}}
+{{- $env = append $env . -}}
+{{- end -}}
+{{- end -}}
+{{- $_ := set $server "env" $env -}}
+{{- $_ := set $server "resources" $component.server.resources -}}
 {{- else if eq $name "controller" -}}
 {{- $_ := set $pod "serviceAccountName" (include "firesteel.serviceAccount" $root) -}}
 {{- $_ := set $pod "securityContext" $component.podSecurityContext -}}

@@ -52,14 +52,26 @@ func Live(client metadata.Interface) Namespaces {
 	}
 }
 
-// Application reads the application that an event is about from the API server. It returns nil if there is nothing to do:
+// Application reads the application that an event is about from the API server. It returns nil if there is nothing to do: as Existing does, and if
+// the application is being deleted.
+func Application(
+	ctx context.Context, apis map[string]*applications.API, settings *config.Config, namespaces Namespaces, event cloudevents.Event,
+) (*Subject, error) {
+	subject, err := Existing(ctx, apis, settings, namespaces, event)
+	if err != nil || subject == nil || subject.GetDeletionTimestamp() != nil {
+		return nil, err
+	}
+	return subject, nil
+}
+
+// Existing reads the application that an event is about from the API server, also if it is being deleted. It returns nil if there is nothing to do:
 //   - The event is not about an application.
-//   - The application does not exist or is being deleted.
+//   - The application does not exist.
 //   - It cannot be decoded, or its record has a newer format.
 //   - It belongs to another installation.
 //
 // apis holds the APIs by their groups.
-func Application(
+func Existing(
 	ctx context.Context, apis map[string]*applications.API, settings *config.Config, namespaces Namespaces, event cloudevents.Event,
 ) (*Subject, error) {
 	object, err := events.Identify(event)
@@ -76,7 +88,7 @@ func Application(
 		return nil, nil
 	case err != nil:
 		return nil, fmt.Errorf("read application %s: %w", object.Key(), err)
-	case app.GetUID() != object.UID, app.GetUndecodable() != "", app.GetDeletionTimestamp() != nil, app.GetRecord().HasNewerFormat():
+	case app.GetUID() != object.UID, app.GetUndecodable() != "", app.GetRecord().HasNewerFormat():
 		return nil, nil
 	}
 	if ok, err := Serves(ctx, settings.Scope, namespaces, app); err != nil || !ok {

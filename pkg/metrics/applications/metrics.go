@@ -21,12 +21,14 @@ const (
 	// attributeNamespace is OpenTelemetry's name for it.
 	attributeNamespace = attribute.Key("k8s.namespace.name")
 	attributePhase     = attribute.Key("firesteel.phase")
+	attributeArchived  = attribute.Key("firesteel.archived")
 )
 
 // Metrics are the metrics of applications.
 type Metrics struct {
 	transitions metric.Int64Counter
 	ends        metric.Int64Counter
+	archived    metric.Int64Counter
 	durations   metric.Float64Histogram
 	detections  metric.Float64Histogram
 	usage       *usage
@@ -50,6 +52,10 @@ func New(provider metric.MeterProvider, scope string, counts Counts) (*Metrics, 
 	m.ends, errs[6] = meter.Int64Counter("firesteel.namespace.attempts.ended",
 		metric.WithUnit("{attempt}"),
 		metric.WithDescription("Attempts that ended, by "+string(attributeNamespace)+" and "+string(metrics.AttributeState)+" in which they did."))
+	m.archived, errs[7] = meter.Int64Counter("firesteel.attempts.archived",
+		metric.WithUnit("{attempt}"),
+		metric.WithDescription("Attempts for which the archive was awaited, by "+string(attributeArchived)+
+			": whole, partly if something was missing, not if it took too long. None if there is no archive."))
 	m.transitions, errs[1] = meter.Int64Counter("firesteel.application.transitions",
 		metric.WithUnit("{transition}"),
 		metric.WithDescription("Transitions of applications, by "+string(metrics.AttributeState)+" that began."))
@@ -111,6 +117,11 @@ func (m *Metrics) CountTransitions(namespace string, record *v1alpha1.Record, af
 				metric.WithAttributes(attributeFrom.String(before.State), attributeTo.String(t.State)))
 		}
 	}
+}
+
+// CountArchived counts an attempt by how much of it is archived.
+func (m *Metrics) CountArchived(how string) {
+	m.archived.Add(context.Background(), 1, metric.WithAttributes(attributeArchived.String(how)))
 }
 
 // RecordDetection records the time from the change of a driver Pod to the status write of a state.

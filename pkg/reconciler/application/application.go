@@ -358,6 +358,8 @@ func requestOf(snapshot events.Snapshot, decision lifecycle.Decision) (*events.P
 		request.Event, err = events.NewTransitionEvent(snapshot.Object, *outbox.LastEnd(snapshot.Record))
 	case lifecycle.AwaitsDeletion:
 		request.Event, err = events.NewExpiredEvent(snapshot.Object, decision.AwaitsSince)
+	case lifecycle.AwaitsArchive:
+		request.Event, err = events.NewTransitionEvent(snapshot.Object, *outbox.LastEnd(snapshot.Record))
 	default:
 		err = fmt.Errorf("the handler %q has no event", decision.Awaits)
 	}
@@ -397,7 +399,8 @@ func (r *Reconciler) viewOf(ctx context.Context, app dialect.Application) *view.
 	policy.Spec.SameSince = r.edits.SameSince(app.GetUID(), app.GetGeneration())
 	policy.Refused, policy.Stop = r.redactors.Cause(app, policy.Refused), r.redactors.Cause(app, policy.Stop)
 	policy.Timeouts.Deletion = max(settings.Events.DeletionGrace, 1) // 0 means no limit
+	policy.ArchiveWait = settings.Archive.WaitIn(app.GetNamespace())
 	return &view.Application{
-		App: app, Dialect: translator, Policy: policy, UserDriver: translator.UserDriver(app), Progress: r.relay.Progress(app.GetUID()),
+		App: app, Dialect: translator, KeepExecutors: settings.Archive.KeepsExecutors(app.GetNamespace()), Policy: policy, UserDriver: translator.UserDriver(app), Progress: r.relay.Progress(app.GetUID()),
 	}
 }

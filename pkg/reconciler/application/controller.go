@@ -312,7 +312,8 @@ func (r *Reconciler) settingsChanged(before, after *config.Config) {
 	redefined := func(namespace string) bool {
 		different, known := differ[namespace]
 		if !known {
-			different = !reflect.DeepEqual(r.api.Dialect(before.In(namespace)), r.api.Dialect(after.In(namespace)))
+			different = before.Archive.WaitIn(namespace) != after.Archive.WaitIn(namespace) ||
+				!reflect.DeepEqual(r.api.Dialect(before.In(namespace)), r.api.Dialect(after.In(namespace)))
 			differ[namespace] = different
 		}
 		return different

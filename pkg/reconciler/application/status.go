@@ -102,6 +102,9 @@ func (r *Reconciler) countTransitions(ctx context.Context, before, after dialect
 		countedUntil = before.GetRecord().Sequence
 	}
 	record := after.GetRecord()
+	if how := archivedNow(before.GetRecord(), record); how != "" {
+		r.metrics.CountArchived(how)
+	}
 	r.metrics.CountTransitions(after.GetNamespace(), record, countedUntil)
 	if record.Sequence == countedUntil {
 		return
@@ -109,6 +112,14 @@ func (r *Reconciler) countTransitions(ctx context.Context, before, after dialect
 	if after, known := r.podEventTimes.detectedAfter(ctx); known {
 		r.metrics.RecordDetection(outbox.Current(record).State, after)
 	}
+}
+
+// archivedNow returns how much of an attempt is archived, if a write recorded that.
+func archivedNow(before, after *v1alpha1.Record) string {
+	if after.Launch == nil || before != nil && before.Launch != nil && before.Launch.ID == after.Launch.ID && before.Launch.Archived == after.Launch.Archived {
+		return ""
+	}
+	return after.Launch.Archived
 }
 
 // facts returns what the status shows besides the new record.

@@ -228,6 +228,9 @@ type Launch struct {
 	// warnings are sentences about what of the launch is not as the spec asks.
 	// +optional
 	Warnings []string `json:"warnings,omitempty"`
+	// archived is how much of the attempt is in the archive: whole, partly or not. It is absent before that is known, and without an archive.
+	// +optional
+	Archived string `json:"archived,omitempty"`
 	// released is true once the driver is gone, or has ended and its deletion was accepted.
 	// +optional
 	Released bool `json:"released,omitempty"`

@@ -65,6 +65,12 @@ func Strip(api *dialect.API) cache.TransformFunc {
 		if trace := pod.Annotations[lifecycle.ExitExceptionAnnotation]; trace != "" {
 			kept.Annotations = map[string]string{lifecycle.ExitExceptionAnnotation: clipTrace(trace)}
 		}
+		if archived := pod.Annotations[lifecycle.ArchivedAnnotation]; archived != "" && len(archived) <= maxArchived {
+			if kept.Annotations == nil {
+				kept.Annotations = map[string]string{}
+			}
+			kept.Annotations[lifecycle.ArchivedAnnotation] = archived
+		}
 		for _, key := range own {
 			if value, labelled := pod.Labels[key]; labelled {
 				kept.labels = append(kept.labels, label{key, value})
@@ -101,6 +107,9 @@ func (p *Pod) compact() {
 	p.status.QOSClass = corev1.PodQOSClass(intern.Text(string(p.status.QOSClass)))
 	p.status.HostIP = intern.Text(p.status.HostIP)
 }
+
+// maxArchived bounds the annotation of an archived attempt.
+const maxArchived = 64
 
 // maxTrace is the number of bytes of a stack trace that are stored. Spark writes up to 64 KiB. One half is the beginning,
 // the other half is the end, which has the cause.

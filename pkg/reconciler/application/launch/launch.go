@@ -186,7 +186,10 @@ func (l *Launcher) build(
 	if err != nil {
 		return built{}, err
 	}
-	dialect.ApplySettings(&plan, d.Settings())
+	dialect.ApplySettings(&plan, app, d.Settings())
+	if v.KeepExecutors {
+		warnings.Add(keepExecutors(&plan)...)
+	}
 	// The ID is made as the previous version of Firesteel makes it. So each version continues what the other has begun, in
 	// an upgrade, in a rollback and side by side. The next version may write the other ID, which this version reads.
 	id, err := dialect.LaunchID(json.Marshal, app, attempt, plan, d.Ingredients(app))

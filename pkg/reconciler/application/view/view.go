@@ -19,6 +19,8 @@ type Application struct {
 	Policy lifecycle.Policy
 	// UserDriver describes the driver that the user starts; nil if Firesteel starts it.
 	UserDriver *dialect.UserDriver
+	// KeepExecutors reports whether the Pods of executors that ended stay until the driver is released, so that their logs can be archived.
+	KeepExecutors bool
 	// Progress is how far the sink and the handlers were when the reconcile began. A change of it enqueues the application.
 	Progress events.Progress
 }

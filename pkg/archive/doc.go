@@ -1,0 +1,27 @@
+// Package archive stores what is left of applications when their Pods are gone: logs, objects, transitions, Kubernetes Events, event logs of Spark and
+// usage; in a bucket of S3, Google Cloud Storage or Azure, or in a folder. Package clouds makes these known; it is for programs.
+//
+//	layout.go      the keys of everything
+//	types.go       what the archive knows of applications, attempts and logs
+//	archive.go     opens a bucket; reads and writes single objects
+//	application.go the description of an application, and the index by which applications are listed
+//	attempt.go     what is stored of one attempt
+//	file.go        files that grow: stored in compressed chunks, read by ranges
+//	log.go         reads logs
+//	log_writer.go  writes logs: resumes them, and stores no line twice
+//	retention.go   deletes what is old, or too much
+//	stores.go      the archives of all namespaces, each opened once
+//
+// Layout, below the prefix of the bucket:
+//
+//	<namespace>/<plural>.<group>/<name>/<uid>/application.json
+//	<namespace>/<plural>.<group>/<name>/<uid>/<attempt>/manifest.json
+//	<namespace>/<plural>.<group>/<name>/<uid>/<attempt>/objects/<file>
+//	<namespace>/<plural>.<group>/<name>/<uid>/<attempt>/logs/<pod>/<pod uid>/<container>/<restart count>/<chunk>
+//	<namespace>/<plural>.<group>/<name>/<uid>/<attempt>/eventlog/<file>/<chunk>
+//	<namespace>/_index/<namespace uid>/<inverted second of creation>/<plural>.<group>/<name>/<uid>.json
+//	_firesteel/retention.json
+//
+// All keys are functions of what is stored, and everything may be written again. A new namespace with the name of an old one inherits nothing:
+// application.json holds the uid of the namespace, and readers name the uid that they may read.
+package archive

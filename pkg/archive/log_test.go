@@ -1,0 +1,245 @@
+package archive_test
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"gocloud.dev/blob/memblob"
+
+	"github.com/firesteel-dev/firesteel/pkg/archive"
+)
+
+var driverLog = archive.LogID{Pod: "pi-driver", PodUID: "uid-of-pod", Container: "spark-kubernetes-driver"}
+
+func all(t *testing.T, attempt *archive.Attempt, options archive.LogOptions) string {
+	t.Helper()
+	reader, err := attempt.OpenLog(t.Context(), driverLog, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reader.Close()
+	content, err := io.ReadAll(reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(content)
+}
+
+func newLog(t *testing.T, a *archive.Archive) *archive.Attempt {
+	t.Helper()
+	mine := id("team-a", "pi")
+	write(t, a, application(mine, begin))
+	return a.Attempt(mine, 0)
+}
+
+func TestLogsAreReadAsTheKubeletSentThem(t *testing.T) {
+	onEach(t, func(t *testing.T, a *archive.Archive) {
+		attempt := newLog(t, a)
+		const lines = 40_000
+		sent := count(0, lines, 100*time.Millisecond) + line(begin.Add(lines*100*time.Millisecond), "") +
+			line(begin.Add(lines*100*time.Millisecond), "binary \x00\xff rubbish")
+		w := store(t.Context(), t, attempt, driverLog, sent)
+		if !w.From.Equal(begin) || !w.To.Equal(begin.Add(lines*100*time.Millisecond)) || w.Bytes() != int64(len(sent)) || w.Gap {
+			t.Errorf("from %v to %v, %d bytes, gap %t", w.From, w.To, w.Bytes(), w.Gap)
+		}
+		check := func(what, want string, options archive.LogOptions) {
+			t.Helper()
+			if got := all(t, attempt, options); got != want {
+				t.Errorf("%s: %d bytes, want %d", what, len(got), len(want))
+			}
+		}
+		var plain strings.Builder
+		for l := range strings.Lines(sent) {
+			_, text, _ := strings.Cut(l, " ")
+			plain.WriteString(text)
+		}
+		check("with timestamps", sent, archive.LogOptions{Timestamps: true, Tail: -1})
+		check("plain", plain.String(), archive.LogOptions{Tail: -1})
+		check("a range", sent[1_100_000:1_200_001], archive.LogOptions{Timestamps: true, Tail: -1, Offset: 1_100_000, Length: 100_001})
+		check("the last lines", "line 39999\n\nbinary \x00\xff rubbish\n", archive.LogOptions{Tail: 3})
+		check("no line", "", archive.LogOptions{Tail: 0})
+		check("more lines than there are", plain.String(), archive.LogOptions{Tail: lines * 2})
+		check("many lines", count(10_000, lines, 100*time.Millisecond)+strings.SplitAfterN(sent, "line 39999\n", 2)[1], archive.LogOptions{Timestamps: true, Tail: 30_002})
+		since := begin.Add(35_000 * 100 * time.Millisecond)
+		check("since", sent[strings.Index(sent, since.Format(time.RFC3339Nano)):], archive.LogOptions{Timestamps: true, Tail: -1, Since: since})
+		check("since long ago", sent, archive.LogOptions{Timestamps: true, Tail: -1, Since: begin.Add(-time.Hour)})
+		check("since the future", "", archive.LogOptions{Timestamps: true, Tail: -1, Since: begin.Add(20 * time.Hour)})
+		logs, err := attempt.Logs(t.Context())
+		if err != nil || len(logs) != 1 || logs[0] != (archive.LogInfo{LogID: driverLog, Bytes: int64(len(sent))}) {
+			t.Errorf("%+v, %v", logs, err)
+		}
+	})
+}
+
+// The kubelet sends the lines of the last second again, since it knows whole seconds only.
+func TestLogsAreResumedWithoutALineTwice(t *testing.T) {
+	whole := count(0, 2000, 150*time.Millisecond)
+	again := func(at time.Time) string { // what the kubelet sends since a time
+		var sent strings.Builder
+		for l := range strings.Lines(whole) {
+			if stamp, _, _ := strings.Cut(l, " "); at.IsZero() || !mustParse(stamp).Before(at) {
+				sent.WriteString(l)
+			}
+		}
+		return sent.String()
+	}
+	broken := errors.New("the connection broke")
+	rng := rand.New(rand.NewPCG(1, 2))
+	onEach(t, func(t *testing.T, a *archive.Archive) {
+		attempt := newLog(t, a)
+		w, err := attempt.WriteLog(t.Context(), driverLog, 1<<40)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for w.Bytes() < int64(len(whole)) {
+			sent := again(w.Since())
+			cut := rng.IntN(min(len(sent), 20_000) + 1)
+			if rest := int64(len(whole)) - w.Bytes(); rest < 2000 {
+				cut = len(sent)
+			}
+			reader := io.MultiReader(strings.NewReader(sent[:cut]), iotest.ErrReader(broken))
+			if err := w.Copy(t.Context(), reader); !errors.Is(err, broken) {
+				t.Fatal(err)
+			}
+			if rng.IntN(3) == 0 { // another process goes on
+				if err := w.Flush(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				if w, err = attempt.WriteLog(t.Context(), driverLog, 1<<40); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if w.Gap {
+				t.Fatal("it seems to have lost lines")
+			}
+		}
+		if err := w.Flush(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got := all(t, attempt, archive.LogOptions{Timestamps: true, Tail: -1}); got != whole {
+			t.Errorf("it has %d bytes, want %d", len(got), len(whole))
+		}
+	})
+}
+
+func mustParse(stamp string) time.Time {
+	at, err := time.Parse(time.RFC3339Nano, stamp)
+	if err != nil {
+		panic(err)
+	}
+	return at
+}
+
+func TestLogsThatWereRotatedAwayHaveAGap(t *testing.T) {
+	attempt := newLog(t, archive.New(memblob.OpenBucket(nil)))
+	first, second := count(0, 10, time.Second), count(50, 60, time.Second)
+	store(t.Context(), t, attempt, driverLog, first+begin.Add(10*time.Second).Format(time.RFC3339Nano)+" cut off in the mid")
+	w := store(t.Context(), t, attempt, driverLog, second)
+	if !w.Gap {
+		t.Error("it does not know")
+	}
+	if got, want := all(t, attempt, archive.LogOptions{Tail: -1}), "cut off in the mid\nline 50\n"; !strings.Contains(got, want) {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestLogsAreBounded(t *testing.T) {
+	attempt := newLog(t, archive.New(memblob.OpenBucket(nil)))
+	w, err := attempt.WriteLog(t.Context(), driverLog, 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Copy(t.Context(), strings.NewReader(count(0, 100, time.Second))); !archive.IsTruncated(err) {
+		t.Errorf("it ended with %v", err)
+	}
+	if err := w.Flush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := all(t, attempt, archive.LogOptions{Timestamps: true, Tail: -1}); got != count(0, 100, time.Second)[:1000] {
+		t.Errorf("it has %d bytes", len(got))
+	}
+}
+
+// A log that grows slowly is stored again and again, and does not become a heap of small objects.
+func TestFlushesReplaceSmallChunks(t *testing.T) {
+	bucket := memblob.OpenBucket(nil)
+	attempt := newLog(t, archive.New(bucket))
+	w, err := attempt.WriteLog(t.Context(), driverLog, 1<<40)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 50 {
+		if err := w.Copy(t.Context(), strings.NewReader(count(i, i+1, time.Second))); err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			if err := w.Flush(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	objects := 0
+	for keys := bucket.List(nil); ; objects++ {
+		if _, err := keys.Next(t.Context()); err != nil {
+			break
+		}
+	}
+	if got := all(t, attempt, archive.LogOptions{Timestamps: true, Tail: -1}); got != count(0, 50, time.Second) || objects != 3 {
+		t.Errorf("%d bytes in %d objects", len(got), objects)
+	}
+}
+
+func TestEmptyLogsAreStored(t *testing.T) {
+	attempt := newLog(t, archive.New(memblob.OpenBucket(nil)))
+	store(t.Context(), t, attempt, driverLog, "")
+	store(t.Context(), t, attempt, driverLog, "")
+	if got := all(t, attempt, archive.LogOptions{Tail: -1}); got != "" {
+		t.Errorf("%q", got)
+	}
+}
+
+// endless sends the same bytes again and again. They hold no end of a line.
+type endless struct{ content []byte }
+
+func (e endless) Read(into []byte) (int, error) { return copy(into, e.content), nil }
+
+func TestALargeLogTakesLittleMemory(t *testing.T) {
+	const size, limit = 1 << 30, 32 << 20
+	a := storages(t)["folder"]
+	w, err := newLog(t, a).WriteLog(t.Context(), driverLog, 1<<40)
+	if err != nil {
+		t.Fatal(err)
+	}
+	source := endless{bytes.Repeat([]byte("\x00\xffbinary rubbish"), 4096)}
+	var stats runtime.MemStats
+	heap := func() uint64 {
+		runtime.ReadMemStats(&stats)
+		return stats.HeapInuse
+	}
+	runtime.GC()
+	before, most := heap(), uint64(0)
+	measured := readFunc(func(into []byte) (int, error) {
+		if w.Bytes()%(16<<20) < int64(len(source.content)) {
+			most = max(most, heap())
+		}
+		return source.Read(into)
+	})
+	if err := errors.Join(w.Copy(t.Context(), io.LimitReader(measured, size)), w.Flush(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d MiB: up to %d KiB of heap, %d KiB before", w.Bytes()>>20, most>>10, before>>10)
+	if w.Bytes() != size || most > before+limit {
+		t.Errorf("%d bytes took %d bytes of heap, %d before", w.Bytes(), most, before)
+	}
+}
+
+type readFunc func([]byte) (int, error)
+
+func (f readFunc) Read(into []byte) (int, error) { return f(into) }

@@ -1,0 +1,159 @@
+package archive
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+)
+
+const (
+	retentionFile = ownFolder + "/retention.json"
+	// quiet is how long nothing was written of an application before it may be deleted: it may still run.
+	quiet = time.Hour
+)
+
+// Retention is what is retained of each namespace. Zero values bound nothing.
+type Retention struct {
+	// Age is how long an application is retained after the last of it was stored, which is when its last attempt ended.
+	Age time.Duration
+	// Bytes is how much is retained of a namespace. The oldest applications are deleted first.
+	Bytes int64
+}
+
+// Retained is the result of a sweep.
+type Retained struct {
+	// Applications and Bytes are what was deleted.
+	Applications int
+	Bytes        int64
+}
+
+// sweep is the note of the last sweep.
+type sweep struct {
+	Began time.Time `json:"began"`
+}
+
+// SweepIfDue deletes what is not to be retained, if no process began with that within the interval. Two processes that do it at once do no harm.
+// namespaces selects the namespaces that belong to this archive.
+func (a *Archive) SweepIfDue(
+	ctx context.Context, now time.Time, interval time.Duration, retention Retention, namespaces func(name string) bool,
+) (Retained, error) {
+	var last sweep
+	if err := a.getJSON(ctx, retentionFile, &last); err != nil && !IsNotFound(err) {
+		return Retained{}, err
+	}
+	if now.Sub(last.Began) < interval {
+		return Retained{}, nil
+	}
+	if err := a.putJSON(ctx, retentionFile, sweep{now}, false); err != nil {
+		return Retained{}, err
+	}
+	var sum Retained
+	names, err := a.Namespaces(ctx)
+	for _, name := range names {
+		if err == nil && namespaces(name) {
+			var of Retained
+			of, err = a.Sweep(ctx, now, retention, name)
+			sum.Applications, sum.Bytes = sum.Applications+of.Applications, sum.Bytes+of.Bytes
+		}
+	}
+	return sum, err
+}
+
+// stored is what is stored of an application.
+type stored struct {
+	folder, index string
+	bytes         int64
+	modified      time.Time
+}
+
+// Sweep deletes what is not to be retained of a namespace: applications that ended too long ago, and the oldest ones if all together are too large.
+func (a *Archive) Sweep(ctx context.Context, now time.Time, retention Retention, namespace string) (Retained, error) {
+	byUID, err := a.usage(ctx, namespace)
+	if err != nil {
+		return Retained{}, err
+	}
+	var total int64
+	for _, app := range byUID {
+		total += app.bytes
+	}
+	apps := slices.SortedFunc(maps.Values(byUID), func(x, y *stored) int {
+		return cmp.Or(x.modified.Compare(y.modified), cmp.Compare(x.folder, y.folder))
+	})
+	var deleted Retained
+	for _, app := range apps {
+		age := now.Sub(app.modified)
+		tooOld, tooMuch := retention.Age > 0 && age > retention.Age, retention.Bytes > 0 && total > retention.Bytes
+		if age < quiet || !tooOld && !tooMuch {
+			break
+		}
+		if err := a.deleteApplication(ctx, app); err != nil {
+			return deleted, err
+		}
+		total -= app.bytes
+		deleted.Applications, deleted.Bytes = deleted.Applications+1, deleted.Bytes+app.bytes
+	}
+	return deleted, nil
+}
+
+// usage lists what is stored of each application of a namespace.
+func (a *Archive) usage(ctx context.Context, namespace string) (map[types.UID]*stored, error) {
+	apps := map[types.UID]*stored{}
+	of := func(uid types.UID) *stored {
+		if apps[uid] == nil {
+			apps[uid] = &stored{}
+		}
+		return apps[uid]
+	}
+	const inIndex, inFolder = 7, 5
+	err := a.list(ctx, Escape(namespace)+"/", true, func(found entry) bool {
+		elements := strings.Split(found.key, "/")
+		switch {
+		case len(elements) == inIndex && elements[1] == indexFolder:
+			if uid, ok := Unescape(strings.TrimSuffix(elements[6], ".json")); ok {
+				of(types.UID(uid)).index = found.key
+				of(types.UID(uid)).note(found)
+			}
+		case len(elements) >= inFolder:
+			if uid, ok := Unescape(elements[3]); ok {
+				of(types.UID(uid)).folder = strings.Join(elements[:4], "/") + "/"
+				of(types.UID(uid)).note(found)
+			}
+		}
+		return true
+	})
+	return apps, err
+}
+
+func (s *stored) note(found entry) {
+	s.bytes += found.size
+	if found.modified.After(s.modified) {
+		s.modified = found.modified
+	}
+}
+
+// deleteApplication deletes an application: its entry in the index last, so that a deletion that is interrupted is repeated.
+func (a *Archive) deleteApplication(ctx context.Context, app *stored) error {
+	var keys []string
+	if app.folder != "" {
+		if err := a.list(ctx, app.folder, true, func(found entry) bool {
+			keys = append(keys, found.key)
+			return true
+		}); err != nil {
+			return err
+		}
+	}
+	if app.index != "" {
+		keys = append(keys, app.index)
+	}
+	for _, key := range keys {
+		if err := a.delete(ctx, key); err != nil {
+			return err
+		}
+	}
+	return nil
+}

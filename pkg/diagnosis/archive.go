@@ -1,0 +1,26 @@
+package diagnosis
+
+import (
+	"fmt"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+)
+
+// Archived explains how much of an attempt is in the archive.
+func Archived(record *v1alpha1.Record) Explanation {
+	how := lifecycle.Archived("")
+	if record.Launch != nil {
+		how = lifecycle.Archived(record.Launch.Archived)
+	}
+	switch how {
+	case lifecycle.ArchivedWhole:
+		return conditionTrue("Archived", fmt.Sprintf("Attempt %d is in the archive.", record.Attempt.ID))
+	case lifecycle.ArchivedPartly:
+		return conditionFalse("ArchivedPartly", fmt.Sprintf("Attempt %d is in the archive, but for something that could be read no more: its manifest there says what.", record.Attempt.ID))
+	default:
+		explanation := conditionFalse("NotArchivedInTime", fmt.Sprintf("Attempt %d was not archived in time, and nothing waits for that any more", record.Attempt.ID))
+		explanation.Remedy = "look for errors of the handler archive in the log of the controller, or of the handler's own Pod."
+		return explanation
+	}
+}

@@ -1,0 +1,139 @@
+package archiver
+
+import (
+	"context"
+	"io"
+	"sync"
+	"time"
+
+	cloudevents "github.com/cloudevents/sdk-go/v2"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/utils/clock"
+
+	"github.com/firesteel-dev/firesteel/pkg/applications"
+	"github.com/firesteel-dev/firesteel/pkg/archive"
+	"github.com/firesteel-dev/firesteel/pkg/config"
+	"github.com/firesteel-dev/firesteel/pkg/events"
+	"github.com/firesteel-dev/firesteel/pkg/fairshare"
+	"github.com/firesteel-dev/firesteel/pkg/handlers/lookup"
+	"github.com/firesteel-dev/firesteel/pkg/kube"
+	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+)
+
+// Name is the handler's name in config-handlers.
+const Name = string(lifecycle.AwaitsArchive)
+
+const (
+	// maxJobs bounds the attempts that are archived at once, and maxJobsPerNamespace those of one namespace. Each takes a few MiB at most.
+	maxJobs             = 16
+	maxJobsPerNamespace = 8
+	// answerWithin is how long the handler waits for its job. The job goes on after that, and the handler is asked again.
+	answerWithin = 20 * time.Second
+)
+
+// Archiver archives attempts.
+type Archiver struct {
+	core     corev1client.CoreV1Interface
+	stores   *archive.Stores
+	settings func() *config.Config
+	clock    clock.PassiveClock
+	// openLog opens the log of a container.
+	openLog func(ctx context.Context, pod types.NamespacedName, options *corev1.PodLogOptions) (io.ReadCloser, error)
+	slots   *fairshare.Limiter
+
+	mu sync.Mutex
+	// running holds the jobs that run.
+	running map[job]*result
+}
+
+// job identifies the archiving of an attempt.
+type job struct {
+	uid     types.UID
+	attempt int64
+}
+
+// result is the result of a job. done is closed when err is known.
+type result struct {
+	done chan struct{}
+	err  error
+}
+
+// NewHandler creates the handler. It uses only the event's source, and decides from the application and the Pods that it reads. So a duplicate, late or
+// forged event archives nothing anew.
+func NewHandler(
+	clients kube.Clients, core corev1client.CoreV1Interface, stores *archive.Stores, settings func() *config.Config, namespaces lookup.Namespaces,
+	clock clock.PassiveClock,
+) events.Handler {
+	return newArchiver(core, stores, settings, clock).handler(clients, namespaces)
+}
+
+func newArchiver(
+	core corev1client.CoreV1Interface, stores *archive.Stores, settings func() *config.Config, clock clock.PassiveClock,
+) *Archiver {
+	return &Archiver{
+		core: core, stores: stores, settings: settings, clock: clock, slots: fairshare.New(maxJobs, maxJobsPerNamespace), running: map[job]*result{},
+		openLog: func(ctx context.Context, pod types.NamespacedName, options *corev1.PodLogOptions) (io.ReadCloser, error) {
+			return core.Pods(pod.Namespace).GetLogs(pod.Name, options).Stream(ctx)
+		},
+	}
+}
+
+func (a *Archiver) handler(clients kube.Clients, namespaces lookup.Namespaces) events.Handler {
+	apis := applications.All(clients)
+	return func(ctx context.Context, event cloudevents.Event) error {
+		settings := a.settings()
+		app, err := lookup.Existing(ctx, apis, settings, namespaces, event)
+		if app == nil || err != nil {
+			return err
+		}
+		url, ended := settings.Archive.URLOf(app.GetNamespace()), lifecycle.ToArchive(app.GetRecord())
+		if url == "" || ended == nil {
+			return nil
+		}
+		work := &attempt{Archiver: a, app: app, record: app.GetRecord(), ended: *ended, settings: settings.Archive}
+		return a.run(ctx, job{app.GetUID(), ended.Attempt}, app.GetNamespace(), func(ctx context.Context) error {
+			return work.archive(ctx, url)
+		})
+	}
+}
+
+// run runs a job, unless it runs already, and waits for it. It returns nil if the job takes longer.
+func (a *Archiver) run(ctx context.Context, key job, namespace string, work func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	defer cancel()
+	release, err := a.slots.Acquire(ctx, namespace)
+	if err != nil {
+		return err
+	}
+	a.mu.Lock()
+	running, ok := a.running[key]
+	if !ok {
+		running = &result{done: make(chan struct{})}
+		a.running[key] = running
+	}
+	a.mu.Unlock()
+	if ok {
+		release()
+	} else {
+		go func() {
+			defer release()
+			limit := a.settings().Archive.WaitIn(namespace)
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
+			defer cancel()
+			err := work(ctx)
+			a.mu.Lock()
+			delete(a.running, key)
+			a.mu.Unlock()
+			running.err = err
+			close(running.done)
+		}()
+	}
+	select {
+	case <-running.done:
+		return running.err
+	case <-ctx.Done():
+		return nil
+	}
+}

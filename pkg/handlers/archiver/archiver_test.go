@@ -1,0 +1,464 @@
+package archiver
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	cloudevents "github.com/cloudevents/sdk-go/v2"
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	kubefake "k8s.io/client-go/kubernetes/fake"
+	clienttesting "k8s.io/client-go/testing"
+	clocktesting "k8s.io/utils/clock/testing"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/archive"
+	_ "github.com/firesteel-dev/firesteel/pkg/archive/clouds"
+	"github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned/fake"
+	"github.com/firesteel-dev/firesteel/pkg/config"
+	"github.com/firesteel-dev/firesteel/pkg/events"
+	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+)
+
+var began = time.Date(2026, 11, 26, 10, 0, 0, 0, time.UTC)
+
+var pi = events.Object{
+	Group: "spark.apache.org", Resource: "sparkapplications", Kind: "SparkApplication", Namespace: "team-a", Name: "pi", UID: "uid-of-pi",
+}
+
+// env is an API server with an application whose attempt has ended, the logs of its Pods, and a folder for the archive.
+type env struct {
+	t        *testing.T
+	app      *sparkv1.SparkApplication
+	core     *kubefake.Clientset
+	settings *config.Config
+	folder   string
+	handler  events.Handler
+
+	mu sync.Mutex
+	// logs are the logs of containers by POD/CONTAINER, and of earlier runs by POD/CONTAINER/previous.
+	logs map[string]string
+	// broken are the errors after which the reading of a log succeeds.
+	broken map[string]int
+	read   []string
+}
+
+func newEnv(t *testing.T, keys ...string) *env {
+	t.Helper()
+	e := &env{t: t, folder: t.TempDir(), logs: map[string]string{
+		"pi-driver/spark-kubernetes-driver":      lines(3),
+		"pi-driver/log-shipper":                  lines(1),
+		"pi-driver/fetch":                        lines(2),
+		"pi-exec-1/spark-kubernetes-executor":    lines(4),
+		"pi-driver/log-shipper/previous":         lines(1),
+		"other-exec-1/spark-kubernetes-executor": lines(9),
+	}, broken: map[string]int{}}
+	configMap := &corev1.ConfigMap{Data: map[string]string{"url": "file://" + e.folder}}
+	for i := 0; i < len(keys); i += 2 {
+		configMap.Data[keys[i]] = keys[i+1]
+	}
+	e.settings = config.Default()
+	var err error
+	if e.settings.Archive, err = config.NewArchive(configMap); err != nil {
+		t.Fatal(err)
+	}
+	e.app = application()
+	e.core = kubefake.NewClientset(objects()...)
+	a := newArchiver(e.core.CoreV1(), archive.NewStores(), func() *config.Config { return e.settings }, clocktesting.NewFakePassiveClock(began.Add(time.Hour)))
+	a.openLog = e.openLog
+	e.handler = a.handler(fake.NewSimpleClientset(e.app), nil)
+	return e
+}
+
+func lines(count int) string {
+	var text strings.Builder
+	for i := range count {
+		fmt.Fprintf(&text, "%s line %d\n", began.Add(time.Duration(i)*time.Second).Format(time.RFC3339Nano), i)
+	}
+	return text.String()
+}
+
+func application() *sparkv1.SparkApplication {
+	app := &sparkv1.SparkApplication{ObjectMeta: metav1.ObjectMeta{
+		Namespace: pi.Namespace, Name: pi.Name, UID: pi.UID, CreationTimestamp: metav1.NewTime(began), Labels: map[string]string{"team": "a"},
+		ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "kubectl"}},
+	}}
+	app.Spec.SparkConf = map[string]string{"spark.hadoop.fs.s3a.secret.key": "hunter2-secret"}
+	app.Status.Firesteel = &v1alpha1.Record{
+		Sequence: 3, Attempt: v1alpha1.Attempt{ID: 1, Since: metav1.NewMicroTime(began)},
+		Launch: &v1alpha1.Launch{ID: "launch", ApplicationID: "spark-1", DriverPod: "pi-driver", DriverUID: "uid-of-driver"},
+		Transitions: []v1alpha1.Transition{
+			{Sequence: 1, Attempt: 0, State: string(lifecycle.Failed), Time: metav1.NewMicroTime(began)},
+			{Sequence: 2, Attempt: 1, State: string(lifecycle.RunningHealthy), Time: metav1.NewMicroTime(began)},
+			{
+				Sequence: 3, Attempt: 1, State: string(lifecycle.Failed), Message: "It broke.", Time: metav1.NewMicroTime(began.Add(time.Minute)),
+				End: &v1alpha1.AttemptEnd{Outcome: v1alpha1.OutcomeFailed},
+			},
+		},
+	}
+	return app
+}
+
+func objects() []runtime.Object {
+	ran := func(name string, restarts int32) corev1.ContainerStatus {
+		terminated := &corev1.ContainerStateTerminated{ContainerID: "containerd://x", StartedAt: metav1.NewTime(began)}
+		status := corev1.ContainerStatus{Name: name, RestartCount: restarts, State: corev1.ContainerState{Terminated: terminated}}
+		if restarts > 0 {
+			status.LastTerminationState.Terminated = terminated
+		}
+		return status
+	}
+	pod := func(name string, uid types.UID, containers ...corev1.ContainerStatus) *corev1.Pod {
+		return &corev1.Pod{
+			ObjectMeta: metav1.ObjectMeta{Namespace: pi.Namespace, Name: name, UID: uid, Labels: map[string]string{"spark-app-selector": "spark-1"}},
+			Status:     corev1.PodStatus{Phase: corev1.PodFailed, ContainerStatuses: containers},
+		}
+	}
+	always := corev1.ContainerRestartPolicyAlways
+	driver := pod("pi-driver", "uid-of-driver", ran("spark-kubernetes-driver", 0))
+	driver.Spec.InitContainers = []corev1.Container{{Name: "fetch"}, {Name: "log-shipper", RestartPolicy: &always}}
+	driver.Spec.Containers = []corev1.Container{{Name: "spark-kubernetes-driver", Env: []corev1.EnvVar{{Name: "DB_PASSWORD", Value: "hunter3-secret"}}}}
+	driver.Spec.Volumes = []corev1.Volume{{Name: confVolume, VolumeSource: corev1.VolumeSource{
+		ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: "pi-conf"}},
+	}}}
+	waiting := corev1.ContainerStatus{Name: "never", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{}}}
+	driver.Status.InitContainerStatuses = []corev1.ContainerStatus{ran("fetch", 0), ran("log-shipper", 1), waiting}
+	executor := pod("pi-exec-1", "uid-of-exec-1", ran("spark-kubernetes-executor", 0))
+	executor.OwnerReferences = []metav1.OwnerReference{{UID: driver.UID}}
+	return []runtime.Object{
+		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: pi.Namespace, UID: "uid-of-team-a"}}, driver, executor,
+		pod("other-exec-1", "uid-of-other", ran("spark-kubernetes-executor", 0)),
+		&corev1.ConfigMap{
+			ObjectMeta: metav1.ObjectMeta{Namespace: pi.Namespace, Name: "pi-conf"},
+			Data:       map[string]string{"spark.properties": "spark.hadoop.fs.s3a.secret.key=hunter2-secret\n"},
+		},
+		&corev1.Event{ObjectMeta: metav1.ObjectMeta{Namespace: pi.Namespace, Name: "x"}, Message: "Pulled"},
+	}
+}
+
+func (e *env) openLog(_ context.Context, pod types.NamespacedName, options *corev1.PodLogOptions) (io.ReadCloser, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	key := pod.Name + "/" + options.Container
+	if options.Previous {
+		key += "/previous"
+	}
+	e.read = append(e.read, key)
+	text, ok := e.logs[key]
+	switch {
+	case !ok:
+		return nil, errors.New("the container is not found")
+	case !options.Timestamps:
+		return nil, errors.New("without timestamps it cannot be resumed")
+	case e.broken[key] > 0:
+		e.broken[key]--
+		return io.NopCloser(io.MultiReader(strings.NewReader(text[:len(text)/2]), iotest.ErrReader(errors.New("reset by peer")))), nil
+	}
+	return io.NopCloser(strings.NewReader(text)), nil
+}
+
+func (e *env) handle() error {
+	e.t.Helper()
+	event, err := events.NewTransitionEvent(pi, e.app.Status.Firesteel.Transitions[2])
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	return e.handler(e.t.Context(), event)
+}
+
+// annotation returns that of the driver Pod.
+func (e *env) annotation() string {
+	e.t.Helper()
+	pod, err := e.core.CoreV1().Pods(pi.Namespace).Get(e.t.Context(), "pi-driver", metav1.GetOptions{})
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	return pod.Annotations[lifecycle.ArchivedAnnotation]
+}
+
+func (e *env) attempt() *archive.Attempt {
+	e.t.Helper()
+	store, err := archive.Open(e.t.Context(), "file://"+e.folder)
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	e.t.Cleanup(func() { store.Close() })
+	return store.Attempt(archive.ID{
+		Namespace: archive.Namespace{Name: pi.Namespace, UID: "uid-of-team-a"}, Resource: "sparkapplications.spark.apache.org", Name: pi.Name, UID: pi.UID,
+	}, 1)
+}
+
+func (e *env) manifest() *archive.Manifest {
+	e.t.Helper()
+	manifest, err := e.attempt().Manifest(e.t.Context())
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	slices.SortFunc(manifest.Objects, func(a, b archive.Object) int { return strings.Compare(a.File, b.File) })
+	return manifest
+}
+
+func TestAnAttemptIsArchivedWhole(t *testing.T) {
+	e := newEnv(t)
+	for range 3 {
+		if err := e.handle(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := e.annotation(); got != "whole.uid-of-driver" {
+		t.Errorf("the annotation is %q", got)
+	}
+	if len(e.read) != 5 {
+		t.Errorf("logs were read again: %v", e.read)
+	}
+	log := func(pod, uid, container string, restart int32, role string, count int) archive.Log {
+		from, to := began, began.Add(time.Duration(count-1)*time.Second)
+		return archive.Log{
+			LogID: archive.LogID{Pod: pod, PodUID: types.UID(uid), Container: container, Restart: restart}, Role: role, From: &from, To: &to, Bytes: int64(len(lines(count))),
+		}
+	}
+	want := &archive.Manifest{
+		Format: archive.Format, Attempt: 1, ApplicationID: "spark-1", Began: began, Ended: began.Add(time.Minute), Archived: began.Add(time.Hour),
+		State: "Failed", Outcome: "Failed", Message: "It broke.",
+		Logs: []archive.Log{
+			log("pi-driver", "uid-of-driver", "spark-kubernetes-driver", 0, archive.RoleDriver, 3),
+			log("pi-exec-1", "uid-of-exec-1", "spark-kubernetes-executor", 0, archive.RoleExecutor, 4),
+			log("pi-driver", "uid-of-driver", "log-shipper", 0, archive.RoleSidecar, 1),
+			log("pi-driver", "uid-of-driver", "log-shipper", 1, archive.RoleSidecar, 1),
+			log("pi-driver", "uid-of-driver", "fetch", 0, archive.RoleInit, 2),
+		},
+		Objects: []archive.Object{
+			{File: "application.json.gz", Kind: "SparkApplication", Name: "pi"},
+			{File: "configmap-pi-conf.json.gz", Kind: "ConfigMap", Name: "pi-conf"},
+			{File: "events.json.gz", Kind: "Event", Name: "pi"},
+			{File: "pod-pi-driver.json.gz", Kind: "Pod", Name: "pi-driver"},
+			{File: "pod-pi-exec-1.json.gz", Kind: "Pod", Name: "pi-exec-1"},
+			{File: "transitions.json.gz", Kind: "Transition", Name: "pi"},
+		},
+	}
+	manifest := e.manifest()
+	if diff := cmp.Diff(want, manifest, cmpopts.EquateApproxTime(0)); diff != "" {
+		t.Errorf("the manifest (-want +got):\n%s", diff)
+	}
+	for _, log := range manifest.Logs {
+		reader, err := e.attempt().OpenLog(t.Context(), log.LogID, archive.LogOptions{Timestamps: true, Tail: -1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		content, err := io.ReadAll(reader)
+		if err != nil || int64(len(content)) != log.Bytes {
+			t.Errorf("the log of %s has %d bytes, want %d; %v", log.Container, len(content), log.Bytes, err)
+		}
+	}
+}
+
+func TestArchivedObjectsHoldNoSecret(t *testing.T) {
+	e := newEnv(t)
+	if err := e.handle(); err != nil {
+		t.Fatal(err)
+	}
+	for _, object := range e.manifest().Objects {
+		content, err := e.attempt().Get(t.Context(), 1<<20, "objects", object.File)
+		if err != nil || !json.Valid(content) {
+			t.Fatalf("%s: %v", object.File, err)
+		}
+		for _, unwanted := range []string{"hunter2-secret", "hunter3-secret", "managedFields"} {
+			if strings.Contains(string(content), unwanted) {
+				t.Errorf("%s has %s: %s", object.File, unwanted, content)
+			}
+		}
+	}
+}
+
+func TestTheLogsToArchiveAreASetting(t *testing.T) {
+	e := newEnv(t, "driver-logs", "none")
+	if err := e.handle(); err != nil {
+		t.Fatal(err)
+	}
+	if logs := e.manifest().Logs; len(logs) != 1 || logs[0].Pod != "pi-exec-1" {
+		t.Errorf("%+v", logs)
+	}
+}
+
+func TestWhatCannotBeReadIsNamedAsMissing(t *testing.T) {
+	e := newEnv(t, "max-log-bytes", "100")
+	delete(e.logs, "pi-driver/log-shipper/previous")
+	forbidden := apierrors.NewForbidden(schema.GroupResource{Resource: "events"}, "", errors.New("no rule"))
+	e.core.PrependReactor("list", "events", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, forbidden })
+	e.core.PrependReactor("get", "configmaps", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, forbidden })
+	if err := e.handle(); err != nil {
+		t.Fatal(err)
+	}
+	manifest := e.manifest()
+	var missing []string
+	for _, m := range manifest.Missing {
+		missing = append(missing, m.What)
+	}
+	slices.Sort(missing)
+	if diff := cmp.Diff([]string{"ConfigMap pi-conf", "Kubernetes Events", "Kubernetes Events"}, missing); diff != "" {
+		t.Error(diff)
+	}
+	for _, log := range manifest.Logs {
+		want := ""
+		switch {
+		case log.Container == "log-shipper" && log.Restart == 0:
+			want = "the node does not give it"
+		case log.Container == "spark-kubernetes-executor":
+			want = "max-log-bytes"
+		}
+		if want == "" && log.Missing != "" || !strings.Contains(log.Missing, want) || log.Bytes > 100 {
+			t.Errorf("%+v, want %q", log, want)
+		}
+	}
+	if got := e.annotation(); got != "partly.uid-of-driver" {
+		t.Errorf("the annotation is %q", got)
+	}
+}
+
+func TestABrokenConnectionLosesAndRepeatsNoLine(t *testing.T) {
+	e := newEnv(t)
+	e.broken["pi-driver/spark-kubernetes-driver"] = readings - 1
+	if err := e.handle(); err != nil {
+		t.Fatal(err)
+	}
+	log := e.manifest().Logs[0]
+	if log.Bytes != int64(len(lines(3))) || log.Missing != "" {
+		t.Errorf("%+v", log)
+	}
+}
+
+func TestALateFirstLineMayHaveABeginningThatIsMissing(t *testing.T) {
+	e := newEnv(t)
+	e.logs["pi-exec-1/spark-kubernetes-executor"] = began.Add(time.Minute).Format(time.RFC3339Nano) + " late\n"
+	if err := e.handle(); err != nil {
+		t.Fatal(err)
+	}
+	for _, log := range e.manifest().Logs {
+		if log.BeginningMissing != (log.Role == archive.RoleExecutor) {
+			t.Errorf("%+v", log)
+		}
+	}
+}
+
+// While the storage fails, nothing shows the attempt as archived. Afterwards it is archived whole.
+func TestFailingStorageIsAskedAgain(t *testing.T) {
+	e := newEnv(t)
+	if err := os.RemoveAll(e.folder); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(e.folder, nil, 0o600); err != nil { // where the folder was is a file
+		t.Fatal(err)
+	}
+	if err := e.handle(); err == nil || e.annotation() != "" {
+		t.Errorf("the handler is done with %q: %v", e.annotation(), err)
+	}
+	if err := os.Remove(e.folder); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(e.folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.handle(); err != nil || e.annotation() != "whole.uid-of-driver" || len(e.manifest().Logs) != 5 {
+		t.Errorf("the annotation is %q: %v", e.annotation(), err)
+	}
+}
+
+func TestNothingIsArchivedThatIsNotDue(t *testing.T) {
+	for name, change := range map[string]func(*env){
+		"no archive":         func(e *env) { e.settings = config.Default() },
+		"a running attempt":  func(e *env) { e.app.Status.Firesteel.Transitions = e.app.Status.Firesteel.Transitions[:2] },
+		"no driver":          func(e *env) { e.app.Status.Firesteel.Launch.DriverUID = "" },
+		"another driver":     func(e *env) { e.app.Status.Firesteel.Launch.DriverUID = "another" },
+		"another's object":   func(e *env) { e.app.UID = "another" },
+		"no record":          func(e *env) { e.app.Status.Firesteel = nil },
+		"it cannot be read":  func(e *env) { e.app.Undecodable = "no" },
+		"it was given up on": func(e *env) { e.app.Status.Firesteel.Launch.Archived = string(lifecycle.ArchivedNot) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := newEnv(t)
+			event, err := events.NewTransitionEvent(pi, e.app.Status.Firesteel.Transitions[2])
+			if err != nil {
+				t.Fatal(err)
+			}
+			change(e)
+			a := newArchiver(e.core.CoreV1(), archive.NewStores(), func() *config.Config { return e.settings }, clocktesting.NewFakePassiveClock(began))
+			a.openLog = e.openLog
+			if err := a.handler(fake.NewSimpleClientset(e.app), nil)(t.Context(), event); err != nil {
+				t.Fatal(err)
+			}
+			stored, err := filepath.Glob(filepath.Join(e.folder, "*"))
+			if err != nil || len(stored) > 0 || e.annotation() != "" {
+				t.Errorf("it stored %v, %v; %q", stored, err, e.annotation())
+			}
+		})
+	}
+}
+
+func TestForgedEventsArchiveNothing(t *testing.T) {
+	e := newEnv(t)
+	event := cloudevents.NewEvent()
+	event.SetType("dev.firesteel.application.failed.v1")
+	event.SetSource("/nonsense")
+	if err := e.handler(t.Context(), event); err == nil || len(e.read) > 0 {
+		t.Errorf("%v, %v", err, e.read)
+	}
+}
+
+// A job that takes long goes on, and the handler answers that it has begun. It is not begun twice.
+func TestALongJobRunsOnce(t *testing.T) {
+	e := newEnv(t)
+	a := newArchiver(e.core.CoreV1(), archive.NewStores(), func() *config.Config { return e.settings }, clocktesting.NewFakePassiveClock(began))
+	hold, began, ended := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	work := func(context.Context) error {
+		close(began)
+		<-hold
+		close(ended)
+		return nil
+	}
+	first, cancel := context.WithCancel(t.Context())
+	go func() { <-began; cancel() }()
+	if err := a.run(first, job{"x", 0}, "team-a", work); err != nil {
+		t.Fatal(err)
+	}
+	second, cancel2 := context.WithCancel(t.Context())
+	cancel2()
+	if err := a.run(second, job{"x", 0}, "team-a", func(context.Context) error { return errors.New("it began again") }); err != nil && !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	close(hold)
+	<-ended
+}
+
+func TestTheBudgetOfRequestsIsKept(t *testing.T) {
+	e := newEnv(t)
+	if err := e.handle(); err != nil {
+		t.Fatal(err)
+	}
+	var requests []string
+	for _, action := range e.core.Actions() {
+		requests = append(requests, action.GetVerb()+" "+action.GetResource().Resource)
+	}
+	slices.Sort(requests)
+	want := []string{"get configmaps", "get namespaces", "list events", "list events", "list pods", "patch pods"}
+	if diff := cmp.Diff(want, requests); diff != "" {
+		t.Errorf("requests besides the application and the logs (-want +got):\n%s", diff)
+	}
+}

@@ -1,0 +1,152 @@
+package archiver
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/firesteel-dev/firesteel/internal/text"
+	"github.com/firesteel-dev/firesteel/pkg/archive"
+	"github.com/firesteel-dev/firesteel/pkg/config"
+	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/redact"
+)
+
+const (
+	executorContainer = "spark-kubernetes-executor"
+	// silence is how long a container may log nothing after its start. If its first line is later, earlier ones may have been rotated away.
+	silence = 10 * time.Second
+	// readings is how often the reading of a log is begun, if it breaks off.
+	readings = 3
+)
+
+// containerLog is the log of one run of a container.
+type containerLog struct {
+	archive.LogID
+	role string
+	// previous reports whether the container has been restarted since.
+	previous bool
+	started  time.Time
+}
+
+// logsOf returns the logs of a Pod that are to be stored.
+func (t *attempt) logsOf(pod *corev1.Pod, isDriver bool) []containerLog {
+	when, role, main := t.settings.ExecutorLogs, archive.RoleExecutor, executorContainer
+	if isDriver {
+		when, role, main = t.settings.DriverLogs, archive.RoleDriver, lifecycle.DriverContainer(&pod.Status, t.app.Dialect.Policy(t.app.Application).MainContainer)
+	}
+	if when == config.LogsNone {
+		return nil
+	}
+	statuses := pod.Status.ContainerStatuses
+	if !isDriver && len(statuses) > 0 && !slices.ContainsFunc(statuses, func(s corev1.ContainerStatus) bool { return s.Name == main }) {
+		main = statuses[0].Name
+	}
+	var logs []containerLog
+	for _, status := range pod.Status.InitContainerStatuses {
+		logs = append(logs, runsOf(pod, status, initRole(pod, status.Name))...)
+	}
+	for _, status := range statuses {
+		if status.Name == main {
+			logs = append(logs, runsOf(pod, status, role)...)
+		} else {
+			logs = append(logs, runsOf(pod, status, archive.RoleSidecar)...)
+		}
+	}
+	return logs
+}
+
+// initRole returns sidecar for an init container that runs beside the others.
+func initRole(pod *corev1.Pod, name string) string {
+	for _, container := range pod.Spec.InitContainers {
+		if container.Name == name && container.RestartPolicy != nil && *container.RestartPolicy == corev1.ContainerRestartPolicyAlways {
+			return archive.RoleSidecar
+		}
+	}
+	return archive.RoleInit
+}
+
+// runsOf returns the logs of the last runs of a container that the node may still have.
+func runsOf(pod *corev1.Pod, status corev1.ContainerStatus, role string) (logs []containerLog) {
+	add := func(state corev1.ContainerState, restart int32, previous bool) {
+		log := containerLog{
+			LogID: archive.LogID{Pod: pod.Name, PodUID: pod.UID, Container: status.Name, Restart: restart}, role: role, previous: previous,
+		}
+		switch {
+		case state.Running != nil:
+			log.started = state.Running.StartedAt.Time
+		case state.Terminated != nil && (state.Terminated.ContainerID != "" || !state.Terminated.StartedAt.IsZero()):
+			log.started = state.Terminated.StartedAt.Time
+		default:
+			return // it has not run
+		}
+		logs = append(logs, log)
+	}
+	if status.RestartCount > 0 {
+		add(status.LastTerminationState, status.RestartCount-1, true)
+	}
+	add(status.State, status.RestartCount, false)
+	return logs
+}
+
+// storeLog stores a log. What the node does not give any more is named as missing.
+func (t *attempt) storeLog(ctx context.Context, pod *corev1.Pod, log containerLog) error {
+	w, err := t.stored.WriteLog(ctx, log.LogID, t.settings.MaxLogBytes)
+	if err != nil {
+		return err
+	}
+	why := ""
+	for range readings {
+		if why, err = t.readLog(ctx, pod, log, w); err != nil {
+			return err
+		}
+		if why == "" {
+			break
+		}
+	}
+	if err := w.Flush(ctx); err != nil {
+		return err
+	}
+	stored := archive.Log{LogID: log.LogID, Role: log.role, Bytes: w.Bytes(), Missing: redact.Text(text.Clip(why, maxReason))}
+	if !w.From.IsZero() {
+		from, to := w.From.UTC(), w.To.UTC()
+		stored.From, stored.To = &from, &to
+		stored.BeginningMissing = from.Sub(log.started) > silence
+	}
+	if w.Gap && stored.Missing == "" {
+		stored.Missing = "lines in between: the node had rotated them away"
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.manifest.Logs = append(t.manifest.Logs, stored)
+	return nil
+}
+
+// readLog reads a log from where it was stored last. why is what keeps it from being read; err is an error of the storage.
+func (t *attempt) readLog(ctx context.Context, pod *corev1.Pod, log containerLog, w *archive.LogWriter) (why string, err error) {
+	options := &corev1.PodLogOptions{Container: log.Container, Previous: log.previous, Timestamps: true}
+	if since := w.Since(); !since.IsZero() {
+		options.SinceTime = &metav1.Time{Time: since}
+	}
+	stream, err := t.openLog(ctx, types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name}, options)
+	if err != nil {
+		return fmt.Sprintf("the node does not give it: %v", err), ctx.Err()
+	}
+	defer stream.Close()
+	err = w.Copy(ctx, stream)
+	switch {
+	case err == nil:
+		return "", nil
+	case archive.IsTruncated(err):
+		return fmt.Sprintf("the end: it has more than max-log-bytes of config-archive, which is %d", t.settings.MaxLogBytes), nil
+	case archive.IsStorage(err):
+		return "", err
+	default:
+		return fmt.Sprintf("the end: the node broke off: %v", err), ctx.Err()
+	}
+}

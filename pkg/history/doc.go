@@ -1,0 +1,14 @@
+// Package history shows event logs of Spark to Spark's own History Server. The History Server knows one folder and asks for each log by the
+// application ID that the log itself names, so logs of two tenants could meet. The view that it gets instead is flat and read-only:
+//
+//	sources (a bucket with the logs of a namespace, ...)
+//	   |  listed again and again                               source.go
+//	   v
+//	View: /eventlog_v2_ID/{events_1_ID,appstatus_ID}, ...      view.go
+//	   |  the event that names the application gets the ID     events.go
+//	   v
+//	WebHDFS on localhost, whose client each image of Spark has  webhdfs.go
+//
+// An ID is the namespace, and a hash of the namespace and of the place of the log. Nothing is copied: a file is read from the bucket while the History
+// Server reads it. A file that is not empty is shown 256 bytes longer than it is stored: an event with an ID takes some of them.
+package history

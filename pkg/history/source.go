@@ -1,0 +1,132 @@
+package history
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base32"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+	"time"
+
+	"gocloud.dev/blob"
+	"gocloud.dev/gcerrors"
+)
+
+// Log is the event log of one run of an application.
+type Log struct {
+	// ID identifies the log, and is the application's ID in the History Server.
+	ID string
+	// Rolled is true for a log of several files in a folder.
+	Rolled bool
+	Files  []File
+}
+
+// File is a file of an event log.
+type File struct {
+	// Name is the name that Spark gave it, without its folder.
+	Name     string
+	Size     int64
+	Modified time.Time
+	// Key is the name by which the source opens it.
+	Key string
+}
+
+// Source holds event logs.
+type Source interface {
+	// Name identifies the source.
+	Name() string
+	// Logs returns all event logs that are stored, uncompressed ones alone.
+	Logs(ctx context.Context) ([]Log, error)
+	// Open opens a part of a file. The error of a file that was deleted is ErrNotFound.
+	Open(ctx context.Context, key string, offset, length int64) (io.ReadCloser, error)
+}
+
+// ErrNotFound is the error of a path that does not exist.
+var ErrNotFound = errors.New("there is no such file")
+
+// Bucket is the folder into which the drivers of one namespace write their logs, by the file system of their image.
+type Bucket struct {
+	// Namespace is the namespace whose drivers write here.
+	Namespace string
+	Bucket    *blob.Bucket
+}
+
+// Name implements Source.
+func (b *Bucket) Name() string { return b.Namespace }
+
+// Spark's names of event logs. It puts no dot into them but before the name of a codec and its own suffixes.
+const (
+	rolledPrefix     = "eventlog_v2_"
+	statusPrefix     = "appstatus_"
+	inProgressSuffix = ".inprogress"
+	compactSuffix    = ".compact"
+)
+
+var rolledFile = regexp.MustCompile(`^events_[0-9]+_`)
+
+// maxLogs bounds how many logs are shown of a source.
+const maxLogs = 100_000
+
+// Logs implements Source.
+func (b *Bucket) Logs(ctx context.Context) ([]Log, error) {
+	var logs []Log
+	position := map[string]int{}
+	objects := b.Bucket.List(nil)
+	for {
+		object, err := objects.Next(ctx)
+		if errors.Is(err, io.EOF) {
+			return logs, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("list the event logs of namespace %s: %w", b.Namespace, err)
+		}
+		folder, name, rolled := strings.Cut(object.Key, "/")
+		if !rolled {
+			folder, name = strings.TrimSuffix(object.Key, inProgressSuffix), object.Key
+		}
+		if !isLogFile(folder, name, rolled) {
+			continue
+		}
+		at, ok := position[folder]
+		if !ok {
+			if at = len(logs); at == maxLogs {
+				return nil, fmt.Errorf("namespace %s has more than %d event logs: delete old ones, for example by a lifecycle rule of the bucket", b.Namespace, maxLogs)
+			}
+			position[folder] = at
+			logs = append(logs, Log{ID: newID(b.Namespace, folder), Rolled: rolled})
+		}
+		logs[at].Files = append(logs[at].Files, File{Name: name, Size: object.Size, Modified: object.ModTime, Key: object.Key})
+	}
+}
+
+// isLogFile reports whether a file belongs to an uncompressed event log.
+func isLogFile(folder, name string, rolled bool) bool {
+	if !rolled {
+		return !strings.HasPrefix(folder, ".") && !strings.Contains(folder, ".")
+	}
+	plain := strings.TrimSuffix(strings.TrimSuffix(name, compactSuffix), inProgressSuffix)
+	return strings.HasPrefix(folder, rolledPrefix) && !strings.ContainsAny(plain, "./") &&
+		(strings.HasPrefix(name, statusPrefix) || rolledFile.MatchString(name))
+}
+
+// newID returns the ID of a log: its namespace, and a hash of its namespace and place. Nobody finds another place with the same hash: it has 80 bits.
+func newID(namespace, place string) string {
+	const bytes = 10
+	hash := sha256.Sum256([]byte(namespace + "\n" + place))
+	return namespace + "-" + strings.ToLower(base32.StdEncoding.EncodeToString(hash[:bytes]))
+}
+
+// Open implements Source.
+func (b *Bucket) Open(ctx context.Context, key string, offset, length int64) (io.ReadCloser, error) {
+	reader, err := b.Bucket.NewRangeReader(ctx, key, offset, length, nil)
+	if gcerrors.Code(err) == gcerrors.NotFound {
+		return nil, ErrNotFound
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read %s of namespace %s: %w", key, b.Namespace, err)
+	}
+	return reader, nil
+}

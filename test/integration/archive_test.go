@@ -1,0 +1,86 @@
+package integration
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/firesteel-dev/firesteel/pkg/archive"
+	_ "github.com/firesteel-dev/firesteel/pkg/archive/clouds"
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
+)
+
+// withArchive lets the controller of the env archive into a folder, and returns its URL. The node answers with a log.
+func (s *env) withArchive(folder string, log func(w http.ResponseWriter, r *http.Request)) string {
+	s.Helper()
+	_, err := s.Plane.Kubectl(s.Context(), "", "apply", "-f", configFolder+"/archive/rbac.yaml")
+	s.must(err)
+	s.configured("config-archive", "url", "file://"+folder)
+	s.configured("config-archive", "wait", "5s")
+	s.node(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/containerLogs/"+s.ns+"/pi-0-driver/spark-kubernetes-driver" {
+			http.NotFound(w, r) // drivers of other envs are on this node, too
+			return
+		}
+		log(w, r)
+	})
+	s.ownController(controller{sink: s.sink.URL()})
+	return "file://" + folder
+}
+
+func TestArchiveHasTheLogBeforeTheDriverIsReleased(t *testing.T) {
+	alone(t)
+	s := newEnv(t)
+	stamp := time.Now().UTC().Format(time.RFC3339Nano)
+	url := s.withArchive(t.TempDir(), func(w http.ResponseWriter, r *http.Request) {
+		if r.FormValue("timestamps") != "true" {
+			t.Errorf("the node is asked for %s", r.URL)
+		}
+		fmt.Fprintf(w, "%s INFO one\n%[1]s ERROR two\n", stamp)
+	})
+	app := s.create(App("pi"))
+	s.run("pi", 0).exit(1)
+	s.untilState("pi", "ResourceReleased")
+	s.untilCondition("pi", dialect.ConditionArchived, metav1.ConditionTrue, "Archived")
+	namespace, err := s.Kube.CoreV1().Namespaces().Get(s.Context(), s.ns, metav1.GetOptions{})
+	s.must(err)
+	store, err := archive.Open(s.Context(), url)
+	s.must(err)
+	defer store.Close()
+	of := archive.Namespace{Name: s.ns, UID: namespace.UID}
+	list, err := store.List(s.Context(), of, archive.Filter{}, archive.Page{})
+	s.must(err)
+	if len(list.Items) != 1 || list.Items[0].UID != app.UID || list.Items[0].State != "Failed" || list.Items[0].Kind != "SparkApplication" {
+		t.Fatalf("the archive has %+v", list.Items)
+	}
+	attempt := store.Attempt(list.Items[0].ID(), 0)
+	manifest, err := attempt.Manifest(s.Context())
+	s.must(err)
+	if len(manifest.Missing) > 0 || len(manifest.Logs) != 1 || len(manifest.Objects) < 4 {
+		t.Fatalf("the manifest is %+v", manifest)
+	}
+	reader, err := attempt.OpenLog(s.Context(), manifest.Logs[0].LogID, archive.LogOptions{Tail: -1})
+	s.must(err)
+	if content, err := io.ReadAll(reader); err != nil || string(content) != "INFO one\nERROR two\n" {
+		t.Errorf("the log is %q; %v", content, err)
+	}
+}
+
+// What follows the attempt waits for the bound, and not longer. The condition says so.
+func TestArchiveThatFailsHoldsTheReleaseForABoundedTime(t *testing.T) {
+	alone(t)
+	s := newEnv(t)
+	file := filepath.Join(t.TempDir(), "no-folder")
+	s.must(os.WriteFile(file, nil, 0o600))
+	s.withArchive(file, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) })
+	s.create(App("pi"))
+	s.run("pi", 0).exit(0)
+	s.untilCondition("pi", dialect.ConditionArchived, metav1.ConditionFalse, "NotArchivedInTime")
+	s.untilState("pi", "ResourceReleased")
+}
