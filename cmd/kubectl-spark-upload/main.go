@@ -1,4 +1,4 @@
-// Command kubectl-spark-upload uploads files of this machine for kubectl spark. Package pkg/upload documents its arguments, what it prints and
+// Command kubectl-spark-upload uploads files of this machine for kubectl spark, and reads archives for it. Package pkg/upload documents its arguments, what it prints and
 // its exit codes. It logs in as the tools of each cloud do.
 package main
 
@@ -17,12 +17,16 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/upload"
 
 	"github.com/firesteel-dev/firesteel/cmd/kubectl-spark-upload/bucket"
+	"github.com/firesteel-dev/firesteel/cmd/kubectl-spark-upload/reader"
 )
 
 const usage = `kubectl-spark-upload URL SHA256=PATH...
+kubectl-spark-upload read URL
 
 kubectl spark submit --upload-to URL runs it. It uploads files by the hash of their content, unless they
 are stored already, and prints a line of JSON for each step.
+
+kubectl spark runs it with read for --archive URL. It serves an archive at a port of this machine.
 
 `
 
@@ -51,6 +55,9 @@ func run() int {
 		flags.Usage()
 		return exitUsage
 	}
+	if flags.Arg(0) == upload.ReadVerb {
+		return read(ctx, flags.Args()[1:])
+	}
 	var files []upload.File
 	for _, argument := range flags.Args()[1:] {
 		file, err := upload.ParseFile(argument)
@@ -61,6 +68,18 @@ func run() int {
 		files = append(files, file)
 	}
 	if err := bucket.Upload(ctx, flags.Arg(0), files, printer()); err != nil {
+		return exitFailed
+	}
+	return 0
+}
+
+// read serves an archive.
+func read(ctx context.Context, args []string) int {
+	if len(args) != 1 {
+		fmt.Fprintf(os.Stderr, "error: write one URL after %s\n", upload.ReadVerb)
+		return exitUsage
+	}
+	if err := reader.Serve(ctx, args[0], os.Stdin, os.Stdout); err != nil {
 		return exitFailed
 	}
 	return 0

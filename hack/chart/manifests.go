@@ -22,6 +22,7 @@ var copies = map[string]string{
 	"admission-accounts":           "config/admission-accounts/*.yaml",
 	"admission-warnings":           "config/admission-warnings/*.yaml",
 	"webhook":                      "config/webhook/*.yaml",
+	"console":                      "config/console/*.yaml",
 	"workload":                     "config/workload/*.yaml",
 	"workload-namespaces":          "config/workload-namespaces/2*.yaml",
 	"workload-namespaces-eventing": "config/workload-namespaces-eventing/[5-7]*.yaml",

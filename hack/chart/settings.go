@@ -227,6 +227,10 @@ var settings = map[string]map[string]schema{
 		"ui-service-type":    oneOf("NodePort", "ClusterIP"),
 		"ui-gateway":         either(text(), gateway()),
 	},
+	"config-console": {
+		"url":       trimmed(`https://[^\s/@?#]+(/[^\s?#]*)?`),
+		"audiences": listOfUpTo(8, `[^,\s]+`),
+	},
 	"config-admission": {
 		"quota":              oneOf("off", "hold", "fail"),
 		"quota-overtake":     trimmedDuration(),

@@ -28,6 +28,9 @@ const (
 	Sparkctl = "sparkctl"
 )
 
+// DefaultNamespace is the namespace of Firesteel unless it was installed into another one.
+const DefaultNamespace = "firesteel-system"
+
 // Options are what all commands share.
 type Options struct {
 	genericiooptions.IOStreams

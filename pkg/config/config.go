@@ -33,6 +33,8 @@ const (
 	AdmissionName = "config-admission"
 	// ArchiveName is the config map about what is stored of attempts that ended.
 	ArchiveName = "config-archive"
+	// ConsoleName is the config map about the console, which the command line reads, too.
+	ConsoleName = "config-console"
 )
 
 // Config is an immutable snapshot of all settings. None of its exported fields is nil.
@@ -48,6 +50,7 @@ type Config struct {
 	Early      *Early
 	Admission  *Admission
 	Archive    *Archive
+	Console    *Console
 
 	// own holds the settings of namespaces with defaults of their own, each a *Config. It is nil in the settings of a namespace, and until all
 	// config maps of the installation are read. It is the only part of a snapshot that changes.
@@ -66,6 +69,7 @@ var parsers = map[string]func(*corev1.ConfigMap, *Config) error{
 	EarlyName:      func(m *corev1.ConfigMap, c *Config) (err error) { c.Early, err = NewEarly(m); return err },
 	AdmissionName:  func(m *corev1.ConfigMap, c *Config) (err error) { c.Admission, err = NewAdmission(m); return err },
 	ArchiveName:    func(m *corev1.ConfigMap, c *Config) (err error) { c.Archive, err = NewArchive(m); return err },
+	ConsoleName:    func(m *corev1.ConfigMap, c *Config) (err error) { c.Console, err = NewConsole(m); return err },
 }
 
 // Names returns the names of all config maps.

@@ -376,6 +376,15 @@ func TestInvalidSettings(t *testing.T) {
 		"a wait that is too long": {
 			config.ArchiveName, "wait", "2h", `config-archive: wait is "2h": write a time from 1s to 1h, such as 2m`,
 		},
+		"a console without TLS": {
+			config.ConsoleName, "url", "http://console.example.com", `config-console: url is "http://console.example.com": write an address such as https://firesteel.example.com`,
+		},
+		"a console with a password": {
+			config.ConsoleName, "url", "https://user:hunter2@console.example.com", `config-console: url is "https://*********(redacted)@console.example.com": write an address`,
+		},
+		"too many audiences": {
+			config.ConsoleName, "audiences", "a,b,c,d,e,f,g,h,i", `config-console: audiences is "a,b,c,d,e,f,g,h,i": write up to 8 audiences, separated by commas`,
+		},
 		"a replacement that is none": {
 			config.EarlyName, "image-replacements", "kubespark/*=spark:3.5.7\nspark", `config-early: image-replacements is "kubespark/*=spark:3.5.7\nspark": write up to 64 pairs PATTERN=IMAGE`,
 		},

@@ -122,9 +122,10 @@ eventing: {enable: true}
 admission: {enable: true, serviceAccounts: true, warnings: true}
 otherOperators: {notice: true}
 webhook: {enable: true}
+console: {enable: true}
 history: {enable: true}
 controller: {driverLogs: true, archive: true}`
-	want := read(t, "*.yaml", "workload/*.yaml", "eventing/[1-8]*.yaml", "admission/*.yaml", "admission-accounts/*.yaml", "admission-warnings/*.yaml", "archive/*.yaml", "driver-logs/*.yaml", "other-operators/*.yaml", "webhook/*.yaml", "history/*.yaml").without(byHelm).
+	want := read(t, "*.yaml", "workload/*.yaml", "eventing/[1-8]*.yaml", "admission/*.yaml", "admission-accounts/*.yaml", "admission-warnings/*.yaml", "archive/*.yaml", "driver-logs/*.yaml", "other-operators/*.yaml", "webhook/*.yaml", "console/*.yaml", "history/*.yaml").without(byHelm).
 		without(func(o *object) bool { return o.GetName() == "firesteel-webhook-quota" }) // of quota: hold and fail
 	patch := read(t, "eventing/900-config-handlers.yaml").get(t, "ConfigMap", "config-handlers")
 	maps.Copy(want.get(t, "ConfigMap", "config-handlers").Object["data"].(map[string]any), patch.Object["data"].(map[string]any))

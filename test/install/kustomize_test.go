@@ -34,7 +34,7 @@ func TestKustomizeBaseHoldsEveryManifest(t *testing.T) {
 
 func TestKustomizeComponentAddsItsFolderToTheBase(t *testing.T) {
 	for component, manifests := range map[string]string{
-		"admission": "*.yaml", "admission-accounts": "*.yaml", "admission-warnings": "*.yaml", "archive": "*.yaml", "driver-logs": "*.yaml", "early": "*.yaml", "eventing": "[1-8]*.yaml", "history": "*.yaml", "observability": "*.yaml", "other-operators": "*.yaml",
+		"admission": "*.yaml", "admission-accounts": "*.yaml", "admission-warnings": "*.yaml", "archive": "*.yaml", "console": "*.yaml", "driver-logs": "*.yaml", "early": "*.yaml", "eventing": "[1-8]*.yaml", "history": "*.yaml", "observability": "*.yaml", "other-operators": "*.yaml",
 		"webhook": "*.yaml", "workload-namespaces": "2*.yaml",
 	} {
 		t.Run(component, func(t *testing.T) {

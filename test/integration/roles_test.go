@@ -17,6 +17,7 @@ import (
 
 // roles are the files with the cluster roles of service accounts in Firesteel's namespace.
 var roles = map[string]string{
+	"console":           "console/500-console.yaml",
 	"controller":        "200-clusterrole.yaml",
 	"handler-namespace": "workload-namespaces/200-handler.yaml",
 	"handler-restart":   "eventing/500-handler-restart.yaml",

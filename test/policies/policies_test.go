@@ -178,6 +178,9 @@ var ports = map[string]struct{ open, console bool }{
 	"handler-ttl/health":       {open: true},
 	"dead-letter/http":         {},
 	"dead-letter/health":       {open: true},
+	"console/http":             {open: true},
+	"console/health":           {open: true},
+	"console/metrics":          {open: true},
 	"history/health":           {open: true},
 	"history/ui":               {console: true},
 	"webhook/https":            {open: true},
@@ -185,7 +188,7 @@ var ports = map[string]struct{ open, console bool }{
 }
 
 func TestEachPortIsOpenToItsPeersOnly(t *testing.T) {
-	i := read(t, "*.yaml", "eventing/*.yaml", "workload-namespaces-eventing/5*.yaml", "webhook/*.yaml", "history/*.yaml")
+	i := read(t, "*.yaml", "eventing/*.yaml", "workload-namespaces-eventing/5*.yaml", "webhook/*.yaml", "console/*.yaml", "history/*.yaml")
 	missing := maps.Clone(ports)
 	for d := range i.deployments {
 		deployment := &i.deployments[d]
@@ -212,7 +215,7 @@ func TestEachPortIsOpenToItsPeersOnly(t *testing.T) {
 }
 
 func TestPortsWithoutRuleAreClosed(t *testing.T) {
-	i := read(t, "*.yaml", "eventing/*.yaml", "workload-namespaces-eventing/5*.yaml", "webhook/*.yaml", "history/*.yaml")
+	i := read(t, "*.yaml", "eventing/*.yaml", "workload-namespaces-eventing/5*.yaml", "webhook/*.yaml", "console/*.yaml", "history/*.yaml")
 	for d := range i.deployments {
 		for who, peer := range peers {
 			if i.allows(t, peer.pod, &i.deployments[d], &corev1.ContainerPort{Name: "later", ContainerPort: 9999}) {

@@ -39,7 +39,7 @@ Takes root, file, and jobNamespace for the accounts of drivers.
 {{- $ofDrivers := hasPrefix "spark" $name -}}
 {{- if eq $kind "Namespace" -}}Helm creates it: --create-namespace
 {{- else if and $rbac $ofDrivers (not $values.spark.rbac.create) -}}spark.rbac.create
-{{- else if and $rbac (not $ofDrivers) (not (contains "-handler-" $name)) (not (contains "webhook" $name)) (not $values.controller.rbac.create) -}}controller.rbac.create
+{{- else if and $rbac (not $ofDrivers) (not (contains "-handler-" $name)) (not (contains "webhook" $name)) (not (contains "console" $name)) (not $values.controller.rbac.create) -}}controller.rbac.create
 {{- else if and (eq $kind "ServiceAccount") $ofDrivers (not $values.spark.serviceAccount.create) -}}spark.serviceAccount.create
 {{- else if and (eq $kind "ServiceAccount") (eq $name "spark-operator-spark") $values.spark.serviceAccount.name -}}spark.serviceAccount.name
 {{- else if and (eq $kind "ServiceAccount") (eq $name "controller") (not $values.controller.serviceAccount.create) -}}controller.serviceAccount.create
@@ -100,7 +100,7 @@ Takes root, file, and jobNamespace for the accounts of drivers.
 {{- $_ := set $object "subjects" (list (merge (dict "name" $values.spark.serviceAccount.name) (first $object.subjects))) -}}
 {{- end -}}
 {{- end -}}
-{{- if and (eq $values.controller.rbac.scope "Namespaces") (not (hasPrefix "firesteel-webhook" $name)) -}}
+{{- if and (eq $values.controller.rbac.scope "Namespaces") (not (hasPrefix "firesteel-webhook" $name)) (not (hasPrefix "firesteel-console" $name)) -}}
 {{- include "firesteel.editScope" . -}}
 {{- end -}}
 {{- if hasSuffix "WebhookConfiguration" $kind -}}
@@ -120,6 +120,8 @@ Takes root, file, and jobNamespace for the accounts of drivers.
 {{- $_ := set $object.metadata "name" (default $name $values.spark.serviceAccount.name) -}}
 {{- else if eq $name "history" -}}
 {{- $annotations = $values.history.serviceAccountAnnotations -}}
+{{- else if eq $name "console" -}}
+{{- $annotations = $values.console.serviceAccountAnnotations -}}
 {{- else if ne $name "webhook" -}}
 {{- $annotations = $values.handlers.serviceAccountAnnotations -}}
 {{- end -}}
@@ -141,7 +143,7 @@ Takes root, file, and jobNamespace for the accounts of drivers.
 {{- $_ := unset $object.spec "maxUnavailable" -}}
 {{- $_ := set $object.spec "minAvailable" $available -}}
 {{- end -}}
-{{- else if and (eq $kind "NetworkPolicy") (has $name (list "controller-metrics" "webhook-metrics")) -}}
+{{- else if and (eq $kind "NetworkPolicy") (has $name (list "controller-metrics" "webhook-metrics" "console-metrics")) -}}
 {{- with $values.networkPolicy.metricsIngress -}}
 {{- $_ := set (index $object.spec.ingress 0) "from" . -}}
 {{- end -}}
@@ -220,7 +222,7 @@ Takes root, object.
 {{- $root := .root -}}
 {{- $object := .object -}}
 {{- $name := $object.metadata.name -}}
-{{- $component := get (dict "controller" $root.Values.controller "dead-letter" $root.Values.deadLetter "webhook" $root.Values.webhook "history" $root.Values.history) $name | default $root.Values.handlers -}}
+{{- $component := get (dict "controller" $root.Values.controller "dead-letter" $root.Values.deadLetter "webhook" $root.Values.webhook "console" $root.Values.console "history" $root.Values.history) $name | default $root.Values.handlers -}}
 {{- $pod := $object.spec.template.spec -}}
 {{- $container := first $pod.containers -}}
 {{- $image := ternary $root.Values.image (get $component "image") (eq $name "controller") -}}
@@ -245,10 +247,13 @@ Takes root, object.
 {{- $_ := set $metadata "annotations" . -}}
 {{- end -}}
 {{- $_ := set $metadata "labels" (merge (dict) $metadata.labels ($component.labels | default dict) ($root.Values.commonLabels | default dict)) -}}
-{{- range $field := list "nodeSelector" "affinity" "tolerations" "priorityClassName" "volumes" -}}
+{{- range $field := list "nodeSelector" "affinity" "tolerations" "priorityClassName" -}}
 {{- with get $component $field -}}
 {{- $_ := set $pod $field . -}}
 {{- end -}}
+{{- end -}}
+{{- with get $component "volumes" -}}
+{{- $_ := set $pod "volumes" (concat (get $pod "volumes" | default list) .) -}}
 {{- end -}}
 {{- range $field := list "env" "envFrom" "volumeMounts" -}}
 {{- with get $component $field -}}
@@ -319,7 +324,7 @@ Deployment.
 {{- define "firesteel.settingsChecksum" -}}
 {{- $settings := .root.Values.settings -}}
 {{- $read := dict -}}
-{{- range $name := get (dict "controller" (list "config-leader-election" "config-observability") "webhook" (list "config-observability")) .name | default list -}}
+{{- range $name := get (dict "controller" (list "config-leader-election" "config-observability") "webhook" (list "config-observability") "console" (list "config-observability")) .name | default list -}}
 {{- with get $settings $name -}}
 {{- $_ := set $read $name . -}}
 {{- end -}}

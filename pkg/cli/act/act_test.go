@@ -20,6 +20,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	dynamicfake "k8s.io/client-go/dynamic/fake"
+	kubefake "k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
 
 	"github.com/firesteel-dev/firesteel/pkg/cli"
@@ -83,6 +84,9 @@ func run(t *testing.T, client *dynamicfake.FakeDynamicClient, line string) (code
 // runIn is run with another connection.
 func runIn(t *testing.T, c *cluster, line string) (code int, out, errOut string) {
 	t.Helper()
+	if c.kube == nil {
+		c.kube = kubefake.NewClientset()
+	}
 	streams, _, stdout, stderr := genericiooptions.NewTestIOStreams()
 	o := cli.NewOptions(cli.Plugin, streams)
 	o.Now = func() time.Time { return now }

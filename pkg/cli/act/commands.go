@@ -6,6 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
 
 	"github.com/firesteel-dev/firesteel/pkg/cli"
 	"github.com/firesteel-dev/firesteel/pkg/cli/target"
@@ -34,6 +36,9 @@ func commands(v *verbs) []*cobra.Command {
 // cluster is the connection of a command.
 type cluster struct {
 	dynamic dynamic.Interface
+	// kube and rest are for the archive of what is gone.
+	kube kubernetes.Interface
+	rest *rest.Config
 	// namespace is that of the command line or of the kubeconfig. suggested is what commands that are suggested name: empty if the
 	// kubeconfig has it.
 	namespace, suggested string
@@ -44,11 +49,16 @@ func connect(o *cli.Options) (*cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	client, err := o.Dynamic()
-	if err != nil {
+	c := &cluster{namespace: namespace}
+	if c.rest, err = o.Cluster(); err != nil {
 		return nil, err
 	}
-	c := &cluster{dynamic: client, namespace: namespace}
+	if c.dynamic, err = dynamic.NewForConfig(c.rest); err != nil {
+		return nil, err
+	}
+	if c.kube, err = kubernetes.NewForConfig(c.rest); err != nil {
+		return nil, err
+	}
 	if explicit {
 		c.suggested = namespace
 	}

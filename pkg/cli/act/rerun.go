@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/rand"
 
 	"github.com/firesteel-dev/firesteel/pkg/cli"
+	"github.com/firesteel-dev/firesteel/pkg/cli/archived"
 	"github.com/firesteel-dev/firesteel/pkg/cli/target"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/overview"
@@ -22,10 +23,11 @@ import (
 
 type rerunOptions struct {
 	*verbs
-	name   string
-	set    []string
-	dryRun cli.DryRun
-	output cli.Output
+	archived archived.Flags
+	name     string
+	set      []string
+	dryRun   cli.DryRun
+	output   cli.Output
 }
 
 func (v *verbs) rerunCommand() *cobra.Command {
@@ -39,6 +41,8 @@ arguments=["a","b"]. These names are understood for every API, even if it has Sp
 image, driver.memory, driver.memoryOverhead, driver.cores, driver.serviceAccount, executor.memory,
 executor.memoryOverhead, executor.cores, executor.instances.
 
+The spec of an application that is gone is that of the archive, if there is one. It has no values of secrets: what has to be given again is named.
+
 ` + target.NameHelp,
 		Example: `  kubectl spark rerun etl --set driver.memoryOverhead=2g
   kubectl spark rerun etl --name etl-again -o yaml --dry-run=client`,
@@ -47,6 +51,7 @@ executor.memoryOverhead, executor.cores, executor.instances.
 	}
 	command.Flags().StringVar(&r.name, "name", "", "The name of the new application. Default: NAME-rerun- and a random text.")
 	command.Flags().StringArrayVar(&r.set, "set", nil, "FIELD=VALUE: a change of the spec. May be given several times.")
+	r.archived.AddTo(command)
 	r.dryRun.AddFlag(command)
 	r.output.AddFlag(command)
 	return command
@@ -70,6 +75,10 @@ func (r *rerunOptions) run(ctx context.Context, name string) error {
 		return err
 	}
 	found, o, err := c.find(ctx, name, overview.Application)
+	fromArchive := err != nil
+	if fromArchive {
+		found, o, err = r.findArchived(ctx, c, name, err)
+	}
 	if err != nil {
 		return err
 	}
@@ -80,6 +89,11 @@ func (r *rerunOptions) run(ctx context.Context, name string) error {
 	set := setter{spec: specType(o), explain: func(path string) string { return explain(found, path) }}
 	for _, change := range changes {
 		if err := set.apply(again.Object, change); err != nil {
+			return err
+		}
+	}
+	if fromArchive {
+		if err := checkRedacted(again); err != nil {
 			return err
 		}
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/cli"
+	"github.com/firesteel-dev/firesteel/pkg/cli/archived"
 	"github.com/firesteel-dev/firesteel/pkg/cli/target"
 	"github.com/firesteel-dev/firesteel/pkg/overview"
 )
@@ -28,7 +29,8 @@ const (
 
 type getOptions struct {
 	*verbs
-	output cli.Output
+	archived archived.Flags
+	output   cli.Output
 }
 
 func (v *verbs) getCommand() *cobra.Command {
@@ -36,11 +38,13 @@ func (v *verbs) getCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use: "get NAME [flags]", Aliases: []string{"status", "describe"}, Short: "Show one object on one screen",
 		Long: `Show one object on one screen: its attempts and transitions, its driver and executors with their resources, and its conditions.
+An application that is gone is shown as the archive has it, if there is one.
 
 ` + target.NameHelp,
 		Args: cli.One("object"),
 		RunE: func(command *cobra.Command, args []string) error { return g.run(command.Context(), args[0]) },
 	}
+	g.archived.AddTo(command)
 	g.output.AddFlag(command)
 	return command
 }
@@ -55,7 +59,7 @@ func (g *getOptions) run(ctx context.Context, name string) error {
 	}
 	found, o, err := c.find(ctx, name)
 	if err != nil {
-		return err
+		return g.runArchived(ctx, c, name, err)
 	}
 	if !g.output.Own() {
 		return g.output.Print(o.Source, g.Out)
@@ -67,6 +71,13 @@ func (g *getOptions) run(ctx context.Context, name string) error {
 	s := &screen{verbs: g.verbs, object: o, now: g.Now()}
 	s.head(found.Reference())
 	s.pods(pods)
+	s.rest(c, name)
+	return nil
+}
+
+// rest prints what the object itself says of its attempts, and the command that explains it.
+func (s *screen) rest(c *cluster, name string) {
+	o := s.object
 	s.attempts()
 	s.timeline(c.suggest("events", name))
 	s.conditions()
@@ -74,7 +85,6 @@ func (g *getOptions) run(ctx context.Context, name string) error {
 		s.line("")
 		s.line("%s says what keeps it.", c.suggest("why", name))
 	}
-	return nil
 }
 
 // screen prints one object.

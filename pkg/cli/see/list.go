@@ -18,12 +18,15 @@ import (
 	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/firesteel-dev/firesteel/pkg/cli"
+	"github.com/firesteel-dev/firesteel/pkg/cli/archived"
 	"github.com/firesteel-dev/firesteel/pkg/cli/target"
 	"github.com/firesteel-dev/firesteel/pkg/overview"
 )
 
 type listOptions struct {
 	*verbs
+	archived      archived.Flags
+	ended         bool
 	output        cli.Output
 	allNamespaces bool
 	selector      string
@@ -50,15 +53,20 @@ func (v *verbs) listCommand() *cobra.Command {
 		Long: `Show applications, clusters and schedules of all APIs in one table.
 
 --state takes states as the table shows them, and waiting, running, succeeded and failed for all states of that sort.
-With --sort-by the table is printed when all of it is read, else as it comes.`,
+With --sort-by the table is printed when all of it is read, else as it comes.
+
+--ended lists the applications that the archive has, the newest first, also those whose objects are gone.`,
 		Example: `  kubectl spark list -A --state failed
   kubectl spark list -l team=reports --sort-by age
+  kubectl spark list --ended --state failed
   kubectl spark list -w`,
 		Args: cli.None,
 		RunE: func(command *cobra.Command, _ []string) error { return l.run(command.Context()) },
 	}
+	l.archived.AddTo(command)
 	flags := command.Flags()
 	l.output.AddFlag(command, "wide")
+	flags.BoolVar(&l.ended, "ended", false, "List the applications that the archive has.")
 	flags.BoolVarP(&l.allNamespaces, "all-namespaces", "A", false, "Show those of all namespaces.")
 	flags.StringVarP(&l.selector, "selector", "l", "", "Show those with these labels, such as team=reports,stage!=test.")
 	flags.StringSliceVar(&l.states, "state", nil, "Show those in one of these states, such as failed,RunningHealthy.")
@@ -80,6 +88,9 @@ func (l *listOptions) check() error {
 	case l.pageSize < 0:
 		return cli.Usage("--chunk-size %d is below 0", l.pageSize)
 	}
+	if err := l.checkEnded(); err != nil {
+		return err
+	}
 	return l.output.Check()
 }
 
@@ -90,6 +101,9 @@ func (l *listOptions) run(ctx context.Context) error {
 	c, err := l.connect()
 	if err != nil {
 		return err
+	}
+	if l.ended {
+		return l.runEnded(ctx, c)
 	}
 	t := &table{listOptions: l, cluster: c, columns: columns{out: l.Out}, versions: map[schema.GroupVersionResource]string{}, seen: map[schema.GroupVersionResource]map[types.UID]seen{}}
 	served, shown := 0, 0

@@ -18,6 +18,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/firesteel-dev/firesteel/pkg/cli"
+	"github.com/firesteel-dev/firesteel/pkg/cli/archived"
 	"github.com/firesteel-dev/firesteel/pkg/cli/target"
 	"github.com/firesteel-dev/firesteel/pkg/overview"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
@@ -25,6 +26,7 @@ import (
 
 type logsOptions struct {
 	*verbs
+	archived   archived.Flags
 	executor   string
 	all        bool
 	attempt    int64
@@ -46,6 +48,8 @@ func (v *verbs) logsCommand() *cobra.Command {
 With -f it waits for the Pod, prints what comes, and goes on with the driver of the next attempt. It ends with the application; the exit code
 is 3 if that failed.
 
+The logs of an application that is gone, and of an attempt whose Pods are gone, are those that the archive has, if there is one.
+
 ` + target.NameHelp,
 		Example: `  kubectl spark logs etl -f
   kubectl spark logs etl -e 2 --since 10m
@@ -55,10 +59,11 @@ is 3 if that failed.
 			return l.run(command.Context(), args[0], command.Flags().Changed("attempt"))
 		},
 	}
+	l.archived.AddTo(command)
 	flags := command.Flags()
 	flags.StringVarP(&l.executor, "executor", "e", "", "Print the log of the executor with this ID, as Spark numbers them.")
 	flags.BoolVar(&l.all, "all", false, "Print the logs of driver and executors, each line after the name of its Pod.")
-	flags.Int64Var(&l.attempt, "attempt", 0, "Print the log of this attempt, as long as its Pods are there. The first one is 0.")
+	flags.Int64Var(&l.attempt, "attempt", 0, "Print the log of this attempt, as long as its Pods are there or the archive has it. The first one is 0.")
 	flags.BoolVarP(&l.follow, "follow", "f", false, "Go on with what comes, across restarts.")
 	flags.DurationVar(&l.since, "since", 0, "Print no lines that are older, such as 10m.")
 	flags.Int64Var(&l.tail, "tail", -1, "Print so many of the last lines; -1 for all.")
@@ -99,13 +104,14 @@ func (l *logsOptions) run(ctx context.Context, name string, ofAttempt bool) erro
 	}
 	found, o, err := c.find(ctx, name, overview.Application)
 	if err != nil {
-		return err
+		return l.runArchived(ctx, c, name, ofAttempt, err)
 	}
 	current := o.Attempt
 	if ofAttempt {
 		was, known := o.OfAttempt(l.attempt)
 		if !known {
-			return fmt.Errorf("nothing is known of attempt %d of %s: %s lists the attempts", l.attempt, name, c.suggest("get", name))
+			unknown := fmt.Errorf("nothing is known of attempt %d of %s: %s lists the attempts", l.attempt, name, c.suggest("get", name))
+			return l.ofLiving(ctx, c, found, l.attempt, unknown)
 		}
 		o = was
 	}
@@ -202,7 +208,7 @@ func (r *logReader) printAll(ctx context.Context, o *overview.Object) error {
 	}
 	sources := r.sources(o, pods)
 	if len(sources) == 0 {
-		return r.absent(o, pods)
+		return r.fromArchive(ctx, o, r.absent(o, pods))
 	}
 	for _, s := range sources {
 		if err := s.check(); err != nil {
@@ -335,10 +341,7 @@ func lines(stream io.Reader, each func(line string) error) error {
 // write prints lines after the prefix of their source. Lines of several logs are not mixed.
 func (r *logReader) write(s source, line string) error {
 	if s.prefix != "" {
-		if !strings.HasSuffix(line, "\n") {
-			line += "\n"
-		}
-		line = r.Color(r.Out, cli.Dim, "["+s.prefix+"]") + " " + line
+		line = r.prefixed(s.prefix, line)
 	}
 	r.lock.Lock()
 	defer r.lock.Unlock()

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/firesteel-dev/firesteel/pkg/cli"
+	"github.com/firesteel-dev/firesteel/pkg/cli/archived"
 	"github.com/firesteel-dev/firesteel/pkg/cli/target"
 	"github.com/firesteel-dev/firesteel/pkg/diagnosis/why"
 	"github.com/firesteel-dev/firesteel/pkg/overview"
@@ -16,7 +17,8 @@ import (
 
 type whyOptions struct {
 	*verbs
-	output cli.Output
+	archived archived.Flags
+	output   cli.Output
 }
 
 func (v *verbs) whyCommand() *cobra.Command {
@@ -25,12 +27,14 @@ func (v *verbs) whyCommand() *cobra.Command {
 		Use: "why NAME [flags]", Short: "Say why an application is where it is, and what to do",
 		Long: `Say why an application is where it is: the causes, most likely first, what shows each of them, and what to do.
 
-It reads the object, its Pods, Kubernetes Events and the end of the driver's log.
+It reads the object, its Pods, Kubernetes Events and the end of the driver's log. An application that is gone is explained by what the archive has
+of it, if there is one.
 
 ` + target.NameHelp,
 		Args: cli.One("application"),
 		RunE: func(command *cobra.Command, args []string) error { return w.run(command.Context(), args[0]) },
 	}
+	w.archived.AddTo(command)
 	w.output.AddFlag(command)
 	return command
 }
@@ -45,12 +49,17 @@ func (w *whyOptions) run(ctx context.Context, name string) error {
 	}
 	_, o, err := c.find(ctx, name)
 	if err != nil {
-		return err
+		return w.runArchived(ctx, c, name, err)
 	}
 	facts, err := w.facts(ctx, c, o)
 	if err != nil {
 		return err
 	}
+	return w.show(c, name, o, facts)
+}
+
+// show prints what explains an object.
+func (w *whyOptions) show(c *cluster, name string, o *overview.Object, facts why.Facts) error {
 	reasons := o.Why(facts)
 	if !w.output.Own() {
 		return w.output.Print(explanation(o, reasons, c.suggested, name), w.Out)

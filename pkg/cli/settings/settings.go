@@ -31,7 +31,7 @@ type Flags struct {
 func (f *Flags) AddTo(command *cobra.Command) {
 	command.Flags().StringVar(&f.source, "settings", "",
 		"The settings of Firesteel: a file or a folder with its ConfigMaps, or cluster for those of the cluster. By default those of a fresh installation.")
-	command.Flags().StringVar(&f.namespace, "settings-namespace", "firesteel-system", "The namespace of Firesteel, for --settings cluster.")
+	command.Flags().StringVar(&f.namespace, "settings-namespace", cli.DefaultNamespace, "The namespace of Firesteel, for --settings cluster.")
 }
 
 // Settings are settings with their source.

@@ -9,6 +9,7 @@ package target
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -74,7 +75,7 @@ sparkapp.spark.apache.org/etl, sparkapp.sparkoperator.k8s.io/etl, cluster/c, sch
 
 // Find reads the object that a user names. nouns are the kinds that it may have; none for all.
 func Find(ctx context.Context, client dynamic.Interface, namespace, named string, nouns ...overview.Kind) (*Found, *overview.Object, error) {
-	kinds, name, err := parse(named, Of(nouns...))
+	kinds, name, err := Parse(named, nouns...)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -168,6 +169,15 @@ func NotServed(err error) bool {
 	return apierrors.IsNotFound(err) && apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse)
 }
 
+// notFoundError means that there is no such object.
+type notFoundError struct{ error }
+
+// IsNotFound reports whether Find found no object.
+func IsNotFound(err error) bool {
+	var absent *notFoundError
+	return errors.As(err, &absent)
+}
+
 // NoneServed returns the error of a command if the API server has none of its kinds.
 func NoneServed(what string) error {
 	return fmt.Errorf("this cluster has none of the CustomResourceDefinitions of %s: apply them, or choose another --context", what)
@@ -199,9 +209,9 @@ func choose(answers []answer, namespace, name string, nouns []overview.Kind) (*F
 	case failed != nil:
 		return nil, failed
 	case absent == len(answers):
-		return nil, NoneServed("Spark applications")
+		return nil, &notFoundError{NoneServed("Spark applications")}
 	default:
-		return nil, fmt.Errorf("there is no %s %q in the namespace %s: kubectl spark list -A shows what there is", listed(nouns), name, namespace)
+		return nil, &notFoundError{fmt.Errorf("there is no %s %q in the namespace %s: kubectl spark list -A shows what there is", listed(nouns), name, namespace)}
 	}
 }
 
@@ -217,6 +227,11 @@ func listed(nouns []overview.Kind) string {
 		return names[0]
 	}
 	return strings.Join(names[:len(names)-1], ", ") + " or " + names[len(names)-1]
+}
+
+// Parse returns the kinds that the object which a user names may have, and its name. nouns are those that it may have; none for all.
+func Parse(named string, nouns ...overview.Kind) ([]Kind, string, error) {
+	return parse(named, Of(nouns...))
 }
 
 // parse returns the kinds that the object may have, and its name.

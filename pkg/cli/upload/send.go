@@ -40,7 +40,7 @@ func (p *Plan) Send(ctx context.Context, o *cli.Options) error {
 	if p.sent {
 		return nil
 	}
-	path, err := program()
+	path, err := FindProgram("--upload-to")
 	if err != nil {
 		return err
 	}
@@ -81,8 +81,8 @@ func (p *Plan) Send(ctx context.Context, o *cli.Options) error {
 
 const install = "make install-cli does it, and the archives of a release have both"
 
-// program returns the path of the program: the one beside this one, or the one in PATH.
-func program() (string, error) {
+// FindProgram returns the path of the program: the one beside this one, or the one in PATH. flag is what needs it.
+func FindProgram(flag string) (string, error) {
 	own, err := os.Executable()
 	if err == nil {
 		own, err = filepath.EvalSymlinks(own)
@@ -94,7 +94,7 @@ func program() (string, error) {
 	}
 	path, err := exec.LookPath(upload.Program)
 	if err != nil {
-		return "", fmt.Errorf("--upload-to needs %s, which is neither beside kubectl-spark nor in PATH: install it (%s)", upload.Program, install)
+		return "", fmt.Errorf("%s needs %s, which is neither beside kubectl-spark nor in PATH: install it (%s)", flag, upload.Program, install)
 	}
 	return path, nil
 }

@@ -1,0 +1,105 @@
+// The console serves what the archive has of applications that are over, to users with a token of the cluster. It is opt-in: config/console.
+// Nothing of Firesteel needs it.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"log"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"syscall"
+
+	"github.com/kelseyhightower/envconfig"
+	"go.uber.org/zap"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/utils/clock"
+	kubeclient "knative.dev/pkg/client/injection/kube/client"
+	"knative.dev/pkg/injection/sharedmain"
+	"knative.dev/pkg/logging"
+	k8sruntime "knative.dev/pkg/observability/runtime/k8s"
+
+	"github.com/firesteel-dev/firesteel/internal/version"
+	"github.com/firesteel-dev/firesteel/pkg/access/review"
+	_ "github.com/firesteel-dev/firesteel/pkg/archive/clouds" // the storage that archives are in
+	"github.com/firesteel-dev/firesteel/pkg/config"
+	"github.com/firesteel-dev/firesteel/pkg/console"
+	"github.com/firesteel-dev/firesteel/pkg/console/incluster"
+	"github.com/firesteel-dev/firesteel/pkg/kube"
+	"github.com/firesteel-dev/firesteel/pkg/redact/redactlog"
+)
+
+type environment struct {
+	Port      int `envconfig:"PORT" default:"8080"`
+	ProbePort int `envconfig:"PROBE_PORT" default:"8081"`
+	// Namespace is the namespace of the config maps.
+	Namespace string `envconfig:"SYSTEM_NAMESPACE" required:"true"`
+	// Certificate is a folder with tls.crt and tls.key, as a Secret has them. Without these files, the console serves HTTP.
+	Certificate string `envconfig:"TLS_FOLDER"`
+}
+
+// heapGrowth is how much the heap may grow until the next collection, in percent. It overrides $GOGC, but not $GOMEMLIMIT.
+const heapGrowth = 30
+
+func main() {
+	debug.SetGCPercent(heapGrowth)
+	version.AddFlag(flag.CommandLine)
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
+	err := run(ctx)
+	stop()
+	if err != nil {
+		log.Fatal(err)
+	}
+}
+
+func run(ctx context.Context) error {
+	if flag.NArg() > 0 {
+		return fmt.Errorf("%q is unexpected: the console has no arguments but flags", flag.Arg(0))
+	}
+	var env environment
+	if err := envconfig.Process("", &env); err != nil {
+		return err
+	}
+	logger, err := zap.NewProduction(redactlog.Option())
+	if err != nil {
+		return fmt.Errorf("create logger: %w", err)
+	}
+	ctx = logging.WithLogger(ctx, logger.Sugar())
+	cluster, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(
+		clientcmd.NewDefaultClientConfigLoadingRules(), nil).ClientConfig()
+	if err != nil {
+		return fmt.Errorf("read the kubeconfig: %w", err)
+	}
+	kube.Configure(cluster)
+	client, err := kubernetes.NewForConfig(cluster)
+	if err != nil {
+		return fmt.Errorf("create client: %w", err)
+	}
+	ctx = context.WithValue(ctx, kubeclient.Key{}, client)
+	meters, _ := sharedmain.SetupObservabilityOrDie(ctx, "console", logger.Sugar(), k8sruntime.NewProfilingServer(logger.Sugar()))
+	defer func() { _ = meters.Shutdown(context.WithoutCancel(ctx)) }() // the process ends
+	settings, err := follow(ctx, cluster, env.Namespace)
+	if err != nil {
+		return err
+	}
+	reviewer := review.NewReviewer(client, func() []string { return settings.Load().Console.Audiences }, clock.RealClock{})
+	handler := console.NewHandler(incluster.NewGuard(client, reviewer), incluster.NewArchives(settings.Load), logger.Sugar())
+	return incluster.Serve(ctx, handler, incluster.ServeOptions{Port: env.Port, ProbePort: env.ProbePort, Certificate: env.Certificate})
+}
+
+// follow returns the settings, which follow the ConfigMaps. The controller reports an invalid change on the ConfigMap.
+func follow(ctx context.Context, cluster *rest.Config, namespace string) (*config.Store, error) {
+	client, err := dynamic.NewForConfig(cluster)
+	if err != nil {
+		return nil, fmt.Errorf("create client: %w", err)
+	}
+	store := config.NewStore(logging.FromContext(ctx), func(_, _ *config.Config) {}, func(*corev1.ConfigMap, error) {})
+	return store, store.Follow(ctx, client, namespace)
+}

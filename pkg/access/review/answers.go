@@ -1,0 +1,70 @@
+package review
+
+import (
+	"context"
+	"time"
+
+	"golang.org/x/sync/singleflight"
+	"k8s.io/apimachinery/pkg/util/cache"
+	"k8s.io/utils/clock"
+)
+
+// answers asks questions of one sort, and keeps the answers.
+type answers[A any] struct {
+	clock  clock.PassiveClock
+	kept   *cache.LRUExpireCache
+	asking singleflight.Group
+	// slots has a place for each question under way.
+	slots chan struct{}
+}
+
+func newAnswers[A any](size int, clock clock.PassiveClock) *answers[A] {
+	return &answers[A]{clock: clock, kept: cache.NewLRUExpireCacheWithClock(size, clock), slots: make(chan struct{}, maxInFlight)}
+}
+
+// answer is the result of a question.
+type answer[A any] struct {
+	value A
+	// uncertain means that the answer depends on a failure: it is not kept.
+	uncertain bool
+}
+
+// get returns the answer for a key. The question goes on if the caller leaves: others may wait for the same answer.
+func (r *answers[A]) get(ctx context.Context, key string, ask func(context.Context) (answer[A], error)) (A, error) {
+	if kept, ok := r.kept.Get(key); ok {
+		return kept.(A), nil
+	}
+	result := r.asking.DoChan(key, func() (any, error) {
+		asking, cancel := context.WithTimeout(context.WithoutCancel(ctx), reviewTimeout)
+		defer cancel()
+		return r.ask(asking, key, ask)
+	})
+	var none A
+	select {
+	case <-ctx.Done():
+		return none, ctx.Err()
+	case got := <-result:
+		if got.Err != nil {
+			return none, got.Err
+		}
+		return got.Val.(A), nil
+	}
+}
+
+func (r *answers[A]) ask(ctx context.Context, key string, ask func(context.Context) (answer[A], error)) (any, error) {
+	select {
+	case r.slots <- struct{}{}:
+		defer func() { <-r.slots }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	asked := r.clock.Now()
+	got, err := ask(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if left := keepFor - r.clock.Since(asked); !got.uncertain && left > time.Duration(0) {
+		r.kept.Add(key, got.value, left)
+	}
+	return got.value, nil
+}

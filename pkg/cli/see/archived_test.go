@@ -1,0 +1,118 @@
+package see
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/firesteel-dev/firesteel/pkg/archive"
+	"github.com/firesteel-dev/firesteel/test/harness/console"
+	"github.com/firesteel-dev/firesteel/test/harness/golden"
+)
+
+// ended is a cluster without objects, and a console with an application that has failed there.
+func ended(t *testing.T) (*env, *cluster) {
+	t.Helper()
+	served := console.New(t)
+	log := func(pod, container, role, text string) console.Log {
+		return console.Log{Log: archive.Log{LogID: archive.LogID{Pod: pod, PodUID: "u", Container: container}, Role: role}, Text: text}
+	}
+	cut := log("etl-exec-2", "spark-kubernetes-executor", archive.RoleExecutor, "2026-01-01T11:54:30Z second executor\n")
+	cut.Missing, cut.BeginningMissing = "the first 10 MiB, which the kubelet had rotated away", true
+	served.Store(t, console.Ended{
+		Object: decoded(t, strings.ReplaceAll(failed, "hunter2-4711", "'*********(redacted)'")), Resource: "sparkapplications", Attempt: 1,
+		At: now.Add(-4 * time.Minute), State: "Failed", Message: "Driver has one or more failed critical container(s)",
+		Logs: []console.Log{
+			log("etl-1-driver", "spark-kubernetes-driver", archive.RoleDriver, "2026-01-01T11:53:00Z started\n2026-01-01T11:54:00Z java.lang.OutOfMemoryError: Java heap space\n"),
+			log("etl-1-driver", "fluentd", archive.RoleSidecar, "2026-01-01T11:53:00Z of the sidecar\n"),
+			log("etl-exec-1", "spark-kubernetes-executor", archive.RoleExecutor, "2026-01-01T11:54:00Z first executor\n"), cut,
+		},
+		Pods:    []corev1.Pod{*driverPod("etl-1-driver", "d1", "etl-1", killed)},
+		Missing: []archive.Missing{{What: "log of etl-exec-3", Why: "its Pod was gone"}},
+	})
+	t.Setenv("FIRESTEEL_CONSOLE", served.URL)
+	e := newEnv(t, nil)
+	return e, &cluster{dynamic: e.dynamic, kube: e.kube, rest: served.Cluster(), namespace: "reports"}
+}
+
+func TestWhatIsGoneIsShownFromTheArchive(t *testing.T) {
+	for file, line := range map[string]string{
+		"archived-get": "get etl", "archived-why": "why sparkapp.spark.apache.org/etl", "archived-list": "list --ended", "archived-list-all": "list --ended -A --state failed -l team=a",
+		"archived-yaml": "list --ended -o yaml",
+	} {
+		e, c := ended(t)
+		if code := e.runWith(t.Context(), line, c); code != 0 {
+			t.Errorf("%s: exit code %d: %s", line, code, e.errOut.String())
+			continue
+		}
+		golden.Want(t, "testdata/"+file+".golden", e.out.String())
+	}
+}
+
+func TestLogsOfWhatIsGone(t *testing.T) {
+	const driver = "started\njava.lang.OutOfMemoryError: Java heap space\n"
+	for line, want := range map[string]string{
+		"logs etl": driver, "logs etl -f": driver, "logs etl --attempt 1 --tail 1": "java.lang.OutOfMemoryError: Java heap space\n",
+		"logs etl --since 6m30s --timestamps": "2026-01-01T11:54:00Z java.lang.OutOfMemoryError: Java heap space\n",
+		"logs etl -c fluentd":                 "of the sidecar\n", "logs etl -e 1": "first executor\n",
+		"logs etl --all": "[driver] started\n[driver] java.lang.OutOfMemoryError: Java heap space\n[exec-1] first executor\n[exec-2] second executor\n",
+	} {
+		e, c := ended(t)
+		if code := e.runWith(t.Context(), line, c); code != 0 || e.out.String() != want {
+			t.Errorf("%s: exit code %d: %s%s, want %s", line, code, e.out.String(), e.errOut.String(), want)
+		}
+	}
+	e, c := ended(t)
+	if e.runWith(t.Context(), "logs etl -e 2", c); !strings.Contains(e.errOut.String(), "is not whole: the first 10 MiB") {
+		t.Errorf("a log without its beginning: %s", e.errOut.String())
+	}
+}
+
+// The object is there, and its Pods are not.
+func TestLogsOfPodsThatAreGone(t *testing.T) {
+	_, c := ended(t)
+	e := newEnv(t, []string{failed})
+	c.dynamic, c.kube = e.dynamic, e.kube
+	if code := e.runWith(t.Context(), "logs etl --tail 1", c); code != 0 || e.out.String() != "java.lang.OutOfMemoryError: Java heap space\n" {
+		t.Errorf("exit code %d: %s%s", code, e.out.String(), e.errOut.String())
+	}
+	e = newEnv(t, []string{strings.ReplaceAll(failed, "u-etl", "u-another")})
+	c.dynamic, c.kube = e.dynamic, e.kube
+	if code := e.runWith(t.Context(), "logs etl", c); code != 1 || !strings.Contains(e.errOut.String(), "is gone, and its log with it") {
+		t.Errorf("another object of the name: exit code %d: %s%s", code, e.out.String(), e.errOut.String())
+	}
+}
+
+func TestWhatTheArchiveDoesNotHave(t *testing.T) {
+	for line, want := range map[string]string{
+		"get other":                  "there is no application, cluster or schedule \"other\" in the namespace reports: kubectl spark list -A shows what there is; the archive has none that you may read either",
+		"get cluster/etl":            "there is no application, cluster or schedule \"etl\"",
+		"logs etl --attempt 3":       "the archive has no attempt 3 of reports/etl",
+		"logs etl -e 7":              "the archive has no such log of attempt 1: it has etl-1-driver/spark-kubernetes-driver",
+		"list --ended -w":            "--ended lists what is over",
+		"list --ended --sort-by age": "--ended lists the newest first",
+		"get etl --console http://console.example.com": "write https://",
+		"get etl --console http://127.0.0.1:1":         "the archive cannot be asked: the console at http://127.0.0.1:1 does not answer",
+	} {
+		e, c := ended(t)
+		code := e.runWith(t.Context(), line, c)
+		if text := e.errOut.String(); code == 0 || !strings.Contains(text, want) || strings.Count(text, "\n") != 1 {
+			t.Errorf("%s: exit code %d: %s, want %s", line, code, text, want)
+		}
+	}
+	e, c := ended(t)
+	c.rest.BearerToken = "other"
+	if e.runWith(t.Context(), "list --ended", c); !strings.Contains(e.errOut.String(), "not authenticated") {
+		t.Errorf("a bad token: %s", e.errOut.String())
+	}
+	c.rest.BearerToken = ""
+	if e.runWith(t.Context(), "list --ended", c); !strings.Contains(e.errOut.String(), "what kubectl create token prints") {
+		t.Errorf("no token: %s", e.errOut.String())
+	}
+	t.Setenv("FIRESTEEL_CONSOLE", "")
+	if e.runWith(t.Context(), "list --ended", c); !strings.Contains(e.errOut.String(), "there is no archive to ask: write --console URL or --archive URL") {
+		t.Errorf("no console: %s", e.errOut.String())
+	}
+}

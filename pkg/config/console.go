@@ -1,0 +1,51 @@
+package config
+
+import (
+	"net/url"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/firesteel-dev/firesteel/pkg/policy"
+)
+
+// Console holds the settings of config-console.
+type Console struct {
+	// URL is the address by which users reach the console; empty if they reach it by the API server alone.
+	URL string
+	// Audiences are those of users' tokens. Without any, tokens are for the API server.
+	Audiences []string
+}
+
+// maxAudiences bounds the audiences of a token review.
+const maxAudiences = 8
+
+// NewConsole reads config-console.
+func NewConsole(configMap *corev1.ConfigMap) (*Console, error) {
+	console := Console{}
+	err := Keys{
+		"url": func(key, value string) error {
+			console.URL = strings.TrimSuffix(strings.TrimSpace(value), "/")
+			if console.URL == "" {
+				return nil
+			}
+			address, err := url.Parse(console.URL)
+			// The command line sends users' tokens there.
+			if err != nil || address.Scheme != "https" || address.Host == "" || address.User != nil || address.RawQuery != "" || address.Fragment != "" {
+				return InvalidValue(key, value, "write an address such as https://firesteel.example.com, without user and parameters")
+			}
+			return nil
+		},
+		"audiences": func(key, value string) error {
+			console.Audiences = policy.SplitList(value)
+			if len(console.Audiences) > maxAudiences {
+				return InvalidValue(key, value, "write up to 8 audiences, separated by commas")
+			}
+			return nil
+		},
+	}.Read(ConsoleName, configMap)
+	if err != nil {
+		return nil, err
+	}
+	return &console, nil
+}

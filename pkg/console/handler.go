@@ -1,0 +1,230 @@
+package console
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/firesteel-dev/firesteel/pkg/access"
+	"github.com/firesteel-dev/firesteel/pkg/archive"
+	"github.com/firesteel-dev/firesteel/pkg/console/api"
+)
+
+const (
+	// answerTimeout bounds a request that is no log.
+	answerTimeout = 30 * time.Second
+	// maxRequests bounds the requests under way, and maxOfReader those of one reader.
+	maxRequests, maxOfReader = 256, 16
+	// maxQuery and maxPath bound what a client writes.
+	maxQuery, maxPath = 4 << 10, 4 << 10
+)
+
+//go:embed openapi.json
+var openAPI []byte
+
+// handler serves the API.
+type handler struct {
+	guard    Guard
+	archives Archives
+	logger   *zap.SugaredLogger
+
+	mutex sync.Mutex
+	// running counts the requests under way, by reader.
+	running map[string]int
+	total   int
+}
+
+// route is a path of the API, and what serves it.
+type route struct {
+	path  string
+	serve func(*handler, *request) error
+	// streams reports whether the answer may take as long as the client reads.
+	streams bool
+}
+
+const applicationPath = "/namespaces/{namespace}/applications/{resource}/{name}"
+
+var routes = []route{
+	{path: "/namespaces", serve: (*handler).namespaces},
+	{path: "/namespaces/{namespace}/applications", serve: (*handler).list},
+	{path: applicationPath, serve: (*handler).named},
+	{path: applicationPath + "/{uid}", serve: (*handler).details},
+	{path: applicationPath + "/{uid}/attempts/{attempt}/objects/{file}", serve: (*handler).object},
+	{path: applicationPath + "/{uid}/attempts/{attempt}/logs/{pod}/{podUID}/{container}/{restart}", serve: (*handler).log, streams: true},
+	{path: applicationPath + "/{uid}/attempts/{attempt}/eventlogs", serve: (*handler).eventLogs},
+}
+
+// NewHandler returns a handler of the whole API.
+func NewHandler(guard Guard, archives Archives, logger *zap.SugaredLogger) http.Handler {
+	h := &handler{guard: guard, archives: archives, logger: logger, running: map[string]int{}}
+	mux := http.NewServeMux()
+	for _, route := range routes {
+		mux.HandleFunc("GET "+api.Prefix+route.path, func(w http.ResponseWriter, r *http.Request) { h.handle(w, r, route) })
+	}
+	mux.HandleFunc("GET "+api.Prefix+"/openapi.json", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write(openAPI) // the client has left
+	})
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		// What is served was written by users: no browser may run it, or keep it.
+		w.Header().Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'; sandbox")
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		w.Header().Set("Cache-Control", "no-store")
+		if len(r.URL.RawQuery) > maxQuery || len(r.URL.Path) > maxPath {
+			writeError(w, &api.Error{Code: http.StatusRequestURITooLong, Reason: "TooLong", Message: "the address is too long"})
+			return
+		}
+		mux.ServeHTTP(w, r)
+	})
+}
+
+// request is a request of a reader.
+type request struct {
+	*http.Request
+	Reader
+	w http.ResponseWriter
+}
+
+// handle authenticates a request and answers it.
+func (h *handler) handle(w http.ResponseWriter, r *http.Request, route route) {
+	if !route.streams {
+		ctx, cancel := context.WithTimeout(r.Context(), answerTimeout)
+		defer cancel()
+		r = r.WithContext(ctx)
+	}
+	reader, err := h.guard.Reader(r)
+	if err == nil {
+		err = h.begin(reader.Name())
+	}
+	if err == nil {
+		defer h.end(reader.Name())
+		err = route.serve(h, &request{Request: r, Reader: reader, w: w})
+	}
+	if err != nil {
+		writeError(w, h.explain(r, err))
+	}
+}
+
+// errBusy means that the reader, or all of them, ask too much at once.
+var errBusy = errors.New("too many requests are under way: try again later")
+
+// begin counts a request.
+func (h *handler) begin(reader string) error {
+	h.mutex.Lock()
+	defer h.mutex.Unlock()
+	if h.total >= maxRequests || h.running[reader] >= maxOfReader {
+		return errBusy
+	}
+	h.total++
+	h.running[reader]++
+	return nil
+}
+
+func (h *handler) end(reader string) {
+	h.mutex.Lock()
+	defer h.mutex.Unlock()
+	h.total--
+	if h.running[reader]--; h.running[reader] == 0 {
+		delete(h.running, reader)
+	}
+}
+
+// invalidError is an error of the request.
+type invalidError struct{ message string }
+
+func (e *invalidError) Error() string { return e.message }
+
+func invalid(parameter, value, remedy string) error {
+	const most = 64
+	return &invalidError{fmt.Sprintf("%s is %.*q: %s", parameter, most, value, remedy)}
+}
+
+// notFoundError is the answer about everything that there is not, or that the reader may not read. It depends on nothing but the request.
+type notFoundError struct{ what, needs string }
+
+func (e *notFoundError) Error() string {
+	return fmt.Sprintf("%s: it is not in the archive, or you may not read it: that needs %s", e.what, e.needs)
+}
+
+// explain returns the answer to a request that failed.
+func (h *handler) explain(r *http.Request, err error) *api.Error {
+	var notFound *notFoundError
+	var wrong *invalidError
+	switch {
+	case errors.As(err, &notFound):
+		return &api.Error{Code: http.StatusNotFound, Reason: "NotFound", Message: err.Error()}
+	case errors.As(err, &wrong):
+		return &api.Error{Code: http.StatusBadRequest, Reason: "BadRequest", Message: err.Error()}
+	case errors.Is(err, access.ErrUnauthenticated):
+		return &api.Error{Code: http.StatusUnauthorized, Reason: "Unauthorized", Message: err.Error()}
+	case errors.Is(err, errBusy):
+		return &api.Error{Code: http.StatusTooManyRequests, Reason: "TooManyRequests", Message: err.Error()}
+	case r.Context().Err() != nil:
+		return &api.Error{Code: http.StatusGatewayTimeout, Reason: "Timeout", Message: "the archive or the API server takes too long: try again later"}
+	}
+	h.logger.Errorw("request failed", "path", r.URL.Path, zap.Error(err))
+	if errors.Is(err, access.ErrUnavailable) {
+		return &api.Error{Code: http.StatusServiceUnavailable, Reason: "ServiceUnavailable", Message: "the API server cannot be asked what you may read: try again later"}
+	}
+	return &api.Error{Code: http.StatusBadGateway, Reason: "ArchiveFailed", Message: "the archive cannot be read: the log of the console says why"}
+}
+
+func writeError(w http.ResponseWriter, failure *api.Error) {
+	switch failure.Code {
+	case http.StatusUnauthorized:
+		w.Header().Set("WWW-Authenticate", `Bearer realm="firesteel"`)
+	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
+		w.Header().Set("Retry-After", "1")
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(failure.Code)
+	_ = json.NewEncoder(w).Encode(failure) // the client has left
+}
+
+// write answers with JSON.
+func (q *request) write(answer any) error {
+	q.w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(q.w).Encode(answer) // the client has left
+	return nil
+}
+
+// allowed returns nil if the reader has a right, and notFound if not.
+func (q *request) allowed(right access.Right, what string) error {
+	err := q.Check(q.Context(), right)
+	if errors.Is(err, access.ErrNotAllowed) {
+		return &notFoundError{what, right.String()}
+	}
+	return err
+}
+
+// source is an archived namespace that a request reads.
+type source struct {
+	*archive.Archive
+	namespace archive.Namespace
+}
+
+// open returns the archive of the namespace of a request, after the reader's rights were checked. missing is the answer if there is none.
+func (h *handler) open(q *request, missing error) (source, error) {
+	namespace, err := q.Namespace(q.Context(), q.PathValue("namespace"))
+	if errors.Is(err, ErrNoNamespace) {
+		return source{}, missing
+	}
+	if err != nil {
+		return source{}, err
+	}
+	stored, err := h.archives.Of(q.Context(), namespace.Name)
+	if err != nil {
+		return source{}, err
+	}
+	if stored == nil {
+		return source{}, missing
+	}
+	return source{stored, namespace}, nil
+}

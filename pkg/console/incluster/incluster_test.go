@@ -1,0 +1,123 @@
+package incluster
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"math/big"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes/fake"
+
+	"github.com/firesteel-dev/firesteel/pkg/console"
+)
+
+func TestTokenIsThatOfTheUser(t *testing.T) {
+	for name, c := range map[string]struct {
+		headers map[string]string
+		want    string
+	}{
+		"none":                   {},
+		"a bearer token":         {map[string]string{"Authorization": "Bearer abc"}, "abc"},
+		"another case":           {map[string]string{"Authorization": "bearer abc"}, "abc"},
+		"a password":             {map[string]string{"Authorization": "Basic abc"}, ""},
+		"passed on by a proxy":   {map[string]string{"X-Firesteel-Authorization": "Bearer abc"}, "abc"},
+		"both":                   {map[string]string{"Authorization": "Bearer abc", "X-Firesteel-Authorization": "Bearer def"}, "abc"},
+		"a user that is claimed": {map[string]string{"X-Remote-User": "admin", "Impersonate-User": "admin"}, ""},
+	} {
+		header := http.Header{}
+		for key, value := range c.headers {
+			header.Set(key, value)
+		}
+		if got := bearerToken(header); got != c.want {
+			t.Errorf("%s: got %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+func TestNamespaceIsTheLivingOne(t *testing.T) {
+	client := fake.NewClientset(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "team-a", UID: "1"}})
+	r := &reader{Guard: NewGuard(client, nil)}
+	if got, err := r.Namespace(t.Context(), "team-a"); err != nil || got.UID != "1" {
+		t.Errorf("got %v, %v", got, err)
+	}
+	for _, name := range []string{"team-b", "", "../kube-system", "team-a/x"} {
+		if _, err := r.Namespace(t.Context(), name); !errors.Is(err, console.ErrNoNamespace) {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+}
+
+// writeCertificate writes a certificate with a serial number.
+func writeCertificate(t *testing.T, folder string, serial int64) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{SerialNumber: big.NewInt(serial), NotAfter: time.Now().Add(time.Hour)}
+	certificate, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	private, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, block := range map[string]*pem.Block{"tls.crt": {Type: "CERTIFICATE", Bytes: certificate}, "tls.key": {Type: "PRIVATE KEY", Bytes: private}} {
+		if err := os.WriteFile(filepath.Join(folder, name), pem.EncodeToMemory(block), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestRenewedCertificateIsUsedAtOnce(t *testing.T) {
+	folder := t.TempDir()
+	for _, absent := range []string{"", folder, filepath.Join(folder, "absent")} {
+		if config, err := certificate(absent); config != nil || err != nil {
+			t.Errorf("without a certificate in %q: %v, %v", absent, config, err)
+		}
+	}
+	writeCertificate(t, folder, 1)
+	config, err := certificate(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, serial := range []int64{1, 2} {
+		writeCertificate(t, folder, serial)
+		pair, err := config.GetCertificate(&tls.ClientHelloInfo{})
+		if err != nil || pair.Leaf.SerialNumber.Int64() != serial {
+			t.Errorf("got %v, %v, want the serial number %d", pair, err, serial)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(folder, "tls.key"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := certificate(folder); err == nil {
+		t.Error("a certificate without a key is taken")
+	}
+}
+
+func TestProbesSayWhenItStops(t *testing.T) {
+	var stopping atomic.Bool
+	for _, want := range []int{http.StatusOK, http.StatusServiceUnavailable} {
+		answer := httptest.NewRecorder()
+		probes(&stopping).ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/readyz", nil))
+		if answer.Code != want {
+			t.Errorf("stopping %t: %d, want %d", stopping.Load(), answer.Code, want)
+		}
+		stopping.Store(true)
+	}
+}

@@ -1,0 +1,124 @@
+package incluster
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"net/http"
+	"path/filepath"
+	"sync/atomic"
+	"time"
+
+	"go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp"
+	"go.uber.org/zap"
+	"golang.org/x/net/netutil"
+	"golang.org/x/sync/errgroup"
+	"k8s.io/utils/clock"
+	"knative.dev/pkg/logging"
+)
+
+const (
+	// notReadyPeriod is how long a stopping server still serves new requests, until all clients know that it is not ready.
+	notReadyPeriod = 3 * time.Second
+	// shutdownTimeout is how long the requests under way may then take.
+	shutdownTimeout = 20 * time.Second
+	// headerTimeout bounds the time until a request's header has arrived.
+	headerTimeout = 10 * time.Second
+	// requestTimeout bounds the time of a request and of its answer. Logs extend it while they are read.
+	requestTimeout = time.Minute
+	idleTimeout    = time.Minute
+	// maxHeaderBytes bounds a header: tokens of large OIDC providers have some KiB.
+	maxHeaderBytes = 64 << 10
+	maxConnections = 1024
+)
+
+// ServeOptions say where Serve serves.
+type ServeOptions struct {
+	Port, ProbePort int
+	// Certificate is a folder with tls.crt and tls.key. Serve serves HTTPS if tls.crt is there when it starts, and else HTTP.
+	Certificate string
+}
+
+// Serve serves a handler until ctx ends, and probes at a port of their own.
+func Serve(ctx context.Context, handler http.Handler, options ServeOptions) error {
+	var stopping atomic.Bool
+	servers := map[int]*http.Server{
+		options.Port:      newServer(ctx, otelhttp.NewHandler(handler, "console")),
+		options.ProbePort: newServer(ctx, probes(&stopping)),
+	}
+	var err error
+	if servers[options.Port].TLSConfig, err = certificate(options.Certificate); err != nil {
+		return err
+	}
+	logging.FromContext(ctx).Infow("serving", "port", options.Port, "https", servers[options.Port].TLSConfig != nil)
+	group, ctx := errgroup.WithContext(ctx)
+	for port, server := range servers {
+		listener, err := net.Listen("tcp", fmt.Sprintf(":%d", port))
+		if err != nil {
+			return fmt.Errorf("serve: %w", err)
+		}
+		listener = netutil.LimitListener(listener, maxConnections)
+		group.Go(func() error { return serve(server, listener) })
+		group.Go(func() error {
+			<-ctx.Done()
+			stopping.Store(true)
+			<-clock.RealClock{}.After(notReadyPeriod)
+			drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
+			defer cancel()
+			return server.Shutdown(drain)
+		})
+	}
+	return group.Wait()
+}
+
+func serve(server *http.Server, listener net.Listener) error {
+	serve := server.Serve
+	if server.TLSConfig != nil {
+		serve = func(listener net.Listener) error { return server.ServeTLS(listener, "", "") }
+	}
+	if err := serve(listener); !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("serve: %w", err)
+	}
+	return nil
+}
+
+func newServer(ctx context.Context, handler http.Handler) *http.Server {
+	return &http.Server{
+		Handler: handler, ReadHeaderTimeout: headerTimeout, ReadTimeout: requestTimeout, WriteTimeout: requestTimeout, IdleTimeout: idleTimeout,
+		MaxHeaderBytes: maxHeaderBytes, ErrorLog: zap.NewStdLog(logging.FromContext(ctx).Desugar()),
+	}
+}
+
+func probes(stopping *atomic.Bool) http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) })
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
+		if stopping.Load() {
+			http.Error(w, "stopping", http.StatusServiceUnavailable)
+		}
+	})
+	return mux
+}
+
+// certificate returns the configuration of TLS; nil without a certificate. The files are read for each connection, so that a renewed certificate
+// is used at once.
+func certificate(folder string) (*tls.Config, error) {
+	load := func() (*tls.Certificate, error) {
+		pair, err := tls.LoadX509KeyPair(filepath.Join(folder, "tls.crt"), filepath.Join(folder, "tls.key"))
+		return &pair, err
+	}
+	_, err := load()
+	switch {
+	case folder == "" || errors.Is(err, fs.ErrNotExist):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("read the certificate in %s: %w", folder, err)
+	}
+	return &tls.Config{
+		MinVersion:     tls.VersionTLS12,
+		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return load() },
+	}, nil
+}
