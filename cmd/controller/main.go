@@ -232,11 +232,11 @@ func newSkewReporter(cluster *rest.Config) (*skew.Reporter, error) {
 func newReaders(cluster *rest.Config) (masterui.Reader, *fetch.Reader, error) {
 	masters, err := newMasterReader(cluster)
 	if err != nil {
-		return nil, nil, err
+		return masterui.Reader{}, nil, err
 	}
 	client, err := kubernetes.NewForConfig(cluster)
 	if err != nil {
-		return nil, nil, err
+		return masterui.Reader{}, nil, err
 	}
 	return masters, fetch.New(client.CoreV1().ConfigMaps(system.Namespace())), nil
 }

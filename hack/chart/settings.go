@@ -37,7 +37,7 @@ const archiveURL = `((s3|gs|azblob)://[^\s/@?#]+([/?]\S*)?|file:///\S*)`
 
 // byteCount is a size such as 10Gi.
 func byteCount() schema {
-	return either(schema{"type": "integer", "minimum": 0}, matching(`^\s*\+?[0-9]+(\.[0-9]+)?([kMGTP]|[KMGTP]i)?\s*$`))
+	return either(schema{"type": "integer", "minimum": 0}, matching(`^\s*\+?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+|[numkMGTPE]|[KMGTPE]i)?\s*$`))
 }
 
 func duration() schema        { return matching(`^` + goDuration + `$`) }

@@ -403,9 +403,6 @@ func TestInvalidSettings(t *testing.T) {
 		"an archive of a protocol that is none": {
 			config.ArchiveName, "namespaces", "a: http://logs", `config-archive: namespaces: a is "http://logs": begin it with s3://, gs://, azblob:// or file:///`,
 		},
-		"an archive of no namespace": {
-			config.ArchiveName, "namespaces", "A: s3://logs", `config-archive: namespaces: A is "s3://logs": write the name of a namespace before the colon`,
-		},
 		"a treatment of quotas that is none": {
 			config.AdmissionName, "quota", "wait", `config-admission: quota is "wait": write one of off, hold, fail`,
 		},

@@ -7,6 +7,7 @@
 //	application.go, progress.go, events.go  conditions of applications
 //	blocked.go, names.go                    why nothing is done for an object, or not yet
 //	quota.go                                which quota has no room for an application
+//	archive.go                              how much of an attempt is archived
 //	deletion.go                             what the deletion of a driver Pod did, or left
 //	user_drivers.go                         drivers that the user starts
 //	operators.go                            other operators in the cluster, and their webhooks

@@ -53,11 +53,12 @@ func try(d Dialect, api *API, app Application) (plan submission.Plan, objects *s
 	ApplySettings(&plan, app, d.Settings())
 	objects, refused = buildAll(d, app, plan, planned)
 	refused = append(refused, d.Refusals(app, errors.Join(unlocated...)).Beside(refused)...)
-	if objects != nil && len(remote) == 0 { // a template may name the service account
+	switch {
+	case objects == nil:
+	case len(remote) == 0:
 		warnings = LaunchWarnings(d, api, app, plan, objects)
-	}
-	if objects != nil {
-		warnings = append(warnings, d.Refusals(app, append(submission.CheckExecutors(plan), otherVersion(plan, objects)...).Err())...)
+	default: // a template may name the service account
+		warnings = planWarnings(d, app, plan, objects)
 	}
 	return plan, objects, refused, warnings
 }
@@ -107,8 +108,15 @@ func Build(d Dialect, app Application, plan submission.Plan) (*submission.Object
 func LaunchWarnings(d Dialect, api *API, app Application, plan submission.Plan, objects *submission.Objects) finding.List {
 	return slices.Concat(
 		WarnOfUnnamedAccount(objects.Driver, api.Fields), d.Refusals(app, LostWithoutService(plan, objects).Err()),
-		WarnOfPodSecurity(plan, objects.Driver, d.Settings().PodSecurity, api.Fields),
+		WarnOfPodSecurity(plan, objects.Driver, d.Settings().PodSecurity, api.Fields), planWarnings(d, app, plan, objects),
 	)
+}
+
+// planWarnings returns what an application is warned of whatever the templates hold that are read at the launch.
+func planWarnings(d Dialect, app Application, plan submission.Plan, objects *submission.Objects) finding.List {
+	return d.Refusals(app, slices.Concat(
+		submission.CheckExecutors(plan), submission.CheckImages(plan, objects.Driver), otherVersion(plan),
+	).Err())
 }
 
 // maxObjects is how many objects a launch may have besides its driver Pod. Each is a write to the API server.

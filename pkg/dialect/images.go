@@ -44,9 +44,8 @@ func IsImageTooOld(image, version string) bool {
 }
 
 // otherVersion warns of an image of Spark whose tag names another version than the one as which the application is submitted.
-func otherVersion(plan submission.Plan, objects *submission.Objects) (found finding.List) {
-	containers := objects.Driver.Spec.Containers
-	image := containers[len(containers)-1].Image // Build adds Spark's container last
+func otherVersion(plan submission.Plan) (found finding.List) {
+	image := submission.DriverImage(plan)
 	repository, _ := splitImage(image)
 	version := ImageVersion(image)
 	if version == "" || !strings.Contains(repository[strings.LastIndex(repository, "/")+1:], "spark") || minorOf(version) == minorOf(plan.SparkVersion) {

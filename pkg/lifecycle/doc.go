@@ -15,6 +15,7 @@
 //	user_driver.go               what is different for a driver that the user started
 //	executors.go                 whether enough executors are ready
 //	active.go                    the active deadline
+//	archive.go                   what waits until an attempt is archived
 //	stop.go                      an application that a user stopped
 //	interrupt.go, unknown.go     edits, suspension and resumption; a driver whose node does not answer
 //	restart.go, attempts.go      whether and when another attempt follows; how many there were

@@ -16,7 +16,8 @@
 //	resolve.go, properties_file.go, folders.go  Resolve
 //	manifest.go, config_maps.go, name.go        a submission as an application
 //	located.go                                  findings with options in the place of fields
-//	local_files.go                              files of this machine
+//	claim_mounts.go                             claims that a driver mounts
+//	local_files.go, manifest_files.go           files of this machine, that a command line or a manifest names
 //	from_apache.go, line.go                     an application as a command line
 //	script.go, script_word.go                   command lines in shell scripts
 package sparksubmit

@@ -41,6 +41,10 @@ func (d *driver) checkVersion() {
 // the jar and the credentials for it.
 func (d *driver) checkResource() {
 	resource := d.plan.Resource
+	if uri := resource.URI; uri != trimmed(uri) {
+		d.conf.refuse("resource", uri, "begins or ends with a blank", "leave the blank out")
+		return
+	}
 	switch kind := resource.Language(); kind {
 	case Java:
 		if d.plan.MainClass == "" {

@@ -35,6 +35,14 @@ func TestPlansThatNameNothingToRunAreRefused(t *testing.T) {
 	}
 }
 
+func TestBlanksAroundTheResourceAreRefused(t *testing.T) {
+	for _, resource := range []string{" local:///a.jar", "local:///a.py ", "local:///a.R\t", " "} {
+		plan := pi()
+		plan.Resource.URI = resource
+		wantRefused(t, plan, "begins or ends with a blank: leave the blank out")
+	}
+}
+
 func TestPlansWithoutNamesAreRefused(t *testing.T) {
 	plan := pi()
 	plan.Names, plan.Namespace = Names{}, ""

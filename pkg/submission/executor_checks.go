@@ -7,8 +7,8 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/finding"
 )
 
-// CheckExecutors warns of properties of a plan that contradict each other, so that its driver ends or creates no executors. The fields are Spark
-// properties. It mirrors Spark's ExecutorAllocationManager and KubernetesUtils.buildResourcesQuantities.
+// CheckExecutors warns of what contradicts itself in a plan, so that its driver ends or creates no executors. The fields are Spark properties, or
+// those of the plan's template. It mirrors Spark's ExecutorAllocationManager and KubernetesUtils.buildResourcesQuantities.
 func CheckExecutors(plan Plan) (found finding.List) {
 	const least, most = "spark.dynamicAllocation.minExecutors", "spark.dynamicAllocation.maxExecutors"
 	d := newDriver(plan)
@@ -28,5 +28,5 @@ func CheckExecutors(plan Plan) (found finding.List) {
 				"name whose device it is, such as nvidia.com")
 		}
 	}
-	return found
+	return append(found, d.executorMountPaths()...)
 }

@@ -85,6 +85,17 @@ func TestValuesThatTheAPIServerAcceptsAreAccepted(t *testing.T) {
 	}
 }
 
+func TestTwoMountsOfOneContainerAtOnePathAreRefused(t *testing.T) {
+	twice := []corev1.VolumeMount{{Name: "a", MountPath: "/a"}, {Name: "b", MountPath: "/a"}}
+	template := corev1.PodTemplateSpec{Spec: corev1.PodSpec{
+		InitContainers: []corev1.Container{{Name: "init", VolumeMounts: twice}},
+		Containers:     []corev1.Container{{VolumeMounts: twice}, {Name: "other", VolumeMounts: twice[:1]}},
+	}}
+	wantRefused(t, templated(pi(), template),
+		`driverTemplate.spec.initContainers[0].volumeMounts[1].mountPath "/a" is the path of two volumes of the container init: choose another`,
+		`driverTemplate.spec.containers[0].volumeMounts[1].mountPath "/a" is the path of two volumes of the container: choose another`)
+}
+
 func TestTemplateThatConflictsIsNamed(t *testing.T) {
 	template := corev1.PodTemplateSpec{Spec: corev1.PodSpec{
 		Volumes: []corev1.Volume{{Name: "a-volume"}},
@@ -95,6 +106,6 @@ func TestTemplateThatConflictsIsNamed(t *testing.T) {
 	}}
 	wantRefused(t, templated(pi(secretPrefix+"a=/a", requestCoresKey+"=2"), template),
 		secretPrefix+`a "a-volume" is the name of two volumes of the driver pod, here and in driverTemplate.spec.volumes`,
-		`driverTemplate.spec.containers "/opt/spark/conf" is the path of two volumes`,
+		`driverTemplate.spec.containers[0].volumeMounts[0].mountPath "/opt/spark/conf" is the path of two volumes`,
 		`driverTemplate.spec.containers[0].resources.limits[cpu] "1" is less than the 2 that the driver requests`)
 }

@@ -94,7 +94,7 @@ type mounted struct {
 	mount corev1.VolumeMount
 }
 
-// checkMounts refuses two volumes with the same name, and two at the same path. The API server would refuse them as well,
+// checkMounts refuses two volumes with the same name, and two at the same path of a container. The API server would refuse them as well,
 // but without naming the fields.
 func (d *driver) checkMounts() {
 	names, paths := map[string]string{}, map[string]string{}
@@ -102,9 +102,12 @@ func (d *driver) checkMounts() {
 		for _, volume := range template.Spec.Volumes {
 			names[volume.Name] = "driverTemplate.spec.volumes"
 		}
+		for _, shared := range SharedMountPaths("driverTemplate.spec", template.Spec) {
+			d.conf.refuse(shared.Field, shared.Value.(string), shared.Message, shared.Remedy)
+		}
 	}
-	for _, mount := range d.container.VolumeMounts[:len(d.container.VolumeMounts)-len(d.mounted)] {
-		paths[mount.MountPath] = "driverTemplate.spec.containers"
+	for i, mount := range d.container.VolumeMounts[:len(d.container.VolumeMounts)-len(d.mounted)] {
+		paths[mount.MountPath] = fmt.Sprintf("%s.volumeMounts[%d].mountPath", d.containerField, i)
 	}
 	for _, added := range d.mounted {
 		d.checkAlone(names, added.mount.Name, "is the name of two volumes of the driver pod", added.field)

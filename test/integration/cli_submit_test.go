@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -127,13 +128,23 @@ func (s *env) untilSubmitted(prefix string) (name string) {
 func TestAUserWhoStopsWaitingIsToldThatTheApplicationGoesOn(t *testing.T) {
 	t.Parallel()
 	s := newEnv(t).sharesController()
-	ctx, stop := context.WithCancel(t.Context())
-	ended := make(chan commandLine, 1)
-	go func() { ended <- s.cli(ctx, cli.Plugin, append([]string{"submit", "--watch"}, piLine...)...) }()
-	s.driver("pi", 0)
-	stop()
-	if got := <-ended; got.code != 130 || !strings.Contains(got.errOut, "pi goes on: kubectl spark get pi -n "+s.ns+" shows it") {
-		t.Errorf("it is %+v", got)
+	for flag, name := range map[string]string{"--watch": "watched", "--wait": "awaited", "--logs": "logged"} {
+		args := append([]string{"submit", flag}, piLine...)
+		args[slices.Index(args, "pi")] = name
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan commandLine, 1)
+		go func() { ended <- s.cli(ctx, cli.Plugin, args...) }()
+		d := s.driver(name, 0)
+		stop()
+		want := name + " goes on: kubectl spark get " + name + " -n " + s.ns + " shows it, kubectl spark wait " + name + " -n " + s.ns +
+			" waits for its end, and kubectl spark stop " + name + " -n " + s.ns + " stops it"
+		if got := <-ended; got.code != 130 || !strings.Contains(got.errOut, want) {
+			t.Errorf("%s: it is %+v\nwant %s", flag, got, want)
+		}
+		s.run(name, 0).exit(0)
+		if got := s.cli(t.Context(), cli.Plugin, "wait", name); got.code != 0 {
+			t.Errorf("%s: the application of %s ends with %+v", flag, d.Name, got)
+		}
 	}
 }
 

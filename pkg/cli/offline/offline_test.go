@@ -35,6 +35,7 @@ func TestGoldenOutput(t *testing.T) {
 		code int
 	}{
 		"lint-text":                {[]string{"lint", "-f", "testdata/broken.yaml", "-f", "testdata/fine"}, 1},
+		"lint-mistakes":            {[]string{"lint", "-f", "testdata/mistakes.yaml"}, 1},
 		"lint-causes":              {[]string{"lint", "-f", "testdata/causes.yaml"}, 1},
 		"lint-json":                {[]string{"lint", "-f", "testdata/broken.yaml", "-o", "json"}, 1},
 		"lint-sarif":               {[]string{"lint", "-f", "testdata/broken.yaml", "-o", "sarif"}, 1},

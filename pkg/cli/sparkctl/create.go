@@ -4,10 +4,8 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -24,6 +22,7 @@ type createOptions struct {
 	verbs
 	from          string
 	replace, logs bool
+	upload        uploadOptions
 	// explicit reports whether the command line names the namespace.
 	explicit bool
 }
@@ -36,15 +35,13 @@ func (v verbs) createCommand() *cobra.Command {
 
 If the variable HADOOP_CONF_DIR names a folder, a ConfigMap of its files is created with the application, which owns it.
 
-No file is uploaded: the flags of uploads are taken, and have no effect. A manifest that names a file of this machine is refused.`,
+With --upload-to, the files of this machine that the manifest names are uploaded by the hash of their content, and the manifest names their URLs. None is sent twice.`,
 		Example: `  sparkctl create pi.yaml --delete --logs
+  sparkctl create etl.yaml --upload-to s3://team-a --upload-prefix apps --upload-to-region eu-central-1
   sparkctl create nightly-now --from nightly -n reports`,
 		Args: cli.One("manifest"),
 		RunE: func(command *cobra.Command, args []string) error {
 			c.explicit = command.Flags().Changed("namespace")
-			if without := uploadFlags(command.Flags()); len(without) > 0 {
-				c.Warn(strings.Join(without, ", ") + ": without effect, since no file is uploaded. Copy files of this machine with the client of the storage, and write their URLs into the manifest")
-			}
 			return c.run(command.Context(), args[0])
 		},
 	}
@@ -52,58 +49,34 @@ No file is uploaded: the flags of uploads are taken, and have no effect. A manif
 	flags.StringVarP(&c.from, "from", "f", "", "The schedule of which this is a run.")
 	flags.BoolVarP(&c.replace, "delete", "d", false, "Delete the application first, if there is one of that name, and wait until it is gone.")
 	flags.BoolVarP(&c.logs, "logs", "l", false, "Print the driver's log until the application has ended.")
-	for _, flag := range uploads {
-		if flag.isSwitch {
-			flags.BoolP(flag.name, flag.letter, false, withoutEffect)
-		} else {
-			flags.StringP(flag.name, flag.letter, "", withoutEffect)
-		}
-	}
+	c.upload.addTo(flags)
 	return command
 }
 
-const withoutEffect = "Without effect: no file is uploaded."
-
-// uploads are the flags of uploads.
-var uploads = []struct {
-	name, letter string
-	isSwitch     bool
-}{
-	{"upload-to", "u", false},
-	{"upload-prefix", "p", false},
-	{"upload-to-region", "r", false},
-	{"upload-to-endpoint", "e", false},
-	{"public", "c", true},
-	{"s3-force-path-style", "", true},
-	{"override", "o", true},
-}
-
-// uploadFlags returns the flags of uploads that are given.
-func uploadFlags(flags *pflag.FlagSet) (given []string) {
-	for _, flag := range uploads {
-		if flags.Changed(flag.name) {
-			given = append(given, "--"+flag.name)
-		}
-	}
-	return given
-}
-
 func (c *createOptions) run(ctx context.Context, named string) error {
-	object, err := c.object(ctx, named)
+	manifest, err := c.manifest(ctx, named)
 	if err != nil {
 		return err
 	}
+	object, files := manifest.Unstructured, manifest.Files
 	hadoop, err := hadoopConf(object, os.Getenv(hadoopVariable))
 	if err != nil {
 		return err
 	}
-	if c.replace {
-		if err := c.removeOld(ctx, object); err != nil {
+	exists := false
+	if c.replace || !files.Empty() {
+		if exists, err = c.admit(ctx, object); err != nil {
 			return err
 		}
 	}
-	created, err := c.createWith(ctx, object, hadoop)
+	if !files.Empty() {
+		if err := files.Send(ctx, c.Options); err != nil {
+			return err
+		}
+	}
+	created, err := c.replaceBy(ctx, object, hadoop, exists)
 	if err != nil {
+		files.Remind(c.Options)
 		return err
 	}
 	if _, err := fmt.Fprintf(c.Out, "%s %q created\n", created.GetKind(), created.GetName()); err != nil || !c.logs {
@@ -112,37 +85,56 @@ func (c *createOptions) run(ctx context.Context, named string) error {
 	return see.Log(ctx, c.Options, see.LogRequest{Namespace: created.GetNamespace(), Name: created.Reference(), Follow: true})
 }
 
-// object returns the object to create: that of a file, or a run of a schedule.
-func (c *createOptions) object(ctx context.Context, named string) (*unstructured.Unstructured, error) {
+// manifest returns the object to create: that of a file, or a run of a schedule.
+func (c *createOptions) manifest(ctx context.Context, named string) (submit.Described, error) {
 	if c.from != "" {
 		client, err := c.Dynamic()
 		if err != nil {
-			return nil, err
+			return submit.Described{}, err
 		}
 		run, err := act.NewRun(ctx, client, *c.Connection.Namespace, c.from, c.Now())
 		if err != nil {
-			return nil, err
+			return submit.Described{}, err
 		}
 		run.SetName(named)
-		return run.Unstructured, nil
+		return submit.Described{Unstructured: run.Unstructured}, nil
 	}
-	objects, err := submit.ReadManifests(c.Options, []string{named}, *c.Connection.Namespace, c.explicit)
+	to, err := c.upload.flags(c.Options)
+	if err != nil {
+		return submit.Described{}, err
+	}
+	objects, err := submit.ReadManifests(ctx, c.Options, []string{named}, submit.Reading{Namespace: *c.Connection.Namespace, Explicit: c.explicit, Upload: to})
 	switch {
 	case err != nil:
-		return nil, err
+		return submit.Described{}, err
 	case len(objects) != 1:
-		return nil, cli.Usage("%s holds %d objects, and one is expected: kubectl spark submit -f %s creates all", named, len(objects), named)
+		return submit.Described{}, cli.Usage("%s holds %d objects, and one is expected: kubectl spark submit -f %s creates all", named, len(objects), named)
 	default:
 		return objects[0], nil
 	}
 }
 
-// removeOld deletes the object with the name of a new one, if there is one. The new one is checked by the API server before.
-func (c *createOptions) removeOld(ctx context.Context, object *unstructured.Unstructured) error {
-	_, err := submit.Create(ctx, c.Options, object, cli.DryRunServer)
-	if !apierrors.IsAlreadyExists(err) {
-		return err
+// admit has the API server check an object. exists reports whether one of its name is to be deleted first.
+func (c *createOptions) admit(ctx context.Context, object *unstructured.Unstructured) (exists bool, err error) {
+	_, err = submit.Create(ctx, c.Options, object, cli.DryRunServer)
+	if c.replace && apierrors.IsAlreadyExists(err) {
+		return true, nil
 	}
+	return false, err
+}
+
+// replaceBy deletes the object with the name of a new one, if there is one, and creates the new one.
+func (c *createOptions) replaceBy(ctx context.Context, object *unstructured.Unstructured, hadoop *corev1.ConfigMap, exists bool) (*target.Found, error) {
+	if exists {
+		if err := c.removeOld(ctx, object); err != nil {
+			return nil, err
+		}
+	}
+	return c.createWith(ctx, object, hadoop)
+}
+
+// removeOld deletes the object with the name of a new one.
+func (c *createOptions) removeOld(ctx context.Context, object *unstructured.Unstructured) error {
 	resource, err := submit.ResourceOf(object)
 	if err != nil {
 		return err

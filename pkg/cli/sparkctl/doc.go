@@ -2,7 +2,7 @@
 // them. Its verbs call the packages of kubectl spark.
 //
 //	root.go     the root command, and the verbs that need no file of their own
-//	create.go   create: a manifest, or a run of a schedule; hadoop.go makes a ConfigMap of Hadoop's configuration
+//	create.go   create: a manifest, or a run of a schedule; hadoop.go makes a ConfigMap of Hadoop's configuration, uploads.go has the flags of uploads
 //	status.go   list and status; table.go prints them
 //
 // Four things are different, because scripts had to work around them:

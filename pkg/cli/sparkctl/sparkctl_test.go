@@ -172,6 +172,7 @@ var lines = []string{
 	"delete daily", "delete absent", "delete",
 	"create testdata/pi.yaml", "create testdata/pi.yaml -n reports", "create testdata/daily.yaml", "create testdata/daily.yaml -d", "create testdata/daily.yaml --delete -n other",
 	"create testdata/local.yaml -u s3://bucket -p jars -r eu -e https://s3 -c -o --s3-force-path-style", "create testdata/pi.yaml --upload-to gs://bucket",
+	"create testdata/local.yaml", "create testdata/pi.yaml -p jars", "create testdata/pi.yaml -u gs://bucket -r eu", "create testdata/pi.yaml -u /bucket",
 	"create testdata/twice.yaml", "create testdata/objects.yaml", "create absent.yaml", "create", "create testdata/refused.yaml -d",
 	"create nightly-now --from nightly", "create nightly-now -f absent", "create daily --from nightly", "create daily -d --from nightly",
 	"frobnicate", "list --colour", "lst",
@@ -191,6 +192,42 @@ func TestOutputs(t *testing.T) {
 		}
 	}
 	golden.Want(t, "testdata/outputs.golden", all.String())
+}
+
+func TestFilesAreUploadedBeforeTheOldApplicationIsDeleted(t *testing.T) {
+	programs := t.TempDir()
+	program := "#!/bin/sh\necho \"$1\" >> " + filepath.Join(programs, "places") + "\nshift\nfor file; do echo \"{\\\"step\\\":\\\"uploaded\\\",\\\"path\\\":\\\"${file#*=}\\\"}\"; done\n"
+	if err := os.WriteFile(filepath.Join(programs, "kubectl-spark-upload"), []byte(program), 0o700); err != nil { //nolint:gosec // it is run
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", programs)
+	folder := t.TempDir()
+	main := filepath.Join(folder, "etl.py")
+	for name, text := range map[string]string{main: "one", filepath.Join(folder, "daily.yaml"): `apiVersion: sparkoperator.k8s.io/v1beta2
+kind: SparkApplication
+metadata: {name: daily}
+spec: {type: Python, sparkVersion: 4.0.1, image: spark, mainApplicationFile: ` + main + `, driver: {}, executor: {}}
+`} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s, code, out, errOut := run(t, strings.Fields("create "+filepath.Join(folder, "daily.yaml")+" -d -u s3://bucket -p /team/a -r eu -e https://s3 --s3-force-path-style -o")...)
+	place, err := os.ReadFile(filepath.Join(programs, "places"))
+	if want := "s3://bucket/team/a?endpoint=https%3A%2F%2Fs3&region=eu&use_path_style=true\n"; err != nil || string(place) != want {
+		t.Errorf("files are sent to %q, want %q: %v", place, want, err)
+	}
+	const url = "s3a://bucket/team/a/sha256/7692c3ad3540bb803c020b3aee66cd8887123234ea0c6e7143c0add73ff431ed/etl.py"
+	want := "Warning: --override has no effect: a file with another content has another name\netl.py uploaded, 3 bytes: " + url + "\n"
+	if code != 0 || out != "SparkApplication \"daily\" created\n" || errOut != want {
+		t.Errorf("%d %s%s", code, out, errOut)
+	}
+	const at = " /apis/sparkoperator.k8s.io/v1beta2/namespaces/default/sparkapplications"
+	for i, begin := range []string{"POST" + at + " (dry run) ", "DELETE" + at + "/daily", "POST" + at + " "} {
+		if len(s.writes) != 3 || !strings.HasPrefix(s.writes[i], begin) || i != 1 && !strings.Contains(s.writes[i], url) {
+			t.Fatalf("it writes\n%s", strings.Join(s.writes, "\n"))
+		}
+	}
 }
 
 func TestHadoopsConfigurationBecomesAConfigMapOfTheApplication(t *testing.T) {

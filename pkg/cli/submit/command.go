@@ -39,11 +39,13 @@ cluster, and an operator runs it: this command needs no Spark and no JVM.
 
 The application file is the first argument that is no option, and all after it are the
 application's. A file of the image is written local:///path. Files of this machine are
-uploaded by --upload-to: the application file, --jars, --py-files, --files and --archives.
-They are named by their content, so that none is sent twice. Parameters of the URL are those
-of gocloud.dev/blob, such as endpoint, region and use_path_style of s3://. The credentials
-are those that the tools of the cloud use. Without the option,
-spark.kubernetes.file.upload.path says where, as for spark-submit.
+uploaded by --upload-to: the application file, --jars, --py-files, --files and --archives,
+and with -f those that the manifest names, by paths from the current folder on. They are
+named by their content, so that none is sent twice. Parameters of the URL are those of
+gocloud.dev/blob, such as endpoint, region and use_path_style of s3://. The credentials
+are those that the tools of the cloud use. pvc://CLAIM/FOLDER is a folder of a claim: a
+short-lived Pod stores the files, and Spark reads them where the driver mounts it. Without
+the option, spark.kubernetes.file.upload.path says where, as for spark-submit.
 
 --name is the name of the object if it can be one and is free. Otherwise it begins the name.
 Installed under the name spark-submit, each run gets a name of its own, and the command
@@ -68,7 +70,10 @@ const example = `  # Spark's own example
   kubectl spark submit --dry-run=client -o yaml --conf spark.kubernetes.container.image=etl:4.1.0 local:///app/etl.py
 
   # A manifest
-  kubectl spark submit -f etl.yaml --wait`
+  kubectl spark submit -f etl.yaml --wait
+
+  # A manifest that names files of this machine, such as mainApplicationFile: etl.py
+  kubectl spark submit -f etl.yaml --upload-to s3://team-a/apps`
 
 func submitCommand(s *submitter) *cobra.Command {
 	command := &cobra.Command{
@@ -153,8 +158,6 @@ func (s *submitter) checkFlags() error {
 	switch {
 	case s.logs && s.watch:
 		return cli.Usage("--logs and --watch print to the same place: leave one of them out")
-	case s.upload.Given() && len(s.files) > 0:
-		return cli.Usage("--upload-to is for command lines of spark-submit, and -f names a manifest: upload its files first, and write their URLs into it")
 	default:
 		return s.upload.Check()
 	}

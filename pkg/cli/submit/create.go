@@ -58,7 +58,7 @@ func (s *submitter) submit(ctx context.Context, submission *sparksubmit.Submissi
 	if err != nil {
 		return err
 	}
-	files, err := s.planUpload(ctx, submission)
+	files, err := s.planUpload(ctx, submission, namespace)
 	if err != nil {
 		return err
 	}
@@ -84,6 +84,7 @@ func (s *submitter) submit(ctx context.Context, submission *sparksubmit.Submissi
 		case apierrors.IsAlreadyExists(err):
 			continue
 		case err != nil:
+			files.Remind(s.Options)
 			return err
 		}
 		if !unique && try > 0 && s.dryRun == cli.DryRunNone {
@@ -95,7 +96,7 @@ func (s *submitter) submit(ctx context.Context, submission *sparksubmit.Submissi
 }
 
 // planUpload returns what is to be uploaded for a submission, which names it by its new URLs from then on.
-func (s *submitter) planUpload(ctx context.Context, submission *sparksubmit.Submission) (*upload.Plan, error) {
+func (s *submitter) planUpload(ctx context.Context, submission *sparksubmit.Submission, namespace string) (*upload.Plan, error) {
 	files := submission.LocalFiles()
 	if len(files) == 0 {
 		return nil, nil
@@ -107,7 +108,7 @@ func (s *submitter) planUpload(ctx context.Context, submission *sparksubmit.Subm
 	if !flags.Given() {
 		return nil, nil
 	}
-	plan, err := flags.Plan(ctx, files)
+	plan, err := flags.Plan(ctx, files, submission.Receiver(namespace))
 	if err != nil {
 		return nil, err
 	}
@@ -128,19 +129,28 @@ type wanted struct {
 
 // createWithFiles uploads files and creates an application. The API server checks the application before anything is sent.
 func (s *submitter) createWithFiles(ctx context.Context, w *wanted, files *upload.Plan) (*unstructured.Unstructured, error) {
-	switch {
-	case files.Empty():
-	case s.dryRun != cli.DryRunNone:
-		files.Announce(s.Options)
-	default:
-		if _, err := s.request(ctx, w.resource, w.object, cli.DryRunServer, nil); err != nil {
-			return nil, err
-		}
-		if err := files.Send(ctx, s.Options); err != nil {
-			return nil, err
-		}
+	if err := s.sendFiles(ctx, files, func() error {
+		_, err := s.request(ctx, w.resource, w.object, cli.DryRunServer, nil)
+		return err
+	}); err != nil {
+		return nil, err
 	}
 	return s.createWithConfigMaps(ctx, w)
+}
+
+// sendFiles uploads files, after a check.
+func (s *submitter) sendFiles(ctx context.Context, files *upload.Plan, check func() error) error {
+	switch {
+	case files.Empty():
+		return nil
+	case s.dryRun != cli.DryRunNone:
+		files.Announce(s.Options)
+		return nil
+	}
+	if err := check(); err != nil {
+		return err
+	}
+	return files.Send(ctx, s.Options)
 }
 
 // manifest returns the object of a submission in an API, and what is found about it.
@@ -158,13 +168,17 @@ func (s *submitter) manifest(
 	if err != nil {
 		return nil, nil, err
 	}
-	located := submission.Located(Examine(decoded, s.Now()))
-	for i := range located {
-		if located[i].Remedy == sparksubmission.ClientLocalRemedy {
-			located[i].Remedy = "write --upload-to s3://BUCKET/FOLDER to upload it, or local:///path for a file in the image"
+	return object, append(found, withUploadRemedy(submission.Located(Examine(decoded, s.Now())))...), nil
+}
+
+// withUploadRemedy has findings about files of this machine name the option that uploads them.
+func withUploadRemedy(found finding.List) finding.List {
+	for i := range found {
+		if found[i].Remedy == sparksubmission.ClientLocalRemedy {
+			found[i].Remedy = "write --upload-to s3://BUCKET/FOLDER to upload it, or local:///path for a file in the image"
 		}
 	}
-	return object, append(found, located...), nil
+	return found
 }
 
 // settings are those by which a submission is judged: the defaults of a release. Which account drivers get if the application names none is

@@ -43,7 +43,7 @@ func (f *follower) suggest(verb string) string { return f.submitter.suggest(verb
 // interrupted says what becomes of the application if the user stops waiting.
 func (f *follower) interrupted(ctx context.Context, err error) error {
 	if err != nil && errors.Is(ctx.Err(), context.Canceled) {
-		f.Warn(fmt.Sprintf("%s goes on: %s shows it, and %s ends it", f.name, f.suggest("get"), f.suggest("delete")))
+		f.Warn(fmt.Sprintf("%s goes on: %s shows it, %s waits for its end, and %s stops it", f.name, f.suggest("get"), f.suggest("wait"), f.suggest("stop")))
 		return ctx.Err()
 	}
 	return err

@@ -14,18 +14,35 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/check"
 	"github.com/firesteel-dev/firesteel/pkg/cli"
 	"github.com/firesteel-dev/firesteel/pkg/cli/target"
+	"github.com/firesteel-dev/firesteel/pkg/cli/upload"
 	"github.com/firesteel-dev/firesteel/pkg/manifest"
+	"github.com/firesteel-dev/firesteel/pkg/sparksubmit"
 )
 
-// ReadManifests reads the objects of files, for none of which an error was found. namespace is that of objects that name none; explicit reports
-// whether the command line names it, so that objects must not name another one.
-func ReadManifests(o *cli.Options, names []string, namespace string, explicit bool) ([]*unstructured.Unstructured, error) {
+// Described is an object that a file describes.
+type Described struct {
+	*unstructured.Unstructured
+	// Files are the files of this machine that it named. It names them by their URLs now, so they have to be sent before it is created.
+	Files *upload.Plan
+}
+
+// Reading says how manifests are read.
+type Reading struct {
+	// Namespace is that of objects that name none. Explicit reports whether the command line names it, so that objects must not name another one.
+	Namespace string
+	Explicit  bool
+	// Upload says where the files of this machine are sent that manifests name.
+	Upload upload.Flags
+}
+
+// ReadManifests reads the objects of files, for none of which an error was found.
+func ReadManifests(ctx context.Context, o *cli.Options, names []string, how Reading) ([]Described, error) {
 	s := &submitter{Options: o}
 	files, err := manifest.Files(names)
 	if err != nil {
 		return nil, err
 	}
-	var objects []*unstructured.Unstructured
+	var objects []Described
 	for _, file := range files {
 		text, err := manifest.Read(file, s.In)
 		if err != nil {
@@ -36,7 +53,7 @@ func ReadManifests(o *cli.Options, names []string, namespace string, explicit bo
 				first := &read.Duplicates[0]
 				return nil, fmt.Errorf("%s:%d: %w", file, first.Line, &first.Finding)
 			}
-			object, err := s.objectOf(read, namespace, explicit)
+			object, err := s.objectOf(ctx, read, how)
 			if err != nil {
 				return nil, fmt.Errorf("%s:%d: %w", file, read.Line, err)
 			}
@@ -52,7 +69,7 @@ func (s *submitter) submitManifests(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	objects, err := ReadManifests(s.Options, s.files, namespace, explicit)
+	objects, err := ReadManifests(ctx, s.Options, s.files, Reading{namespace, explicit, s.upload})
 	switch {
 	case err != nil:
 		return err
@@ -70,34 +87,75 @@ func (s *submitter) submitManifests(ctx context.Context) error {
 }
 
 // objectOf returns the object of a manifest, for which no error was found.
-func (s *submitter) objectOf(read *manifest.Manifest, namespace string, explicit bool) (*unstructured.Unstructured, error) {
+func (s *submitter) objectOf(ctx context.Context, read *manifest.Manifest, how Reading) (Described, error) {
 	if read.Problem != nil {
-		return nil, read.Problem
+		return Described{}, read.Problem
 	}
-	decoded, err := check.Decode(read.JSON)
-	if err != nil {
-		return nil, err
-	}
-	switch own := decoded.GetNamespace(); {
-	case own == "":
-		decoded.SetNamespace(namespace)
-	case explicit && own != namespace:
-		return nil, cli.Usage("metadata.namespace %q contradicts --namespace %q: leave one of them out", own, namespace)
+	if _, err := check.Decode(read.JSON); err != nil {
+		return Described{}, err
 	}
 	object := &unstructured.Unstructured{}
 	if err := json.Unmarshal(read.JSON, &object.Object); err != nil {
-		return nil, err
+		return Described{}, err
 	}
-	object.SetNamespace(decoded.GetNamespace())
-	return object, s.report(Examine(decoded, s.Now()))
+	switch own := object.GetNamespace(); {
+	case own == "":
+		object.SetNamespace(how.Namespace)
+	case how.Explicit && own != how.Namespace:
+		return Described{}, cli.Usage("metadata.namespace %q contradicts --namespace %q: leave one of them out", own, how.Namespace)
+	}
+	files, err := moveFiles(ctx, object, how.Upload)
+	if err != nil {
+		return Described{}, err
+	}
+	encoded, err := json.Marshal(object.Object)
+	if err != nil {
+		return Described{}, err
+	}
+	decoded, err := check.Decode(encoded)
+	if err != nil {
+		return Described{}, err
+	}
+	return Described{object, files}, s.report(withUploadRemedy(Examine(decoded, s.Now())))
 }
 
-func (s *submitter) submitObject(ctx context.Context, object *unstructured.Unstructured) error {
-	created, err := s.createObject(ctx, object, nil)
+// moveFiles has a manifest name its files of this machine by the URLs to which they are to be sent. Without flags, spark-submit's own property says
+// where to.
+func moveFiles(ctx context.Context, object *unstructured.Unstructured, flags upload.Flags) (*upload.Plan, error) {
+	files := sparksubmit.ManifestFiles(object.Object)
+	if len(files) == 0 {
+		return nil, nil
+	}
+	if !flags.Given() {
+		flags = upload.FlagsOfSpark(sparksubmit.ManifestProperties(object.Object))
+	}
+	if !flags.Given() {
+		return nil, nil
+	}
+	plan, err := flags.Plan(ctx, files, sparksubmit.ManifestReceiver(object.Object, object.GetNamespace()))
 	if err != nil {
+		return nil, err
+	}
+	sparksubmit.MoveManifestFiles(object.Object, plan.URLs)
+	return plan, nil
+}
+
+func (s *submitter) submitObject(ctx context.Context, object Described) error {
+	if err := s.sendFiles(ctx, object.Files, func() error { return s.admissible(ctx, object.Unstructured) }); err != nil {
+		return err
+	}
+	created, err := s.createObject(ctx, object.Unstructured, nil)
+	if err != nil {
+		object.Files.Remind(s.Options)
 		return err
 	}
 	return s.created(ctx, created.Resource, created.Unstructured, false)
+}
+
+// admissible reports why the API server would not create an object.
+func (s *submitter) admissible(ctx context.Context, object *unstructured.Unstructured) error {
+	_, err := Create(ctx, s.Options, object, cli.DryRunServer)
+	return err
 }
 
 // Create creates an object of a manifest.

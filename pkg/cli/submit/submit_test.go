@@ -118,6 +118,10 @@ func TestErrorsSayWhatIsWrongAndWhatToDo(t *testing.T) {
 	if err := os.WriteFile(twice, []byte(manifest+"  mainClass: Other\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	local := filepath.Join(t.TempDir(), "local.yaml")
+	if err := os.WriteFile(local, []byte(strings.Replace(withFiles, "etl.py", "none.py", 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	const jar = "local:///pi.jar"
 	for _, test := range []struct {
 		args []string
@@ -148,7 +152,8 @@ func TestErrorsSayWhatIsWrongAndWhatToDo(t *testing.T) {
 		{dry("--upload-to", "s3://b", "--class", "B", "--conf", image, "none.jar"), 1, `error: the application file "none.jar" cannot be uploaded (no such file or directory): name a file of this machine, or write local:///path for a file in the image` + "\n"},
 		{dry("--upload-to", "s3a://b", "--class", "B", "--conf", image, jar), 2, `error: --upload-to "s3a://b" is no place that is known: write s3://BUCKET/FOLDER`},
 		{dry("--upload-as", "s3a://b", "--class", "B", "--conf", image, jar), 2, "error: --upload-as is the URL of what --upload-to uploads, which is missing: write --upload-to, too (kubectl"},
-		{[]string{"submit", "--upload-to", "s3://b", "-f", bad}, 2, "error: --upload-to is for command lines of spark-submit, and -f names a manifest: upload its files first, and write their URLs into it (kubectl"},
+		{[]string{"submit", "--upload-to", "s3://b", "-f", local}, 1, "error: " + local + `:1: spec.mainApplicationFile "none.py" cannot be uploaded (no such file or directory): name a file`},
+		{[]string{"submit", "-f", local}, 1, "error: " + local + `:1: spec.deps.jars (spark.jars) "lib.jar" is a file of the submitting host, which an operator cannot read: write --upload-to s3://BUCKET/FOLDER to upload it`},
 		{[]string{"submit", "--kill", "ns:"}, 2, `error: submission ID "ns:" names no driver: write NAMESPACE:NAME (kubectl`},
 		{[]string{"submit", "--kill", "a", "--conf", "spark.kubernetes.appKillPodDeletionGracePeriod=soon"}, 2, `error: --conf spark.kubernetes.appKillPodDeletionGracePeriod "soon" is no number of seconds (kubectl`},
 	} {
@@ -217,6 +222,65 @@ func TestADryRunUploadsNothing(t *testing.T) {
 	want := "etl.py is not uploaded (dry run), 3 bytes: " + folder + "etl.py\nlib.zip is not uploaded (dry run), 3 bytes: " + folder + "lib.zip\n"
 	if code != 0 || out != folder+"etl.py "+folder+"lib.zip,local:///b.py" || errOut != want {
 		t.Errorf("%d %s\n%s", code, out, errOut)
+	}
+}
+
+const withFiles = `apiVersion: sparkoperator.k8s.io/v1beta2
+kind: SparkApplication
+metadata: {name: etl, namespace: a}
+spec: {type: Python, sparkVersion: 4.1.0, image: spark, mainApplicationFile: etl.py, driver: {}, executor: {}, deps: {jars: [lib.jar, "s3a://b/c.jar"]}}
+`
+
+// uploading puts a program into PATH that says that it uploads, and files with a manifest that names them into the current folder.
+func uploading(t *testing.T) {
+	t.Helper()
+	folder, programs := t.TempDir(), t.TempDir()
+	program := "#!/bin/sh\nshift\nfor file; do echo \"{\\\"step\\\":\\\"uploaded\\\",\\\"path\\\":\\\"${file#*=}\\\"}\"; done\n"
+	if err := os.WriteFile(filepath.Join(programs, "kubectl-spark-upload"), []byte(program), 0o700); err != nil { //nolint:gosec // it is run
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", programs)
+	t.Chdir(folder)
+	for name, text := range map[string]string{"etl.py": "one", "lib.jar": "one", "etl.yaml": withFiles} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestFilesOfAManifestAreUploadedOnceItIsChecked(t *testing.T) {
+	uploading(t)
+	const folder = "s3a://apps/a/sha256/7692c3ad3540bb803c020b3aee66cd8887123234ea0c6e7143c0add73ff431ed/"
+	line := []string{"submit", "-f", "etl.yaml", "--upload-to", "s3://apps/a", "-o", "jsonpath={.spec.mainApplicationFile} {.spec.deps.jars}"}
+	want := folder + `etl.py ["` + folder + `lib.jar","s3a://b/c.jar"]`
+	code, out, errOut := run(t, cli.Plugin, append(line, "--dry-run=client")...)
+	if code != 0 || out != want || strings.Count(errOut, " is not uploaded (dry run), 3 bytes: "+folder) != 2 {
+		t.Errorf("dry run: %d %s\n%s", code, out, errOut)
+	}
+	for name, test := range map[string]struct {
+		check, creation int
+		want            string
+		code            int
+	}{
+		"created":            {http.StatusCreated, http.StatusCreated, "lib.jar uploaded, 3 bytes: " + folder + "lib.jar\n", 0},
+		"refused before":     {http.StatusForbidden, http.StatusCreated, "", 1},
+		"refused afterwards": {http.StatusCreated, http.StatusForbidden, "Warning: 2 of 2 files are in s3://apps/a: the next run does not send them again\n", 1},
+	} {
+		server, requests := fakeServer(t, func(request string) (int, string) {
+			code := test.creation
+			if strings.Contains(request, "dryRun=All") {
+				code = test.check
+			}
+			if code == http.StatusForbidden {
+				return code, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Forbidden","message":"it is refused","code":403}`
+			}
+			return code, `{"apiVersion":"sparkoperator.k8s.io/v1beta2","kind":"SparkApplication","metadata":{"name":"etl","namespace":"a","uid":"u"}}`
+		})
+		code, _, errOut := run(t, cli.Plugin, append(line, "--server", server)...)
+		sent := strings.Count(errOut, " uploaded, ")
+		if code != test.code || !strings.Contains(errOut, test.want) || (sent == 2) != (test.check != http.StatusForbidden) {
+			t.Errorf("%s: %d %s\nwant %d %s\nrequests:\n%s", name, code, errOut, test.code, test.want, requests())
+		}
 	}
 }
 

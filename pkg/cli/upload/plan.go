@@ -1,6 +1,7 @@
 package upload
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -10,7 +11,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
+	"github.com/firesteel-dev/firesteel/pkg/cli"
 	"github.com/firesteel-dev/firesteel/pkg/finding"
 	"github.com/firesteel-dev/firesteel/pkg/sparksubmit"
 	"github.com/firesteel-dev/firesteel/pkg/upload"
@@ -19,8 +22,10 @@ import (
 // Plan holds the files to send, and the URLs by which Spark reads them.
 type Plan struct {
 	place place
-	files []upload.File
-	size  map[string]int64
+	// receiver is what the Pod needs that stores files in a claim.
+	receiver sparksubmit.Receiver
+	files    []upload.File
+	size     map[string]int64
 	// URLs are the URLs of files by the path that the user wrote. A path may be a pattern, with several URLs.
 	URLs map[string][]string
 	sent bool
@@ -29,13 +34,17 @@ type Plan struct {
 // Empty reports whether there is nothing to send.
 func (p *Plan) Empty() bool { return p == nil || len(p.files) == 0 }
 
-// Plan reads files to compute their hashes. It sends nothing.
-func (f *Flags) Plan(ctx context.Context, files []sparksubmit.LocalFile) (*Plan, error) {
-	place, err := placeOf(f.to, f.as, os.Getenv)
+// Plan reads files to compute their hashes. It sends nothing. receiver is what the Pod needs that stores files in a claim.
+func (f *Flags) Plan(ctx context.Context, files []sparksubmit.LocalFile, receiver sparksubmit.Receiver) (*Plan, error) {
+	place, err := placeOf(f.to, f.as, os.Getenv, receiver.Mounts...)
 	if err != nil {
 		return nil, err
 	}
-	p := &Plan{place: place, size: map[string]int64{}, URLs: map[string][]string{}}
+	receiver.Image = cmp.Or(f.image, receiver.Image)
+	if place.claim != "" && (receiver.Image == "" || strings.Contains(receiver.Image, "{{")) {
+		return nil, cli.Usage("--upload-to %q needs an image for the Pod that stores the files: write --upload-image IMAGE, such as that of the driver", f.to)
+	}
+	p := &Plan{place: place, receiver: receiver, size: map[string]int64{}, URLs: map[string][]string{}}
 	var found finding.List
 	for _, file := range files {
 		if _, known := p.URLs[file.Path]; known {

@@ -40,6 +40,40 @@ func (p *Plan) Send(ctx context.Context, o *cli.Options) error {
 	if p.sent {
 		return nil
 	}
+	shown := newProgress(p, o)
+	failed := p.transfer(ctx, o, shown)
+	shown.end()
+	switch {
+	case ctx.Err() != nil:
+		o.Warn(fmt.Sprintf("nothing was created, and %d of %d files are in %s: the next run does not send them again", len(shown.done), len(p.files), p.place.shown))
+		return ctx.Err()
+	case shown.failure != "":
+		return fmt.Errorf("%s: %s", p.place.shown, shown.failure)
+	case failed != nil:
+		return failed
+	}
+	p.sent = true
+	return nil
+}
+
+// transfer sends the files to a claim, or has the program send them to all other places.
+func (p *Plan) transfer(ctx context.Context, o *cli.Options, shown *progress) error {
+	if p.place.claim == "" {
+		return p.runProgram(ctx, shown)
+	}
+	cluster, err := o.Cluster()
+	if err != nil {
+		return err
+	}
+	client, err := o.Kubernetes()
+	if err != nil {
+		return err
+	}
+	return p.sendToClaim(ctx, client, runIn(cluster, client), shown)
+}
+
+// runProgram runs the program, and shows what it does.
+func (p *Plan) runProgram(ctx context.Context, shown *progress) error {
 	path, err := FindProgram("--upload-to")
 	if err != nil {
 		return err
@@ -60,23 +94,22 @@ func (p *Plan) Send(ctx context.Context, o *cli.Options) error {
 	if err != nil {
 		return fmt.Errorf("%s cannot be run: %w", path, err)
 	}
-	shown := newProgress(p, o)
 	read := p.follow(output, shown)
 	ended := command.Wait()
-	shown.end()
 	switch {
-	case ctx.Err() != nil:
-		o.Warn(fmt.Sprintf("nothing was created, and %d of %d files are in %s: the next run does not send them again", len(shown.done), len(p.files), p.place.shown))
-		return ctx.Err()
-	case shown.failure != "":
-		return fmt.Errorf("%s: %s", p.place.shown, shown.failure)
 	case ended != nil || read != nil:
 		return fmt.Errorf("%s has failed (%w): %s", path, cmp.Or(read, ended), cmp.Or(log.String(), "it has printed no reason"))
 	case len(shown.done) < len(p.files):
 		return fmt.Errorf("%s has uploaded %d of %d files: install that of the same version as kubectl-spark (%s)", path, len(shown.done), len(p.files), install)
 	}
-	p.sent = true
 	return nil
+}
+
+// Remind says, after a later step failed, that files are stored.
+func (p *Plan) Remind(o *cli.Options) {
+	if p != nil && p.sent {
+		o.Warn(fmt.Sprintf("%d of %d files are in %s: the next run does not send them again", len(p.files), len(p.files), p.place.shown))
+	}
 }
 
 const install = "make install-cli does it, and the archives of a release have both"

@@ -92,7 +92,7 @@ func planned(t *testing.T) *Plan {
 		}
 		files = append(files, sparksubmit.LocalFile{Field: "--jars", Written: name, Path: name})
 	}
-	plan, err := (&Flags{to: "s3://bucket/folder/?region=eu-1"}).Plan(t.Context(), files)
+	plan, err := (&Flags{to: "s3://bucket/folder/?region=eu-1"}).Plan(t.Context(), files, sparksubmit.Receiver{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -183,13 +183,17 @@ func TestPlaces(t *testing.T) {
 		{"s3:///b", "", none, `--upload-to "s3:///b" names no bucket: write s3://BUCKET/FOLDER`},
 		{"s3a://b", "", none, `--upload-to "s3a://b" is no place that is known: write s3://BUCKET/FOLDER, `},
 		{"/data", "", none, `--upload-to "/data" is no place that is known: `},
-		{"pvc://data/jars", "", none, `--upload-to "pvc://data/jars" is a claim, which only Pods reach: mount it on this machine and write file:///FOLDER --upload-as local:///PATH`},
+		{"pvc://data/jars", "", none, "local:///mnt/data/jars"},
+		{"pvc://other/my jars", "local:///x", none, "local:///x"},
+		{"pvc://other/jars", "", none, `--upload-to "pvc://other/jars" is a folder of a claim that the driver does not mount: write --conf spark.kubernetes.driver.volumes.persistentVolumeClaim.uploads.options.claimName=other `},
+		{"pvc:///jars", "", none, `--upload-to "pvc:///jars" is no folder of a claim: write pvc://CLAIM/FOLDER`},
+		{"pvc://data/a/../b", "", none, `--upload-to "pvc://data/a/../b" is no folder of a claim`},
 		{"s3://AKIA:hunter2@b", "", none, "--upload-to holds credentials: leave them out"},
 		{"s3://b\x7f", "", none, "--upload-to is no URL: "},
 		{"s3://b", "/data", none, `--upload-as "/data" is no URL that Spark can read in the cluster: write one such as s3a://BUCKET/FOLDER`},
 		{"s3://b", "s3a://b,c", none, `--upload-as "s3a://b,c" is no URL`},
 	} {
-		got, err := placeOf(test.to, test.as, test.environment)
+		got, err := placeOf(test.to, test.as, test.environment, sparksubmit.ClaimMount{Claim: "data", Path: "/mnt/data"})
 		if err != nil && (!strings.HasPrefix(err.Error(), test.want) || strings.Contains(err.Error(), "hunter2")) || err == nil && got.as != test.want {
 			t.Errorf("%s as %q: %q, %v\nwant %s", test.to, test.as, got.as, err, test.want)
 		}
@@ -198,9 +202,9 @@ func TestPlaces(t *testing.T) {
 
 func TestThePropertyOfSparkSubmitNamesAPlace(t *testing.T) {
 	for path, want := range map[string]Flags{
-		"s3a://b/a": {"s3://b/a?endpoint=https%3A%2F%2Fh%3A1&region=eu&use_path_style=true", "s3a://b/a"},
-		"gs://b":    {"gs://b", "gs://b"},
-		"abfss://c@acct.dfs.core.windows.net/a/b": {"azblob://c/a/b?storage_account=acct", "abfss://c@acct.dfs.core.windows.net/a/b"},
+		"s3a://b/a": {to: "s3://b/a?endpoint=https%3A%2F%2Fh%3A1&region=eu&use_path_style=true", as: "s3a://b/a"},
+		"gs://b":    {to: "gs://b", as: "gs://b"},
+		"abfss://c@acct.dfs.core.windows.net/a/b": {to: "azblob://c/a/b?storage_account=acct", as: "abfss://c@acct.dfs.core.windows.net/a/b"},
 		"abfss://acct.dfs.core.windows.net/a":     {}, "hdfs://n/a": {}, "file:///a": {}, "/a": {}, "": {}, "s3a://b\x7f": {},
 	} {
 		properties := map[string]string{
@@ -231,7 +235,7 @@ func TestFilesThatCannotBeUploaded(t *testing.T) {
 		"jars/*.jar": `--jars "jars/*.jar" cannot be uploaded (jars/folder.jar is no file, and folders are not uploaded): ` + remedy,
 		"[":          `--jars "[" cannot be uploaded (no such file or directory): ` + remedy,
 	} {
-		_, err := (&Flags{to: "s3://b"}).Plan(t.Context(), []sparksubmit.LocalFile{{Field: "--jars", Written: path, Path: path, Pattern: true}})
+		_, err := (&Flags{to: "s3://b"}).Plan(t.Context(), []sparksubmit.LocalFile{{Field: "--jars", Written: path, Path: path, Pattern: true}}, sparksubmit.Receiver{})
 		if err == nil || err.Error() != want {
 			t.Errorf("%s: %v\nwant %s", path, err, want)
 		}
@@ -247,7 +251,7 @@ func TestAPatternIsEachOfItsFiles(t *testing.T) {
 	}
 	jars := sparksubmit.LocalFile{Path: "*.jar", Pattern: true}
 	files := []sparksubmit.LocalFile{jars, jars, {Path: "1.jar"}, {Path: "/opt/none.R", OfImage: true}}
-	plan, err := (&Flags{to: "gs://b"}).Plan(t.Context(), files)
+	plan, err := (&Flags{to: "gs://b"}).Plan(t.Context(), files, sparksubmit.Receiver{})
 	if err != nil {
 		t.Fatal(err)
 	}

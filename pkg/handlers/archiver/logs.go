@@ -105,7 +105,7 @@ func (t *attempt) storeLog(ctx context.Context, pod *corev1.Pod, log containerLo
 		if why, err = t.readLog(ctx, pod, log, w); err != nil {
 			return err
 		}
-		if why == "" {
+		if why == "" || w.Bytes() >= t.settings.MaxLogBytes {
 			break
 		}
 	}

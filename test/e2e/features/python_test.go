@@ -17,7 +17,7 @@ import (
 
 func TestPythonHasItsModuleItsScratchSpaceAndItsVolume(t *testing.T) {
 	c := cluster.New(t)
-	volume := makeVolume(t, c, "python-0-driver-pvc-0")
+	volume := makeVolume(t, c, "python-0-driver-pvc-0", corev1.ReadWriteOncePod) // the mode that Spark asks for
 	c.Apply(t, "testdata/python.yaml")
 	c.Await(t, "python", "kept", kept)
 	expectLog(t, c, "python-0-driver",
@@ -37,16 +37,15 @@ func TestPythonHasItsModuleItsScratchSpaceAndItsVolume(t *testing.T) {
 	expectGone(t, c, volume)
 }
 
-// makeVolume makes a volume that only the claim of that name can have. No provisioner is needed, and the access mode is
-// the one that Spark asks for.
-func makeVolume(t *testing.T, c *cluster.Cluster, claim string) string {
+// makeVolume makes a volume that only the claim of that name can have. No provisioner is needed.
+func makeVolume(t *testing.T, c *cluster.Cluster, claim string, mode corev1.PersistentVolumeAccessMode) string {
 	t.Helper()
 	volume, err := c.Kube.CoreV1().PersistentVolumes().Create(t.Context(), &corev1.PersistentVolume{
 		ObjectMeta: metav1.ObjectMeta{Name: c.Namespace},
 		Spec: corev1.PersistentVolumeSpec{
 			StorageClassName:              "made-beforehand",
 			Capacity:                      corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")},
-			AccessModes:                   []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOncePod},
+			AccessModes:                   []corev1.PersistentVolumeAccessMode{mode},
 			PersistentVolumeReclaimPolicy: corev1.PersistentVolumeReclaimDelete,
 			ClaimRef:                      &corev1.ObjectReference{Namespace: c.Namespace, Name: claim},
 			PersistentVolumeSource: corev1.PersistentVolumeSource{HostPath: &corev1.HostPathVolumeSource{

@@ -12,7 +12,11 @@ import (
 	"time"
 
 	"github.com/minio/minio-go/v7/pkg/signer"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/utils/ptr"
 
 	"github.com/firesteel-dev/firesteel/test/e2e/cluster"
 )
@@ -81,6 +85,17 @@ func (s *s3) send(t *testing.T, method, path, content string) (body []byte) {
 	return body
 }
 
+// small are options of a small application with one executor, whose log is printed.
+func small(name string) []string {
+	return []string{
+		"--logs", "--spark-version", manifested, "--name", name, "--driver-memory", "512m", "--executor-memory", "512m", "--num-executors", "1",
+		"--conf", "spark.kubernetes.driver.request.cores=200m", "--conf", "spark.kubernetes.executor.request.cores=200m",
+		"--conf", "spark.kubernetes.authenticate.driver.serviceAccountName=spark",
+	}
+}
+
+const greeted = "executors say ['good morning, ada', 'good morning, grace']"
+
 // The files are of this machine. A driver fetches them from where they are uploaded.
 func TestCommandLineUploadsTheFilesOfAnApplication(t *testing.T) {
 	u := newUser(t)
@@ -105,14 +120,51 @@ sc.stop()
 	} {
 		cluster.Must(t, os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600))
 	}
-	greet := filepath.Join(folder, "greet.py")
-	u.says(t, 0, []string{
-		"greet.py uploaded", "greeting.py uploaded", "names.csv uploaded", s.inside + "/team/sha256/", "executors say ['good morning, ada', 'good morning, grace']",
-	}, "submit",
-		"--upload-to", "s3://"+bucket+"/team?use_path_style=true&region="+s3Region+"&endpoint="+s.outside, "--upload-as", s.inside+"/team", "--logs",
-		"--spark-version", manifested, "--name", "greet", "--driver-memory", "512m", "--executor-memory", "512m", "--num-executors", "1",
-		"--conf", "spark.kubernetes.driver.request.cores=200m", "--conf", "spark.kubernetes.executor.request.cores=200m",
-		"--conf", "spark.kubernetes.authenticate.driver.serviceAccountName=spark",
-		"--py-files", filepath.Join(folder, "greeting.py"), "--files", filepath.Join(folder, "names.csv"), greet)
+	u.says(t, 0, []string{"greet.py uploaded", "greeting.py uploaded", "names.csv uploaded", s.inside + "/team/sha256/", greeted}, "submit", append(
+		small("greet"), "--upload-to", "s3://"+bucket+"/team?use_path_style=true&region="+s3Region+"&endpoint="+s.outside, "--upload-as", s.inside+"/team",
+		"--py-files", filepath.Join(folder, "greeting.py"), "--files", filepath.Join(folder, "names.csv"), filepath.Join(folder, "greet.py"),
+	)...)
 	u.says(t, 0, []string{"Succeeded"}, "get", "greet")
+}
+
+// The application file is stored in a claim, which the driver mounts. A second run stores nothing, and no Pod stays.
+func TestCommandLineUploadsToAClaim(t *testing.T) {
+	u := newUser(t)
+	newClaim(t, u.Cluster, "uploads")
+	greet := filepath.Join(t.TempDir(), "greet.py")
+	cluster.Must(t, os.WriteFile(greet, []byte(`
+from pyspark.sql import SparkSession
+
+sc = SparkSession.builder.getOrCreate().sparkContext
+print("executors say", sc.parallelize(["ada", "grace"], 2).map(lambda name: f"good morning, {name}").collect())
+sc.stop()
+`), 0o600))
+	const volume = "spark.kubernetes.driver.volumes.persistentVolumeClaim.uploads."
+	line := append(small("claimed"), "--upload-to", "pvc://uploads/apps", "--upload-image", "apache/spark:"+manifested,
+		"--conf", volume+"options.claimName=uploads", "--conf", volume+"mount.path=/uploads", greet)
+	u.says(t, 0, []string{"greet.py uploaded", "local:///uploads/apps/sha256/", greeted}, "submit", line...)
+	u.says(t, 0, []string{"greet.py is there already", greeted}, "submit", line...)
+	pods, err := u.Kube.CoreV1().Pods(u.Namespace).List(t.Context(), metav1.ListOptions{LabelSelector: "app.kubernetes.io/name=kubectl-spark-upload"})
+	cluster.Must(t, err)
+	if len(pods.Items) > 0 {
+		t.Errorf("%s is not removed", pods.Items[0].Name)
+	}
+}
+
+// newClaim creates a claim of a folder of the node, which Pods of any user may write.
+func newClaim(t *testing.T, c *cluster.Cluster, name string) {
+	t.Helper()
+	volume := makeVolume(t, c, name, corev1.ReadWriteMany)
+	folder := "/tmp/" + c.Namespace
+	cluster.Must(t, os.MkdirAll(folder, 0o700))
+	cluster.Must(t, os.Chmod(folder, 0o777)) //nolint:gosec // Spark's user writes into it
+	t.Cleanup(func() { _ = os.RemoveAll(folder) })
+	_, err := c.Kube.CoreV1().PersistentVolumeClaims(c.Namespace).Create(t.Context(), &corev1.PersistentVolumeClaim{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		Spec: corev1.PersistentVolumeClaimSpec{
+			StorageClassName: ptr.To("made-beforehand"), VolumeName: volume, AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteMany},
+			Resources: corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}},
+		},
+	}, metav1.CreateOptions{})
+	cluster.Must(t, err)
 }

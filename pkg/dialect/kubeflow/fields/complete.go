@@ -35,7 +35,7 @@ func Ingredients(app *v1beta2.SparkApplication, defaults settings.Defaults) any 
 func Complete(app *v1beta2.SparkApplication, defaults settings.Defaults, objects *submission.Objects) error {
 	driverFirst(objects.Driver)
 	mutate(app, names.Driver, &objects.Driver.Spec, 0)
-	refused := []error{checkDriver(app, objects), addGang(app, defaults, objects)}
+	refused := []error{checkDriver(app, objects), submission.SharedMountPaths("driverTemplate.spec", objects.Driver.Spec).Err(), addGang(app, defaults, objects)}
 	for _, object := range []submission.Object{metricsConfigMap(app), disruptionBudget(app, defaults, objects)} {
 		if object != nil {
 			objects.Owned = append(objects.Owned, object)

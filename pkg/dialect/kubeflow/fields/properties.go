@@ -27,6 +27,7 @@ const (
 	instancesKey       = "spark.executor.instances"
 	dynamicKey         = "spark.dynamicAllocation.enabled"
 	decommissionKey    = "spark.decommission.enabled"
+	hadoopPrefix       = "spark.hadoop."
 	confField          = "spec.sparkConf"
 	dynamicField       = "spec.dynamicAllocation."
 	pythonVersionField = "spec.pythonVersion"
@@ -119,7 +120,7 @@ func (p properties) setImage(spec v1beta2.SparkApplicationSpec) {
 
 func (p properties) setConf(spec v1beta2.SparkApplicationSpec) {
 	p.setAll("", spec.SparkConf, confField)
-	p.setAll("spark.hadoop.", spec.HadoopConf, "spec.hadoopConf")
+	p.setAll(hadoopPrefix, spec.HadoopConf, "spec.hadoopConf")
 }
 
 // setRole sets the properties that driver and executors have in common.

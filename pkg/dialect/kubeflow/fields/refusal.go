@@ -16,7 +16,9 @@ func Refusals(err error, app *v1beta2.SparkApplication, defaults settings.Defaul
 	p := propertiesOf(app, defaults)
 	found := finding.Of(err)
 	for i := range found {
-		if found[i].Field != "" {
+		if field := fieldInPod(app, found[i]); field != "" {
+			found[i].Field = field
+		} else if found[i].Field != "" {
 			p.place(&found[i])
 		}
 	}

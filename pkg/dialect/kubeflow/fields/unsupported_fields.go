@@ -177,13 +177,25 @@ func unsupportedInApplication(app *v1beta2.SparkApplication, defaults settings.D
 		found.Warn(metricsField, nil, "exposes nothing", "set exposeDriverMetrics or exposeExecutorMetrics, and prometheus or metricsProperties")
 	}
 	found = slices.Concat(found, unsupportedUIOptions(app.Spec.SparkUIOptions, defaults), unsupportedRetries(app.Spec.RestartPolicy),
-		unmountedVolumes(app.Spec), unsupportedSinceLong(app.Spec))
+		unmountedVolumes(app.Spec), unsupportedSinceLong(app.Spec), prefixedTwice(app.Spec.HadoopConf))
 	if version := app.Spec.PythonVersion; version != nil && version.String() == pythonTwo {
 		found.Warn(pythonVersionField, pythonTwo, "has no effect, no Spark since 3.1 has Python 2, and the application runs with Python 3", "leave it out")
 	}
 	if app.Spec.Mode != "" && app.Spec.DeployMode != "" && app.Spec.Mode != app.Spec.DeployMode {
 		found.Warn("spec.deployMode", app.Spec.DeployMode, text.Format("has no effect, spec.mode is its newer spelling and says %q", app.Spec.Mode),
 			"leave it out")
+	}
+	return found
+}
+
+// prefixedTwice warns of keys of spec.hadoopConf with the prefix of Spark properties, which is put before each key.
+func prefixedTwice(conf v1beta2.Properties) finding.List {
+	var found finding.List
+	for _, key := range sortedKeys(conf) {
+		if name, prefixed := strings.CutPrefix(key, hadoopPrefix); prefixed && len(found) < finding.Max {
+			found.Warn(finding.Entry("spec.hadoopConf", key), conf[key], text.Format("becomes the property %q, from which Hadoop reads no %s", hadoopPrefix+key, name),
+				"write the key "+name)
+		}
 	}
 	return found
 }
