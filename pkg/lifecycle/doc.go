@@ -13,6 +13,7 @@
 //	driver_waiting.go, cause.go  what keeps a Pod from starting; the text of an end
 //	driver_release.go            when a driver is deleted, kept, or deleted by force; when a deletion is over
 //	user_driver.go               what is different for a driver that the user started
+//	archive.go                   what follows an attempt waits until the attempt is archived
 //	executors.go                 whether enough executors are ready
 //	active.go                    the active deadline
 //	archive.go                   what waits until an attempt is archived
