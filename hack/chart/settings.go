@@ -228,7 +228,7 @@ var settings = map[string]map[string]schema{
 		"ui-gateway":         either(text(), gateway()),
 	},
 	"config-console": {
-		"url":       trimmed(`https://[^\s/@?#]+(/[^\s?#]*)?`),
+		"url":       trimmed(`[Hh][Tt][Tt][Pp][Ss]://[^\s/@?#]+(/[^\s?#]*)?`),
 		"audiences": listOfUpTo(8, `[^,\s]+`),
 	},
 	"config-admission": {

@@ -31,7 +31,7 @@ func NewConsole(configMap *corev1.ConfigMap) (*Console, error) {
 			}
 			address, err := url.Parse(console.URL)
 			// The command line sends users' tokens there.
-			if err != nil || address.Scheme != "https" || address.Host == "" || address.User != nil || address.RawQuery != "" || address.Fragment != "" {
+			if err != nil || len(strings.Fields(console.URL)) != 1 || address.Scheme != "https" || address.Host == "" || address.User != nil || address.RawQuery != "" || address.Fragment != "" {
 				return InvalidValue(key, value, "write an address such as https://firesteel.example.com, without user and parameters")
 			}
 			return nil

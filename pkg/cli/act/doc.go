@@ -4,7 +4,7 @@
 //	commands.go   the verbs, and how an object is found and patched
 //	suspend.go    the field suspend of each kind, and what it does there
 //	stop.go       the annotation that stops an application
-//	rerun.go      a new object from an old one; set.go changes its spec, by the types of the API
+//	rerun.go      a new object from an old one, rerun_archived.go from the archive; set.go changes its spec, by the types of the API
 //	delete.go     deletes an object, and waits until it is gone
 //	wait.go       waits for a condition, a state, the end or the deletion
 //	tables.go     lists of one kind of objects

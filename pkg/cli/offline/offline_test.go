@@ -107,7 +107,7 @@ func TestMistakesOfCommandLinesHaveARemedy(t *testing.T) {
 		"a format of plan":                 {[]string{"plan", "-f", pi, "-o", "sarif"}, 2, "-o sarif is no format: write one of json, yaml, name, jsonpath=TEMPLATE"},
 		"flags that contradict":            {[]string{"plan", "-f", pi, "--diff", "-o", "yaml"}, 2, "--diff and -o yaml contradict each other: leave one out"},
 		"an unknown version":               {[]string{"plan", "-f", pi, "--spark-version", "2.4.0"}, 1, `"2.4.0" is no version of Spark that Firesteel knows: write one such as 4.1.0`},
-		"settings that are none":           {[]string{"lint", "-f", pi, "--settings", notes}, 1, "holds none of the ConfigMaps config-admission, config-archive, config-clusters"},
+		"settings that are none":           {[]string{"lint", "-f", pi, "--settings", notes}, 1, "holds none of the ConfigMaps config-admission, config-archive, config-clusters, config-console"},
 		"settings that are absent":         {[]string{"lint", "-f", pi, "--settings", "absent"}, 1, "absent cannot be read"},
 		"settings that are wrong":          {[]string{"lint", "-f", pi, "--settings", "testdata/wrong-settings.yaml"}, 1, `config-defaults: there is no key "imgae": write one of`},
 		"a format of a command line":       {[]string{"convert", "-f", pi, "--to", "spark-submit", "-o", "yaml"}, 2, "-o yaml is for manifests, and --to spark-submit prints command lines: leave one of them out"},
