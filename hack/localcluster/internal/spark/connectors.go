@@ -62,18 +62,28 @@ func BuildConnectors(ctx context.Context, t *step.Task, c cache.Dir) error {
 		if err != nil {
 			return err
 		}
-		for _, j := range connectors {
-			content, err := os.ReadFile(filepath.Join(jars, j.file()))
-			if err != nil {
-				return errors.Join(err, w.Close())
-			}
-			if err := w.File("/opt/spark/jars/"+j.file(), content, image.Attributes{Mode: 0o644, Owner: sparkID}); err != nil {
-				return errors.Join(err, w.Close())
-			}
-		}
-		return w.Close()
+		return errors.Join(addConnectors(w, jars), w.Close())
 	})
 	return err
+}
+
+// addConnectors adds the jars of a folder to a layer. The folders above keep the owner that they have in the layer of Spark.
+func addConnectors(w *image.LayerWriter, jars string) error {
+	for _, folder := range []string{"/opt/spark", "/opt/spark/jars"} {
+		if err := w.Dir(folder, image.Attributes{Mode: 0o755, Owner: sparkID}); err != nil {
+			return err
+		}
+	}
+	for _, j := range connectors {
+		content, err := os.ReadFile(filepath.Join(jars, j.file()))
+		if err != nil {
+			return err
+		}
+		if err := w.File("/opt/spark/jars/"+j.file(), content, image.Attributes{Mode: 0o644, Owner: sparkID}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // ImageWithConnectors is the image of the default release with the connectors. Its layers are in the cache.
@@ -81,7 +91,8 @@ func ImageWithConnectors(c cache.Dir) (*image.Image, error) {
 	return image.Open(config, DebianLayer(c), c.Path(Default.Layer()), c.Path(connectorsLayer))
 }
 
-// keepServices removes the other services from a jar of Amazon's library.
+// keepServices removes the other services from a jar of Amazon's library. Entries of folders, which classes need not, are left out, too: they have
+// content in that jar, which cannot be copied.
 func keepServices(file string, services []string) error {
 	source, err := zip.OpenReader(file)
 	if err != nil {
@@ -94,7 +105,8 @@ func keepServices(file string, services []string) error {
 	}
 	w := zip.NewWriter(kept)
 	for _, entry := range source.File {
-		if service, of := serviceOf(entry.Name); of && !slices.Contains(services, service) {
+		service, of := serviceOf(entry.Name)
+		if entry.FileInfo().IsDir() || of && !slices.Contains(services, service) {
 			continue
 		}
 		if err := w.Copy(entry); err != nil {
