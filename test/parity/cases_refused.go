@@ -236,7 +236,7 @@ spec:
 spec:
   containers: [{name: a, volumeMounts: [{name: c, mountPath: /opt/spark/conf}]}]
   volumes: [{name: c, emptyDir: {}}]
-`, Refused: "driverTemplate.spec.containers"},
+`, Refused: "driverTemplate.spec.containers[0].volumeMounts[0].mountPath"},
 	{Name: "template-mount-of-no-volume", Driver: `
 spec:
   containers: [{name: a, volumeMounts: [{name: none, mountPath: /x}]}]
