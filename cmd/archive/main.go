@@ -18,6 +18,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/internal/version"
 	_ "github.com/firesteel-dev/firesteel/pkg/archive/clouds" // the kinds of storage
+	_ "github.com/firesteel-dev/firesteel/pkg/archive/clouds/gcs"
 	"github.com/firesteel-dev/firesteel/pkg/redact/redactlog"
 )
 

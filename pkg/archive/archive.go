@@ -43,11 +43,15 @@ type Archive struct {
 func New(bucket *blob.Bucket) *Archive { return &Archive{bucket} }
 
 // Open opens the archive behind a URL: s3://BUCKET/FOLDER, gs://BUCKET/FOLDER, azblob://CONTAINER/FOLDER or file:///FOLDER, with the parameters of
-// gocloud.dev/blob. The program must import package clouds.
+// gocloud.dev/blob. The program must import package clouds, and gcs for gs://, which all programs but the controller do.
 func Open(ctx context.Context, url string) (*Archive, error) {
 	opened, err := address.Bucket(url)
 	if err != nil {
 		return nil, fmt.Errorf("open archive %s: %w", redact.Text(url), err)
+	}
+	if scheme, _, _ := strings.Cut(opened, "://"); !blob.DefaultURLMux().ValidBucketScheme(scheme) {
+		return nil, fmt.Errorf("open archive %s: the controller has no library of %s://, which is large: run the handler outside of it, with archive: external "+
+			"in config-handlers", redact.Text(url), scheme)
 	}
 	bucket, err := blob.OpenBucket(ctx, opened)
 	if err != nil {

@@ -42,6 +42,16 @@ func FuzzEscapedNamesAreReadAgain(f *testing.F) {
 	})
 }
 
+// This program lacks the library of Google Cloud Storage, as the controller does.
+func TestArchiveWithoutItsLibraryNamesTheRemedy(t *testing.T) {
+	_, err := archive.Open(t.Context(), "gs://bucket/folder")
+	const want = "open archive gs://bucket/folder: the controller has no library of gs://, which is large: run the handler outside of it, with " +
+		"archive: external in config-handlers"
+	if err == nil || err.Error() != want {
+		t.Errorf("the error is %v", err)
+	}
+}
+
 func TestApplicationsAreFoundByTheUIDOfTheirNamespaceOnly(t *testing.T) {
 	onEach(t, func(t *testing.T, a *archive.Archive) {
 		mine := id("team-a", "pi")

@@ -20,7 +20,8 @@ func Archived(record *v1alpha1.Record) Explanation {
 		return conditionFalse("ArchivedPartly", fmt.Sprintf("Attempt %d is in the archive, but for something that could be read no more: its manifest there says what.", record.Attempt.ID))
 	default:
 		explanation := conditionFalse("NotArchivedInTime", fmt.Sprintf("Attempt %d was not archived in time, and nothing waits for that any more", record.Attempt.ID))
-		explanation.Remedy = "look for errors of the handler archive in the log of the controller, or of the handler's own Pod."
+		explanation.Remedy = "look for errors of the handler archive in the log of the controller, or of the handler's own Pod. " +
+			"The controller has no library of gs://: such an archive needs archive: external in config-handlers."
 		return explanation
 	}
 }
