@@ -2,15 +2,18 @@ package archiver
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"sync"
 	"time"
 
 	cloudevents "github.com/cloudevents/sdk-go/v2"
+	"go.uber.org/zap"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/utils/clock"
+	"knative.dev/pkg/logging"
 
 	"github.com/firesteel-dev/firesteel/pkg/applications"
 	"github.com/firesteel-dev/firesteel/pkg/archive"
@@ -29,8 +32,9 @@ const (
 	// maxJobs bounds the attempts that are archived at once, and maxJobsPerNamespace those of one namespace. Each takes a few MiB at most.
 	maxJobs             = 16
 	maxJobsPerNamespace = 8
-	// answerWithin is how long the handler waits for its job. The job goes on after that, and the handler is asked again.
-	answerWithin = 20 * time.Second
+	// answerWithin is how long the handler waits for its job. The job goes on after that, and the handler is asked again. It is less than the timeout of
+	// a Broker's delivery.
+	answerWithin = 2 * time.Second
 )
 
 // Archiver archives attempts.
@@ -58,6 +62,8 @@ type job struct {
 type result struct {
 	done chan struct{}
 	err  error
+	// unheard reports whether the handler answered before the end of the job. Archiver.mu guards it.
+	unheard bool
 }
 
 // NewHandler creates the handler. It uses only the event's source, and decides from the application and the Pods that it reads. So a duplicate, late or
@@ -103,37 +109,61 @@ func (a *Archiver) handler(clients kube.Clients, namespaces lookup.Namespaces) e
 func (a *Archiver) run(ctx context.Context, key job, namespace string, work func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
-	release, err := a.slots.Acquire(ctx, namespace)
+	running, err := a.start(ctx, key, namespace, work)
 	if err != nil {
 		return err
-	}
-	a.mu.Lock()
-	running, ok := a.running[key]
-	if !ok {
-		running = &result{done: make(chan struct{})}
-		a.running[key] = running
-	}
-	a.mu.Unlock()
-	if ok {
-		release()
-	} else {
-		go func() {
-			defer release()
-			limit := a.settings().Archive.WaitIn(namespace)
-			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
-			defer cancel()
-			err := work(ctx)
-			a.mu.Lock()
-			delete(a.running, key)
-			a.mu.Unlock()
-			running.err = err
-			close(running.done)
-		}()
 	}
 	select {
 	case <-running.done:
 		return running.err
 	case <-ctx.Done():
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		running.unheard = true
 		return nil
 	}
+}
+
+// start starts a job if there is a slot for it, unless the job runs already.
+func (a *Archiver) start(ctx context.Context, key job, namespace string, work func(context.Context) error) (*result, error) {
+	if running := a.runningJob(key); running != nil {
+		return running, nil
+	}
+	release, err := a.slots.Acquire(ctx, namespace)
+	if err != nil {
+		return nil, fmt.Errorf("other attempts are being archived: %w", err)
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if running := a.running[key]; running != nil {
+		release()
+		return running, nil
+	}
+	running := &result{done: make(chan struct{})}
+	a.running[key] = running
+	go func() {
+		defer release()
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), a.settings().Archive.WaitIn(namespace))
+		defer cancel()
+		a.finish(ctx, key, running, work(ctx))
+	}()
+	return running, nil
+}
+
+func (a *Archiver) runningJob(key job) *result {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.running[key]
+}
+
+// finish publishes the result of a job. An error that no caller waits for any more is logged.
+func (a *Archiver) finish(ctx context.Context, key job, running *result, err error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	delete(a.running, key)
+	if err != nil && running.unheard {
+		logging.FromContext(ctx).Warnw("attempt not archived, which is tried again", "uid", key.uid, "attempt", key.attempt, zap.Error(err))
+	}
+	running.err = err
+	close(running.done)
 }
