@@ -20,9 +20,9 @@ remove() { # manifest...
 remove_eventing() {
 	if has_eventing; then
 		# The controller's sink is deleted first, so that no event is on its way when the Broker is deleted.
-		remove config/eventing/800-*.yaml config/workload-namespaces-eventing/700-*.yaml config/eventing/700-*.yaml config/eventing/600-*.yaml config/eventing/100-*.yaml
+		remove config/eventing/800-*.yaml config/archive-eventing/700-*.yaml config/workload-namespaces-eventing/700-*.yaml config/eventing/700-*.yaml config/eventing/600-*.yaml config/eventing/100-*.yaml
 	fi
-	remove config/eventing/500-*.yaml config/workload-namespaces-eventing/500-*.yaml
+	remove config/eventing/500-*.yaml config/archive-eventing/500-*.yaml config/workload-namespaces-eventing/500-*.yaml
 }
 
 # The configurations are deleted first: without an answer of the webhook, the API server refuses annotated Pods, and with Fail what users apply.

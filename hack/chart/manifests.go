@@ -15,6 +15,7 @@ var copies = map[string]string{
 	"eventing":                     "config/eventing/[1-8]*.yaml",
 	"external":                     "config/eventing/900-config-handlers.yaml",
 	"archive":                      "config/archive/*.yaml",
+	"archive-eventing":             "config/archive-eventing/[5-7]*.yaml",
 	"driver-logs":                  "config/driver-logs/*.yaml",
 	"history":                      "config/history/*.yaml",
 	"other-operators":              "config/other-operators/*.yaml",

@@ -125,15 +125,19 @@ webhook: {enable: true}
 console: {enable: true}
 history: {enable: true}
 controller: {driverLogs: true, archive: true}`
-	want := read(t, "*.yaml", "workload/*.yaml", "eventing/[1-8]*.yaml", "admission/*.yaml", "admission-accounts/*.yaml", "admission-warnings/*.yaml", "archive/*.yaml", "driver-logs/*.yaml", "other-operators/*.yaml", "webhook/*.yaml", "console/*.yaml", "history/*.yaml").without(byHelm).
+	want := read(t, "*.yaml", "workload/*.yaml", "eventing/[1-8]*.yaml", "admission/*.yaml", "admission-accounts/*.yaml", "admission-warnings/*.yaml", "archive-eventing/[5-7]*.yaml", "driver-logs/*.yaml", "other-operators/*.yaml", "webhook/*.yaml", "console/*.yaml", "history/*.yaml").without(byHelm).
 		without(func(o *object) bool { return o.GetName() == "firesteel-webhook-quota" }) // of quota: hold and fail
-	patch := read(t, "eventing/900-config-handlers.yaml").get(t, "ConfigMap", "config-handlers")
-	maps.Copy(want.get(t, "ConfigMap", "config-handlers").Object["data"].(map[string]any), patch.Object["data"].(map[string]any))
+	for _, file := range []string{"eventing/900-config-handlers.yaml", "archive-eventing/900-config-handlers.yaml"} {
+		patch := read(t, file).get(t, "ConfigMap", "config-handlers")
+		maps.Copy(want.get(t, "ConfigMap", "config-handlers").Object["data"].(map[string]any), patch.Object["data"].(map[string]any))
+	}
 	mustEqual(t, want, ofConfig(t, with(t, values)))
 }
 
-func TestChartWithWorkloadNamespacesIsConfigWithThatComponent(t *testing.T) {
+func TestChartWithAnOptionInTwoPlacesIsConfigWithThatComponent(t *testing.T) {
 	for values, folder := range map[string]string{
+		"controller: {archive: true}":                                  "examples/kustomize/archive",
+		"controller: {archive: true}\neventing: {enable: true}":        "examples/kustomize/archive-eventing",
 		"workloadNamespaces: {enable: true}":                           "examples/kustomize/workload-namespaces",
 		"workloadNamespaces: {enable: true}\neventing: {enable: true}": "examples/kustomize/workload-namespaces-eventing",
 	} {

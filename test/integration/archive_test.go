@@ -11,15 +11,18 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/archive"
 	_ "github.com/firesteel-dev/firesteel/pkg/archive/clouds"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 )
 
-// withArchive lets the controller of the env archive into a folder, and returns its URL. The node answers with a log.
-func (s *env) withArchive(folder string, log func(w http.ResponseWriter, r *http.Request)) string {
+// withArchive lets the handler whose manifest has the rights for it archive into a folder, and returns its URL. The node answers with a log.
+func (s *env) withArchive(rights, folder string, log func(w http.ResponseWriter, r *http.Request)) string {
 	s.Helper()
-	_, err := s.Plane.Kubectl(s.Context(), "", "apply", "-f", configFolder+"/archive/rbac.yaml")
+	manifests, err := os.ReadFile(filepath.Join(configFolder, rights))
+	s.must(err)
+	_, err = s.Plane.Kubectl(s.Context(), string(manifests), "apply", "--server-side", "--force-conflicts", "-f", "-")
 	s.must(err)
 	s.configured("config-archive", "url", "file://"+folder)
 	s.configured("config-archive", "wait", "5s")
@@ -34,20 +37,21 @@ func (s *env) withArchive(folder string, log func(w http.ResponseWriter, r *http
 	return "file://" + folder
 }
 
-func TestArchiveHasTheLogBeforeTheDriverIsReleased(t *testing.T) {
-	alone(t)
-	s := newEnv(t)
+// twoLines is the log of a driver, as the node has it.
+func (s *env) twoLines() func(w http.ResponseWriter, r *http.Request) {
 	stamp := time.Now().UTC().Format(time.RFC3339Nano)
-	url := s.withArchive(t.TempDir(), func(w http.ResponseWriter, r *http.Request) {
+	return func(w http.ResponseWriter, r *http.Request) {
 		if r.FormValue("timestamps") != "true" {
-			t.Errorf("the node is asked for %s", r.URL)
+			s.Errorf("the node is asked for %s", r.URL)
 		}
 		fmt.Fprintf(w, "%s INFO one\n%[1]s ERROR two\n", stamp)
-	})
-	app := s.create(App("pi"))
-	s.run("pi", 0).exit(1)
-	s.untilState("pi", "ResourceReleased")
-	s.untilCondition("pi", dialect.ConditionArchived, metav1.ConditionTrue, "Archived")
+	}
+}
+
+// checkArchived fails the test unless the archive has the only attempt of a failed application whole, with the log of twoLines.
+func (s *env) checkArchived(url string, app *sparkv1.SparkApplication) {
+	s.Helper()
+	s.untilCondition(app.Name, dialect.ConditionArchived, metav1.ConditionTrue, "Archived")
 	namespace, err := s.Kube.CoreV1().Namespaces().Get(s.Context(), s.ns, metav1.GetOptions{})
 	s.must(err)
 	store, err := archive.Open(s.Context(), url)
@@ -57,19 +61,41 @@ func TestArchiveHasTheLogBeforeTheDriverIsReleased(t *testing.T) {
 	list, err := store.List(s.Context(), of, archive.Filter{}, archive.Page{})
 	s.must(err)
 	if len(list.Items) != 1 || list.Items[0].UID != app.UID || list.Items[0].State != "Failed" || list.Items[0].Kind != "SparkApplication" {
-		t.Fatalf("the archive has %+v", list.Items)
+		s.Fatalf("the archive has %+v", list.Items)
 	}
 	attempt := store.Attempt(list.Items[0].ID(), 0)
 	manifest, err := attempt.Manifest(s.Context())
 	s.must(err)
 	if len(manifest.Missing) > 0 || len(manifest.Logs) != 1 || len(manifest.Objects) < 4 {
-		t.Fatalf("the manifest is %+v", manifest)
+		s.Fatalf("the manifest is %+v", manifest)
 	}
 	reader, err := attempt.OpenLog(s.Context(), manifest.Logs[0].LogID, archive.LogOptions{Tail: -1})
 	s.must(err)
 	if content, err := io.ReadAll(reader); err != nil || string(content) != "INFO one\nERROR two\n" {
-		t.Errorf("the log is %q; %v", content, err)
+		s.Errorf("the log is %q; %v", content, err)
 	}
+}
+
+func TestArchiveHasTheLogBeforeTheDriverIsReleased(t *testing.T) {
+	alone(t)
+	s := newEnv(t)
+	url := s.withArchive("archive/rbac.yaml", t.TempDir(), s.twoLines())
+	app := s.create(App("pi"))
+	s.run("pi", 0).exit(1)
+	s.untilState("pi", "ResourceReleased")
+	s.checkArchived(url, app)
+}
+
+func TestArchiveIsFilledByAHandlerBehindABroker(t *testing.T) {
+	alone(t)
+	s := newEnv(t)
+	s.configured("config-handlers", "archive", "external")
+	url := s.withArchive("archive-eventing/500-handler-archive.yaml", t.TempDir(), s.twoLines())
+	s.sink.SetAnswer(s.ns, s.handler("archive").trigger("sparkrestartallowed", ""))
+	app := s.create(App("pi"))
+	s.run("pi", 0).exit(1)
+	s.untilState("pi", "ResourceReleased")
+	s.checkArchived(url, app)
 }
 
 // What follows the attempt waits for the bound, and not longer. The condition says so.
@@ -78,7 +104,7 @@ func TestArchiveThatFailsHoldsTheReleaseForABoundedTime(t *testing.T) {
 	s := newEnv(t)
 	file := filepath.Join(t.TempDir(), "no-folder")
 	s.must(os.WriteFile(file, nil, 0o600))
-	s.withArchive(file, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) })
+	s.withArchive("archive/rbac.yaml", file, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) })
 	s.create(App("pi"))
 	s.run("pi", 0).exit(0)
 	s.untilCondition("pi", dialect.ConditionArchived, metav1.ConditionFalse, "NotArchivedInTime")

@@ -151,10 +151,10 @@ func (h *handler) healthy(ctx context.Context) bool {
 	return response.Body.Close() == nil && response.StatusCode == http.StatusOK
 }
 
-// trigger takes all events and passes those on that have an attribute, as a broker's Trigger does.
+// trigger takes all events and passes those on that have an attribute, as a broker's Trigger does. An empty value stands for all.
 func (h *handler) trigger(attribute, value string) sink.Answer {
 	return func(_ *http.Request, d eventlog.Entry) int {
-		if d.Attributes[attribute] != value {
+		if got := d.Attributes[attribute]; got == "" || value != "" && got != value {
 			return http.StatusAccepted
 		}
 		return h.env.post(h.url, d)

@@ -19,6 +19,7 @@ import (
 var roles = map[string]string{
 	"console":           "console/500-console.yaml",
 	"controller":        "200-clusterrole.yaml",
+	"handler-archive":   "archive-eventing/500-handler-archive.yaml",
 	"handler-namespace": "workload-namespaces/200-handler.yaml",
 	"handler-restart":   "eventing/500-handler-restart.yaml",
 	"handler-schedule":  "eventing/500-handler-schedule.yaml",

@@ -168,6 +168,8 @@ var peers = map[string]struct {
 var ports = map[string]struct{ open, console bool }{
 	"controller/metrics":       {open: true},
 	"controller/health":        {open: true},
+	"handler-archive/http":     {},
+	"handler-archive/health":   {open: true},
 	"handler-namespace/http":   {},
 	"handler-namespace/health": {open: true},
 	"handler-restart/http":     {},
@@ -188,7 +190,7 @@ var ports = map[string]struct{ open, console bool }{
 }
 
 func TestEachPortIsOpenToItsPeersOnly(t *testing.T) {
-	i := read(t, "*.yaml", "eventing/*.yaml", "workload-namespaces-eventing/5*.yaml", "webhook/*.yaml", "console/*.yaml", "history/*.yaml")
+	i := read(t, "*.yaml", "eventing/*.yaml", "archive-eventing/5*.yaml", "workload-namespaces-eventing/5*.yaml", "webhook/*.yaml", "console/*.yaml", "history/*.yaml")
 	missing := maps.Clone(ports)
 	for d := range i.deployments {
 		deployment := &i.deployments[d]
@@ -215,7 +217,7 @@ func TestEachPortIsOpenToItsPeersOnly(t *testing.T) {
 }
 
 func TestPortsWithoutRuleAreClosed(t *testing.T) {
-	i := read(t, "*.yaml", "eventing/*.yaml", "workload-namespaces-eventing/5*.yaml", "webhook/*.yaml", "console/*.yaml", "history/*.yaml")
+	i := read(t, "*.yaml", "eventing/*.yaml", "archive-eventing/5*.yaml", "workload-namespaces-eventing/5*.yaml", "webhook/*.yaml", "console/*.yaml", "history/*.yaml")
 	for d := range i.deployments {
 		for who, peer := range peers {
 			if i.allows(t, peer.pod, &i.deployments[d], &corev1.ContainerPort{Name: "later", ContainerPort: 9999}) {

@@ -122,6 +122,8 @@ Takes root, file, and jobNamespace for the accounts of drivers.
 {{- $annotations = $values.history.serviceAccountAnnotations -}}
 {{- else if eq $name "console" -}}
 {{- $annotations = $values.console.serviceAccountAnnotations -}}
+{{- else if eq $name "handler-archive" -}}
+{{- $annotations = merge (dict) ($values.handlers.archive.serviceAccountAnnotations | default dict) ($values.handlers.serviceAccountAnnotations | default dict) -}}
 {{- else if ne $name "webhook" -}}
 {{- $annotations = $values.handlers.serviceAccountAnnotations -}}
 {{- end -}}
@@ -223,6 +225,9 @@ Takes root, object.
 {{- $object := .object -}}
 {{- $name := $object.metadata.name -}}
 {{- $component := get (dict "controller" $root.Values.controller "dead-letter" $root.Values.deadLetter "webhook" $root.Values.webhook "console" $root.Values.console "history" $root.Values.history) $name | default $root.Values.handlers -}}
+{{- if eq $name "handler-archive" -}}
+{{- $component = merge (dict) $root.Values.handlers.archive $component -}}
+{{- end -}}
 {{- $pod := $object.spec.template.spec -}}
 {{- $container := first $pod.containers -}}
 {{- $image := ternary $root.Values.image (get $component "image") (eq $name "controller") -}}

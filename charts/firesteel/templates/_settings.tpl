@@ -20,6 +20,9 @@ The data of a ConfigMap as YAML: what config has, what follows from other values
 {{- if and (eq .name "config-handlers") $values.eventing.enable -}}
 {{- $derived = get (.root.Files.Get "files/external.yaml" | fromYaml) "data" -}}
 {{- end -}}
+{{- if and (eq .name "config-handlers") $values.eventing.enable $values.controller.archive -}}
+{{- $_ := set $derived "archive" "external" -}}
+{{- end -}}
 {{- if and (eq .name "config-handlers") $values.workloadNamespaces.enable -}}
 {{- $_ := set $derived "namespace" (ternary "external" "in-process" $values.eventing.enable) -}}
 {{- end -}}
