@@ -221,6 +221,9 @@ func Ended(status *corev1.PodStatus, code int32) {
 	}
 	for i := range status.ContainerStatuses {
 		terminated := &corev1.ContainerStateTerminated{ExitCode: code, Reason: reason, FinishedAt: metav1.Now()}
+		if running := status.ContainerStatuses[i].State.Running; running != nil {
+			terminated.StartedAt = running.StartedAt
+		}
 		status.ContainerStatuses[i].State = corev1.ContainerState{Terminated: terminated}
 		status.ContainerStatuses[i].Ready = false
 	}
