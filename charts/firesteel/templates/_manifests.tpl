@@ -178,9 +178,11 @@ Cluster: the role of a binding cannot be changed, and the controller's own names
 {{- $object := .object -}}
 {{- $kind := $object.kind -}}
 {{- if eq $kind "ClusterRole" -}}
+{{- /* A Role lets the archive read the uid of its own namespace. */ -}}
+{{- $ofArchive := hasSuffix "archive" $object.metadata.name -}}
 {{- $rules := list -}}
 {{- range $object.rules -}}
-{{- if not (or (has "customresourcedefinitions" .resources) (has "namespaces" .resources) (has "priorityclasses" .resources) (has "runtimeclasses" .resources)) -}}
+{{- if not (or (has "customresourcedefinitions" .resources) (and (has "namespaces" .resources) (not $ofArchive)) (has "priorityclasses" .resources) (has "runtimeclasses" .resources)) -}}
 {{- $rules = append $rules . -}}
 {{- end -}}
 {{- end -}}
