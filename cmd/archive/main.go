@@ -1,4 +1,5 @@
-// The archive serves what is stored of applications: archive history is the view for Spark's History Server, in whose Pod it runs.
+// The archive serves what is stored of applications: archive history is the view for Spark's History Server, in whose Pod it runs. archive handler is the
+// handler that stores it, as a service behind a broker.
 package main
 
 import (
@@ -19,6 +20,8 @@ import (
 	"github.com/firesteel-dev/firesteel/internal/version"
 	_ "github.com/firesteel-dev/firesteel/pkg/archive/clouds" // the kinds of storage
 	_ "github.com/firesteel-dev/firesteel/pkg/archive/clouds/gcs"
+	"github.com/firesteel-dev/firesteel/pkg/handlers/archiver"
+	"github.com/firesteel-dev/firesteel/pkg/handlers/service"
 	"github.com/firesteel-dev/firesteel/pkg/redact/redactlog"
 )
 
@@ -38,8 +41,11 @@ func main() {
 }
 
 func run(ctx context.Context, args []string) error {
+	if len(args) == 1 && args[0] == "handler" {
+		return service.Run(ctx, []string{archiver.Name}, func(handler string) bool { return handler == archiver.Name })
+	}
 	if len(args) != 1 || args[0] != "history" {
-		return fmt.Errorf("the arguments are %q: write history", strings.Join(args, " "))
+		return fmt.Errorf("the arguments are %q: write history or handler", strings.Join(args, " "))
 	}
 	logger, err := zap.NewProduction(redactlog.Option())
 	if err != nil {

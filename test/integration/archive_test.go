@@ -15,6 +15,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/archive"
 	_ "github.com/firesteel-dev/firesteel/pkg/archive/clouds"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
+	"github.com/firesteel-dev/firesteel/test/harness/firesteel"
 )
 
 // withArchive lets the handler whose manifest has the rights for it archive into a folder, and returns its URL. The node answers with a log.
@@ -35,6 +36,12 @@ func (s *env) withArchive(rights, folder string, log func(w http.ResponseWriter,
 	})
 	s.ownController(controller{sink: s.sink.URL()})
 	return "file://" + folder
+}
+
+// archiveHandler runs the handler of the archive as a process of its own.
+func (s *env) archiveHandler() *handler {
+	s.Helper()
+	return s.function("handler-archive", "archive", []string{"SYSTEM_NAMESPACE=" + firesteel.SystemNamespace}, "handler")
 }
 
 // twoLines is the log of a driver, as the node has it.
@@ -91,7 +98,7 @@ func TestArchiveIsFilledByAHandlerBehindABroker(t *testing.T) {
 	s := newEnv(t)
 	s.configured("config-handlers", "archive", "external")
 	url := s.withArchive("archive-eventing/500-handler-archive.yaml", t.TempDir(), s.twoLines())
-	s.sink.SetAnswer(s.ns, s.handler("archive").trigger("sparkrestartallowed", ""))
+	s.sink.SetAnswer(s.ns, s.archiveHandler().trigger("sparkrestartallowed", ""))
 	app := s.create(App("pi"))
 	s.run("pi", 0).exit(1)
 	s.untilState("pi", "ResourceReleased")

@@ -60,7 +60,7 @@ func run(m *testing.M) (code int) {
 	}()
 	controlPlanes = newControlPlanePool(dir)
 	defer controlPlanes.stop()
-	if err := firesteel.Build(context.Background(), repository, dir, "cmd/controller", "cmd/handler", "cmd/webhook"); err != nil {
+	if err := firesteel.Build(context.Background(), repository, dir, "cmd/controller", "cmd/handler", "cmd/webhook", "cmd/archive"); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}

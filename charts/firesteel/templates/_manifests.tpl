@@ -228,7 +228,8 @@ Takes root, object.
 {{- $name := $object.metadata.name -}}
 {{- $component := get (dict "controller" $root.Values.controller "dead-letter" $root.Values.deadLetter "webhook" $root.Values.webhook "console" $root.Values.console "history" $root.Values.history) $name | default $root.Values.handlers -}}
 {{- if eq $name "handler-archive" -}}
-{{- $component = merge (dict) $root.Values.handlers.archive $component -}}
+{{- $own := $root.Values.handlers.archive -}}
+{{- $component = merge (deepCopy (omit $own "image")) (omit $component "image") (dict "image" $own.image) -}}
 {{- end -}}
 {{- $pod := $object.spec.template.spec -}}
 {{- $container := first $pod.containers -}}

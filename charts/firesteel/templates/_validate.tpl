@@ -13,7 +13,7 @@
 {{- range $path := list
   "admission.enable" "admission.serviceAccounts" "admission.warnings" "apis" "console.enable" "console.image.repository" "controller.archive" "controller.driverLogs" "controller.podDisruptionBudget.enable" "controller.rbac.create" "controller.rbac.scope"
   "controller.serviceAccount.create" "controller.sink" "crds.install" "crds.takeOver" "deadLetter.image.repository" "eventing.broker.class"
-  "eventing.enable" "eventing.oidc" "grafana.dashboards.create" "handlers.archive" "handlers.image.repository" "history.enable" "history.image.repository" "history.server.image" "hook.image.repository" "hook.releaseFinalizers"
+  "eventing.enable" "eventing.oidc" "grafana.dashboards.create" "handlers.archive.image.repository" "handlers.image.repository" "history.enable" "history.image.repository" "history.server.image" "hook.image.repository" "hook.releaseFinalizers"
   "image.repository" "networkPolicy.enable" "otherOperators.notice" "prometheus.podMonitor.create" "prometheus.rules.create" "prometheus.service.create"
   "prometheus.serviceMonitor.create" "settings" "spark.jobNamespaces" "spark.rbac.create" "spark.serviceAccount.create" "webhook.enable" "webhook.image.repository"
   "webhook.validation.enable" "webhook.validation.failurePolicy" "workloadNamespaces.enable" -}}
