@@ -19,7 +19,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/internal/version"
 	_ "github.com/firesteel-dev/firesteel/pkg/archive/clouds" // the kinds of storage
-	_ "github.com/firesteel-dev/firesteel/pkg/archive/clouds/gcs"
+	_ "github.com/firesteel-dev/firesteel/pkg/archive/clouds/large"
 	"github.com/firesteel-dev/firesteel/pkg/handlers/archiver"
 	"github.com/firesteel-dev/firesteel/pkg/handlers/service"
 	"github.com/firesteel-dev/firesteel/pkg/redact/redactlog"

@@ -28,7 +28,7 @@ import (
 	"github.com/firesteel-dev/firesteel/internal/version"
 	"github.com/firesteel-dev/firesteel/pkg/access/review"
 	_ "github.com/firesteel-dev/firesteel/pkg/archive/clouds" // the storage that archives are in
-	_ "github.com/firesteel-dev/firesteel/pkg/archive/clouds/gcs"
+	_ "github.com/firesteel-dev/firesteel/pkg/archive/clouds/large"
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/console"
 	"github.com/firesteel-dev/firesteel/pkg/console/incluster"

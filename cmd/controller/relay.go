@@ -11,7 +11,7 @@ import (
 	"knative.dev/pkg/logging"
 
 	"github.com/firesteel-dev/firesteel/pkg/archive"
-	_ "github.com/firesteel-dev/firesteel/pkg/archive/clouds" // the kinds of storage, but gs://
+	_ "github.com/firesteel-dev/firesteel/pkg/archive/clouds" // s3:// and file://
 	sparkclient "github.com/firesteel-dev/firesteel/pkg/client/injection/client"
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/events"

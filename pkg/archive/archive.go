@@ -43,7 +43,7 @@ type Archive struct {
 func New(bucket *blob.Bucket) *Archive { return &Archive{bucket} }
 
 // Open opens the archive behind a URL: s3://BUCKET/FOLDER, gs://BUCKET/FOLDER, azblob://CONTAINER/FOLDER or file:///FOLDER, with the parameters of
-// gocloud.dev/blob. The program must import package clouds, and gcs for gs://, which all programs but the controller do.
+// gocloud.dev/blob. The program must import package clouds, and large for gs:// and azblob://, which all programs but the controller do.
 func Open(ctx context.Context, url string) (*Archive, error) {
 	opened, err := address.Bucket(url)
 	if err != nil {

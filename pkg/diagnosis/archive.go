@@ -21,7 +21,7 @@ func Archived(record *v1alpha1.Record) Explanation {
 	default:
 		explanation := conditionFalse("NotArchivedInTime", fmt.Sprintf("Attempt %d was not archived in time, and nothing waits for that any more", record.Attempt.ID))
 		explanation.Remedy = "look for errors of the handler archive in the log of the controller, or of the handler's own Pod. " +
-			"The controller has no library of gs://: such an archive needs archive: external in config-handlers."
+			"The controller has no libraries of gs:// and azblob://: such an archive needs archive: external in config-handlers."
 		return explanation
 	}
 }

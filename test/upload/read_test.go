@@ -11,7 +11,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/archive"
 	_ "github.com/firesteel-dev/firesteel/pkg/archive/clouds"
-	_ "github.com/firesteel-dev/firesteel/pkg/archive/clouds/gcs"
+	_ "github.com/firesteel-dev/firesteel/pkg/archive/clouds/large"
 	"github.com/firesteel-dev/firesteel/pkg/cli"
 	"github.com/firesteel-dev/firesteel/pkg/cli/root"
 )

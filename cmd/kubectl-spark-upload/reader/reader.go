@@ -18,7 +18,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/access"
 	"github.com/firesteel-dev/firesteel/pkg/archive"
 	_ "github.com/firesteel-dev/firesteel/pkg/archive/clouds" // the storage that archives are in
-	_ "github.com/firesteel-dev/firesteel/pkg/archive/clouds/gcs"
+	_ "github.com/firesteel-dev/firesteel/pkg/archive/clouds/large"
 	"github.com/firesteel-dev/firesteel/pkg/console"
 	"github.com/firesteel-dev/firesteel/pkg/upload"
 )
