@@ -42,7 +42,7 @@ func main() {
 
 func run(ctx context.Context, args []string) error {
 	if len(args) == 1 && args[0] == "handler" {
-		return service.Run(ctx, []string{archiver.Name}, func(handler string) bool { return handler == archiver.Name })
+		return service.Run(ctx, []string{archiver.Name}, newHandler)
 	}
 	if len(args) != 1 || args[0] != "history" {
 		return fmt.Errorf("the arguments are %q: write history or handler", strings.Join(args, " "))

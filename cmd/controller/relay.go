@@ -6,6 +6,7 @@ import (
 
 	"go.uber.org/zap"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/clock"
 	kubeclient "knative.dev/pkg/client/injection/kube/client"
 	"knative.dev/pkg/injection/clients/dynamicclient"
 	"knative.dev/pkg/logging"
@@ -36,7 +37,9 @@ func (f *relayFactory) newRelay(
 ) *events.Relay {
 	logger := logging.FromContext(ctx)
 	inProcess := func(handler string) bool { return store.Load().Handlers.InProcess(handler) }
-	all := handlers.All(sparkclient.Get(ctx), dynamicclient.Get(ctx), kubeclient.Get(ctx).CoreV1(), f.stores, store.Load, lookup.Cached(namespaces))
+	labels := lookup.Cached(namespaces)
+	all := handlers.All(sparkclient.Get(ctx), dynamicclient.Get(ctx), store.Load, labels)
+	all[archiver.Name] = archiver.NewHandler(sparkclient.Get(ctx), kubeclient.Get(ctx).CoreV1(), f.stores, store.Load, labels, clock.RealClock{})
 	f.retention.Do(func() {
 		go archiver.Retain(ctx, f.stores, func() (*config.Archive, bool) { return store.Load().Archive, inProcess(archiver.Name) })
 	})

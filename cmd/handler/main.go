@@ -12,7 +12,8 @@ import (
 	"syscall"
 
 	"github.com/firesteel-dev/firesteel/internal/version"
-	"github.com/firesteel-dev/firesteel/pkg/handlers/archiver"
+	"github.com/firesteel-dev/firesteel/pkg/events"
+	"github.com/firesteel-dev/firesteel/pkg/handlers"
 	"github.com/firesteel-dev/firesteel/pkg/handlers/service"
 )
 
@@ -24,7 +25,9 @@ func main() {
 	version.AddFlag(flag.CommandLine)
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
-	err := service.Run(ctx, flag.Args(), func(handler string) bool { return handler != archiver.Name })
+	err := service.Run(ctx, flag.Args(), func(_ context.Context, of service.Parts) (map[string]events.Handler, error) {
+		return handlers.All(of.Clients, of.Dynamic, of.Settings, of.Namespaces), nil
+	})
 	stop()
 	if err != nil {
 		log.Fatal(err)

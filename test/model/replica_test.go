@@ -11,6 +11,7 @@ import (
 	"go.uber.org/zap"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/clock"
 	kubeclient "knative.dev/pkg/client/injection/kube/client"
 	filteredfactory "knative.dev/pkg/client/injection/kube/informers/factory/filtered"
 	"knative.dev/pkg/configmap"
@@ -26,6 +27,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/events"
 	"github.com/firesteel-dev/firesteel/pkg/handlers"
+	"github.com/firesteel-dev/firesteel/pkg/handlers/archiver"
 	"github.com/firesteel-dev/firesteel/pkg/handlers/lookup"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/launch"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
@@ -91,7 +93,9 @@ func (r *replica) newRelay(t *testing.T, sink events.Sink, inProcess func(handle
 		ctx context.Context, store *config.Store, namespaces config.NamespaceLabels, owned func(events.Object) bool,
 		progress func(types.NamespacedName),
 	) *events.Relay {
-		all := handlers.All(sparkclient.Get(ctx), dynamicclient.Get(ctx), kubeclient.Get(ctx).CoreV1(), archive.NewStores(), store.Load, lookup.Cached(namespaces))
+		labels := lookup.Cached(namespaces)
+		all := handlers.All(sparkclient.Get(ctx), dynamicclient.Get(ctx), store.Load, labels)
+		all[archiver.Name] = archiver.NewHandler(sparkclient.Get(ctx), kubeclient.Get(ctx).CoreV1(), archive.NewStores(), store.Load, labels, clock.RealClock{})
 		broker, err := events.NewBroker(all, inProcess)
 		if err != nil {
 			t.Fatal(err)

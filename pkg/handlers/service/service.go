@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -13,19 +14,16 @@ import (
 	"go.uber.org/zap"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/dynamic"
-	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	"knative.dev/pkg/logging"
 
-	"github.com/firesteel-dev/firesteel/pkg/archive"
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/events"
 	"github.com/firesteel-dev/firesteel/pkg/function"
 	"github.com/firesteel-dev/firesteel/pkg/function/oidc"
 	"github.com/firesteel-dev/firesteel/pkg/handlers"
-	"github.com/firesteel-dev/firesteel/pkg/handlers/archiver"
 	"github.com/firesteel-dev/firesteel/pkg/handlers/lookup"
 	"github.com/firesteel-dev/firesteel/pkg/kube"
 	"github.com/firesteel-dev/firesteel/pkg/kube/codec"
@@ -44,8 +42,20 @@ type environment struct {
 	WatchCodec codec.Kind `envconfig:"WATCH_CODEC"`
 }
 
-// Run serves one handler until ctx ends: the one that args name, if serves reports that the program has it.
-func Run(ctx context.Context, args []string, serves func(handler string) bool) error {
+// Parts are what handlers are made of.
+type Parts struct {
+	// Cluster and Connections are for further clients.
+	Cluster     *rest.Config
+	Connections *http.Client
+	Clients     kube.Clients
+	Dynamic     dynamic.Interface
+	// Settings returns the present settings.
+	Settings   func() *config.Config
+	Namespaces lookup.Namespaces
+}
+
+// Run serves one handler until ctx ends: the one that args name, of those that all makes.
+func Run(ctx context.Context, args []string, all func(context.Context, Parts) (map[string]events.Handler, error)) error {
 	logger, err := zap.NewProduction(redactlog.Option())
 	if err != nil {
 		return fmt.Errorf("create logger: %w", err)
@@ -61,7 +71,7 @@ func Run(ctx context.Context, args []string, serves func(handler string) bool) e
 		return fmt.Errorf("read the kubeconfig: %w", err)
 	}
 	kube.Configure(cluster)
-	handler, err := newHandler(ctx, cluster, env, args, serves)
+	handler, err := newHandler(ctx, cluster, env, args, all)
 	if err != nil {
 		return err
 	}
@@ -90,7 +100,7 @@ func ignoringOtherTypes(handler events.Handler) events.Handler {
 
 // newHandler creates the handler that the arguments name. It follows the controller's settings, and so serves the same objects.
 func newHandler(
-	ctx context.Context, cluster *rest.Config, env environment, args []string, serves func(handler string) bool,
+	ctx context.Context, cluster *rest.Config, env environment, args []string, all func(context.Context, Parts) (map[string]events.Handler, error),
 ) (events.Handler, error) {
 	connections, err := rest.HTTPClientFor(cluster)
 	if err != nil {
@@ -115,19 +125,13 @@ func newHandler(
 			defaults.scopeChanged(ctx, after.Scope)
 		}
 	}, func(*corev1.ConfigMap, error) {})
-	coreClient, err := corev1client.NewForConfigAndClient(cluster, connections)
-	if err != nil {
-		return nil, fmt.Errorf("create client: %w", err)
-	}
-	stores := archive.NewStores()
-	all := handlers.All(clients, dynamicClient, coreClient, stores, store.Load, lookup.Live(metadataClient))
-	maps.DeleteFunc(all, func(name string, _ events.Handler) bool { return !serves(name) })
-	handler, err := selectHandler(all, args)
+	made, err := all(ctx, Parts{cluster, connections, clients, dynamicClient, store.Load, lookup.Live(metadataClient)})
 	if err != nil {
 		return nil, err
 	}
-	if args[0] == archiver.Name {
-		go archiver.Retain(ctx, stores, func() (*config.Archive, bool) { return store.Load().Archive, true })
+	handler, err := selectHandler(made, args)
+	if err != nil {
+		return nil, err
 	}
 	if err := store.Follow(ctx, dynamicClient, env.Namespace); err != nil || !handlers.UsesDefaults(args[0]) {
 		return handler, err

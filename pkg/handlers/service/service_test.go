@@ -53,11 +53,11 @@ func TestSelectHandler(t *testing.T) {
 func TestHandlerEndsIfItReachesNoCluster(t *testing.T) {
 	t.Setenv("SYSTEM_NAMESPACE", "firesteel-system")
 	t.Setenv("KUBECONFIG", "/absent")
-	if err := Run(t.Context(), []string{"ttl"}, func(string) bool { return true }); err == nil || !strings.Contains(err.Error(), "read the kubeconfig") {
+	if err := Run(t.Context(), []string{"ttl"}, nil); err == nil || !strings.Contains(err.Error(), "read the kubeconfig") {
 		t.Errorf("it ends with %v", err)
 	}
 	t.Setenv("WATCH_CODEC", "yaml")
-	if err := Run(t.Context(), []string{"ttl"}, func(string) bool { return true }); err == nil || !strings.Contains(err.Error(), "WATCH_CODEC") {
+	if err := Run(t.Context(), []string{"ttl"}, nil); err == nil || !strings.Contains(err.Error(), "WATCH_CODEC") {
 		t.Errorf("with an unknown codec it ends with %v", err)
 	}
 }
