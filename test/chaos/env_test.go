@@ -67,7 +67,7 @@ type env struct {
 func newEnv(ctx context.Context, dir string, seed uint64, rates gateway.Rates, counters *counters) (*env, error) {
 	w := &env{dir: dir, seed: seed, delay: rates.Delay, counters: counters, history: invariants.NewHistory(deletionGrace), lately: &memory{}}
 	if *versionsFlag != "" {
-		w.history.LeaveOutUIAddress()
+		w.history.LeaveOutAdditions()
 	}
 	rest.SetDefaultWarningHandler(rest.NoWarnings{}) // of the webhook, about each application
 	delays := rng.New(seed, "supervisor")

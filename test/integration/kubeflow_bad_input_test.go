@@ -75,8 +75,8 @@ func TestBadInputOfTheKubeflowKindIsReported(t *testing.T) {
 		},
 		"a-drivers-name": {"driver: {podName: The_Driver}", "InvalidSpec", []string{"spec.driver.podName", `"The_Driver"`}},
 		"a-port-beyond":  {"driver: {ports: [{name: a, protocol: TCP, containerPort: 70000}]}", "Invalid", []string{"70000"}},
-		"two-volumes-of-a-name": {
-			"{volumes: [{name: v, emptyDir: {}}], driver: {volumeMounts: [{name: v, mountPath: /a}, {name: v, mountPath: /a}]}}", "Invalid", []string{`"/a"`, "must be unique"},
+		"two-mounts-at-a-path": {
+			"{volumes: [{name: v, emptyDir: {}}], driver: {volumeMounts: [{name: v, mountPath: /a}, {name: v, mountPath: /a}]}}", "InvalidSpec", []string{"spec.driver.volumeMounts[1].mountPath", `"/a" is the path of two volumes`},
 		},
 		"an-account-that-there-is-not": {"driver: {serviceAccount: nobody}", "ServiceAccountNotFound", []string{`"nobody" not found`, "spec.driver.serviceAccount", "kubectl spark namespace "}},
 	} {

@@ -182,7 +182,8 @@ func sortedNames(apps map[string]*sparkv1.SparkApplication) []string {
 var unmeasured = []string{
 	"firesteel_events_rejected_total", "firesteel_handlers_overdue_total",
 	"firesteel_schedule_run_delay_seconds", "firesteel_schedule_runs_missed_total", "firesteel_schedule_runs_refused_total",
-	"rest_client_request_retries_total", "firesteel_namespace_refused", "firesteel_webhook_certificate_remaining_seconds",
+	"rest_client_request_retries_total", "firesteel_namespace_refused", "firesteel_attempts_archived_total", "firesteel_usage_gap_seconds_total", "firesteel_usage_gpu_seconds_total",
+	"firesteel_webhook_certificate_remaining_seconds",
 }
 
 func TestReplicaServesProbesMetricsAndTraces(t *testing.T) {

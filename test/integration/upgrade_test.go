@@ -106,7 +106,7 @@ func newUpgrade(t *testing.T) *upgrade {
 	u := &upgrade{
 		env: ownPlane(t), history: invariants.NewHistory(deletionGrace), createdAt: map[string]time.Time{}, launched: map[string]time.Time{},
 	}
-	u.history.LeaveOutUIAddress()
+	u.history.LeaveOutAdditions()
 	t.Cleanup(u.checkDriverHistory)
 	u.must(u.Configure(t.Context(), "config-leader-election", map[string]string{
 		"buckets": "2", "lease-duration": leaseDuration.String(), "renew-deadline": "40s", "retry-period": "1s",

@@ -55,8 +55,8 @@ type Application struct {
 	// undone are the digests of events whose transitions a restore of the API server undid. lost reports whether the restore
 	// undid the application.
 	undone map[[sha256.Size]byte]bool
-	// withoutUI is that of the history.
-	withoutUI bool
+	// withEarlier is that of the history.
+	withEarlier bool
 	lost      bool
 	// takenAgain are the events among them that the sink has taken since the restore, by sequence: the same transition may be
 	// persisted again, as the first one of a launch whose fence is in the backup.
@@ -203,8 +203,8 @@ func (a *Application) sawRecord(record *v1alpha1.Record) {
 	a.record = record.DeepCopy()
 	for _, t := range record.Transitions {
 		t.DriverStatus = nil
-		if a.withoutUI {
-			t.UIAddress = ""
+		if a.withEarlier {
+			t.UIAddress, t.Usage = "", nil
 		}
 		a.sawTransition(t)
 	}

@@ -29,8 +29,8 @@ type History struct {
 	ended      int
 	// deletionGrace is how long a deletion waits for a driver Pod that stays terminating.
 	deletionGrace time.Duration
-	// withoutUI leaves uiAddress out of all comparisons.
-	withoutUI bool
+	// withEarlier leaves the additions to events out of all comparisons.
+	withEarlier bool
 }
 
 // NewHistory returns an empty history of an installation with this deletion-grace.
@@ -38,11 +38,12 @@ func NewHistory(deletionGrace time.Duration) *History {
 	return &History{applications: map[types.UID]*Application{}, permitted: map[types.UID]bool{}, deletionGrace: deletionGrace}
 }
 
-// LeaveOutUIAddress must be called first if an earlier version takes turns with this one: it sends an event again without uiAddress, which
+// LeaveOutAdditions must be called first if an earlier version takes turns with this one: it sends an event again without the fields that
 // it does not know.
-func (h *History) LeaveOutUIAddress() { h.withoutUI = true }
+func (h *History) LeaveOutAdditions() { h.withEarlier = true }
 
-var uiAddress = regexp.MustCompile(`,"uiAddress":"[^"]*"`)
+// additions are the fields of events that the earlier version does not know.
+var additions = regexp.MustCompile(`,"uiAddress":"[^"]*"|,"usage":\{(?:[^{}]|\{[^{}]*\})*\}`)
 
 // SawApplication adds a revision of an application. Revisions are added in their order.
 func (h *History) SawApplication(what watch.EventType, app dialect.Application) {
@@ -79,8 +80,8 @@ func (h *History) SawEvent(entry eventlog.Entry) {
 		h.violations = append(h.violations, fmt.Errorf("an event of no object: %w\n%s", err, entry.Bytes()))
 		return
 	}
-	if h.withoutUI {
-		entry.Body = uiAddress.ReplaceAllString(entry.Body, "")
+	if h.withEarlier {
+		entry.Body = additions.ReplaceAllString(entry.Body, "")
 	}
 	h.application(object.UID).received(entry)
 }
@@ -154,7 +155,7 @@ func (h *History) Ended() int {
 func (h *History) application(uid types.UID) *Application {
 	a, ok := h.applications[uid]
 	if !ok {
-		a = &Application{UID: uid, deletionGrace: h.deletionGrace, withoutUI: h.withoutUI, steps: map[int64]*step{}, undone: map[[sha256.Size]byte]bool{}, takenAgain: map[int64][sha256.Size]byte{}}
+		a = &Application{UID: uid, deletionGrace: h.deletionGrace, withEarlier: h.withEarlier, steps: map[int64]*step{}, undone: map[[sha256.Size]byte]bool{}, takenAgain: map[int64][sha256.Size]byte{}}
 		h.applications[uid] = a
 		h.order = append(h.order, uid)
 	}
