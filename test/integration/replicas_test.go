@@ -183,6 +183,7 @@ var unmeasured = []string{
 	"firesteel_events_rejected_total", "firesteel_handlers_overdue_total",
 	"firesteel_schedule_run_delay_seconds", "firesteel_schedule_runs_missed_total", "firesteel_schedule_runs_refused_total",
 	"rest_client_request_retries_total", "firesteel_namespace_refused", "firesteel_attempts_archived_total", "firesteel_usage_gap_seconds_total", "firesteel_usage_gpu_seconds_total",
+	"firesteel_usage_pod_seconds_total", "firesteel_usage_core_seconds_total", "firesteel_usage_gib_seconds_total", // Pods may live for less than a second
 	"firesteel_webhook_certificate_remaining_seconds",
 }
 
