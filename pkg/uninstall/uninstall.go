@@ -29,6 +29,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/applications"
 	"github.com/firesteel-dev/firesteel/pkg/cluster/status"
 	"github.com/firesteel-dev/firesteel/pkg/config"
+	"github.com/firesteel-dev/firesteel/pkg/kube/apierror"
 )
 
 const (
@@ -100,6 +101,12 @@ func managesHooks(object metav1.Object) bool {
 	return slices.ContainsFunc(object.GetManagedFields(), func(entry metav1.ManagedFieldsEntry) bool { return entry.Manager == argoManager })
 }
 
+// scaleBackoff bounds the attempts to scale a Deployment: some 12 s, beside the time of the attempts themselves.
+var scaleBackoff = wait.Backoff{Duration: 100 * time.Millisecond, Factor: 3, Steps: 6}
+
+// isTransient reports whether another attempt may succeed.
+func isTransient(err error) bool { return !apierrors.IsNotFound(err) && !apierror.IsTerminal(err) }
+
 // Stop scales the installation's Deployments to zero and waits until their Pods are gone: a controller that runs would add
 // finalizers again. It does not wait longer than podTimeout, since the node of a Pod may be lost. The configurations of a webhook are deleted
 // first: without an answer of the webhook, the API server refuses annotated Pods.
@@ -115,7 +122,11 @@ func (i *Installation) Stop(ctx context.Context) error {
 		}
 	}
 	for _, deployment := range running.Items {
-		_, err := deployments.Patch(ctx, deployment.Name, types.MergePatchType, []byte(`{"spec":{"replicas":0}}`), metav1.PatchOptions{}, "scale")
+		// A webhook of others, such as Knative's for bindings, may not answer for a moment.
+		err := retry.OnError(scaleBackoff, isTransient, func() error {
+			_, err := deployments.Patch(ctx, deployment.Name, types.MergePatchType, []byte(`{"spec":{"replicas":0}}`), metav1.PatchOptions{}, "scale")
+			return err
+		})
 		if err != nil && !apierrors.IsNotFound(err) {
 			return fmt.Errorf("scale the Deployment %s/%s to 0: %w", i.Namespace, deployment.Name, err)
 		}

@@ -1,6 +1,7 @@
 package uninstall
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -237,6 +238,28 @@ func TestStopEndsControllerAndHandlers(t *testing.T) {
 		if err != nil || *found.Spec.Replicas != want {
 			t.Errorf("%s has %d replicas, want %d: %v", name, *found.Spec.Replicas, want, err)
 		}
+	}
+}
+
+func TestStopScalesAgainAfterAWebhookDidNotAnswer(t *testing.T) {
+	controller := &appsv1.Deployment{
+		ObjectMeta: metav1.ObjectMeta{Name: "controller", Namespace: system, Labels: map[string]string{"app.kubernetes.io/part-of": "firesteel"}},
+		Spec:       appsv1.DeploymentSpec{Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app.kubernetes.io/name": "controller"}}},
+	}
+	e := newEnv(t, []runtime.Object{controller})
+	patches := 0
+	e.Kube.(*fake.Clientset).PrependReactor("patch", "deployments", func(k8stesting.Action) (bool, runtime.Object, error) {
+		if patches++; patches == 1 {
+			return true, nil, apierrors.NewInternalError(errors.New(`failed calling webhook "sinkbindings.webhook.sources.knative.dev"`))
+		}
+		return false, nil, nil
+	})
+	if err := e.Stop(t.Context()); err != nil || patches != 2 {
+		t.Errorf("scaled %d times: %v", patches, err)
+	}
+	found, err := e.Kube.AppsV1().Deployments(system).Get(t.Context(), "controller", metav1.GetOptions{})
+	if err != nil || *found.Spec.Replicas != 0 {
+		t.Errorf("the controller has %d replicas: %v", *found.Spec.Replicas, err)
 	}
 }
 
