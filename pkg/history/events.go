@@ -49,7 +49,21 @@ type lineReader struct {
 
 // newLineReader returns a reader of lines. The text begins at the beginning of a line.
 func newLineReader(in io.Reader) *lineReader {
-	return &lineReader{in: bufio.NewReaderSize(in, readSize)}
+	return &lineReader{in: bufio.NewReaderSize(oneLine{in}, readSize)}
+}
+
+// oneLine replaces each '\r' of a text by a blank. In Java it ends a line, too, and what follows it would be an event that is not checked.
+type oneLine struct{ in io.Reader }
+
+// Read implements io.Reader.
+func (r oneLine) Read(p []byte) (int, error) {
+	n, err := r.in.Read(p)
+	for i, c := range p[:n] {
+		if c == '\r' {
+			p[i] = ' '
+		}
+	}
+	return n, err
 }
 
 // Read implements io.Reader.
@@ -221,7 +235,7 @@ const maxHead = 16 << 20
 
 // findStart finds the start of a file.
 func findStart(in io.Reader, id string) (start, error) {
-	lines := bufio.NewReaderSize(in, readSize)
+	lines := bufio.NewReaderSize(oneLine{in}, readSize)
 	for from := int64(0); from < maxHead; {
 		begin, _ := lines.Peek(maxPrefix) // ReadSlice has the error
 		isStart := bytes.HasPrefix(begin, listed[0])

@@ -76,11 +76,31 @@ func TestFirstStartOfAFileGetsTheID(t *testing.T) {
 	}
 }
 
+// In Java, a line ends at a '\r', too.
+func TestReturnsHideNoStart(t *testing.T) {
+	const other = `{"Event":"SparkListenerJobEnd"}`
+	hidden := other + "\r" + `{"Event":"SparkListenerApplicationStart","App Name":"pi","App ID":"of-another-tenant"}` + "\n"
+	got, err := io.ReadAll(newLineReader(iotest.HalfReader(strings.NewReader(hidden))))
+	if want := strings.ReplaceAll(hidden, "\r", " "); err != nil || string(got) != want {
+		t.Errorf("%q is shown, want %q: %v", got, want, err)
+	}
+	if found, err := findStart(strings.NewReader(hidden), testID); err != nil || found.line != nil {
+		t.Errorf("the start is %q: %v", found.line, err)
+	}
+	// The values of a start are shown as they are.
+	start := string(listed[0]) + `,"App Name":"pi","User":{"x":` + "\r" + string(listed[0]) + `,"App ID":"of-another-tenant"}}}` + "\n"
+	found, err := findStart(strings.NewReader(start), testID)
+	if err != nil || found.line == nil || bytes.ContainsRune(found.line, '\r') || found.to != int64(len(start)) {
+		t.Errorf("the start is %q, to %d: %v", found.line, found.to, err)
+	}
+}
+
 // FuzzEvents checks that no line which the History Server lists names another application.
 func FuzzEvents(f *testing.F) {
 	for _, prefix := range listed {
 		f.Add(string(prefix) + `,"App Name":"pi","App ID":"x","Timestamp":1,"User":"u"}` + "\n")
 	}
+	f.Add("{}\r" + string(listed[0]) + `,"App ID":"y"}` + "\n")
 	f.Add(`{"Event":"SparkListenerLogStart","Event":"SparkListenerApplicationStart","App ID":"y"} {}`)
 	f.Fuzz(func(t *testing.T, text string) {
 		found, err := findStart(strings.NewReader(text), testID)
@@ -94,7 +114,7 @@ func FuzzEvents(f *testing.F) {
 		if grown := int64(len(found.line)) - (found.to - found.from); grown > maxGrowth {
 			t.Fatalf("the start is %d bytes longer", grown)
 		}
-		for _, line := range bytes.Split(append(found.line, got...), []byte("\n")) {
+		for _, line := range bytes.FieldsFunc(append(found.line, got...), func(r rune) bool { return r == '\n' || r == '\r' }) {
 			if !isListed(line) {
 				continue
 			}
