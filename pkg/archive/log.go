@@ -54,7 +54,8 @@ func (t *Attempt) OpenLog(ctx context.Context, id LogID, options LogOptions) (io
 	return &lines{source: bufio.NewReaderSize(stored, lineBuffer), closer: stored, strip: !options.Timestamps, since: options.Since, atStart: true}, nil
 }
 
-// firstSince returns the offset of a line, before which all lines are older than since. Lines are in the order of time, but for moments.
+// firstSince returns the offset of a line, before which all lines are older than since. Lines are in the order of time, but for moments. What it leaves
+// in front of since is left out later: it rather begins too early.
 func (t *Attempt) firstSince(ctx context.Context, info FileInfo, since time.Time) (int64, error) {
 	const disorder = time.Second
 	var failed error
@@ -69,7 +70,8 @@ func (t *Attempt) firstSince(ctx context.Context, info FileInfo, since time.Time
 			start = bytes.IndexByte(content, '\n') + 1
 		}
 		at, size := timestamp(content[start:])
-		return size > 0 && at.Add(-disorder).After(since)
+		// A chunk in which no line begins, or one without a time, says nothing: the search goes on before it.
+		return i > 0 && start == 0 || size == 0 || !at.Add(disorder).Before(since)
 	})
 	if failed != nil || first == 0 {
 		return 0, failed

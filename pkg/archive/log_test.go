@@ -80,6 +80,34 @@ func TestLogsAreReadAsTheKubeletSentThem(t *testing.T) {
 	})
 }
 
+// Many lines may be of the second in which lines are out of order, and a line may fill whole chunks.
+func TestSinceLosesNoLine(t *testing.T) {
+	const lines = 300_000
+	long := line(begin, strings.Repeat("x", 2*archive.MaxChunk))
+	for name, sent := range map[string]string{
+		"lines at once": count(0, lines, time.Microsecond),
+		"a long line":   long + count(1, lines, time.Microsecond),
+		"out of order":  count(lines, lines+1, time.Microsecond) + count(0, lines, time.Microsecond),
+	} {
+		t.Run(name, func(t *testing.T) {
+			attempt := newLog(t, archive.New(memblob.OpenBucket(nil)))
+			store(t.Context(), t, attempt, driverLog, sent)
+			for _, at := range []int{0, 1, lines / 3, lines / 2, lines - 1, lines, lines + 1} {
+				since := begin.Add(time.Duration(at) * time.Microsecond)
+				var want strings.Builder
+				for l := range strings.Lines(sent) {
+					if stamp, _, _ := strings.Cut(l, " "); !mustParse(stamp).Before(since) {
+						want.WriteString(l)
+					}
+				}
+				if got := all(t, attempt, archive.LogOptions{Timestamps: true, Tail: -1, Since: since}); got != want.String() {
+					t.Errorf("since %d: %d bytes, want %d", at, len(got), want.Len())
+				}
+			}
+		})
+	}
+}
+
 // The kubelet sends the lines of the last second again, since it knows whole seconds only.
 func TestLogsAreResumedWithoutALineTwice(t *testing.T) {
 	whole := count(0, 2000, 150*time.Millisecond)
