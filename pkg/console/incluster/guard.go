@@ -39,15 +39,17 @@ func (g *Guard) Reader(request *http.Request) (console.Reader, error) {
 }
 
 // bearerToken returns the token of a request; empty if it has none. A proxy that signs its own requests passes the user's token on in the
-// other header.
+// other header: that one counts alone, so that nobody reads as the proxy.
 func bearerToken(header http.Header) string {
-	for _, name := range []string{"Authorization", api.TokenHeader} {
-		scheme, token, found := strings.Cut(header.Get(name), " ")
-		if found && strings.EqualFold(scheme, "Bearer") {
-			return strings.TrimSpace(token)
-		}
+	value := header.Get("Authorization")
+	if passed := header.Values(api.TokenHeader); len(passed) > 0 {
+		value = passed[0]
 	}
-	return ""
+	scheme, token, found := strings.Cut(value, " ")
+	if !found || !strings.EqualFold(scheme, "Bearer") {
+		return ""
+	}
+	return strings.TrimSpace(token)
 }
 
 // reader is a user of the cluster.

@@ -34,7 +34,8 @@ func TestTokenIsThatOfTheUser(t *testing.T) {
 		"another case":           {map[string]string{"Authorization": "bearer abc"}, "abc"},
 		"a password":             {map[string]string{"Authorization": "Basic abc"}, ""},
 		"passed on by a proxy":   {map[string]string{"X-Firesteel-Authorization": "Bearer abc"}, "abc"},
-		"both":                   {map[string]string{"Authorization": "Bearer abc", "X-Firesteel-Authorization": "Bearer def"}, "abc"},
+		"both":                   {map[string]string{"Authorization": "Bearer abc", "X-Firesteel-Authorization": "Bearer def"}, "def"},
+		"a proxy's alone":        {map[string]string{"Authorization": "Bearer abc", "X-Firesteel-Authorization": "def"}, ""},
 		"a user that is claimed": {map[string]string{"X-Remote-User": "admin", "Impersonate-User": "admin"}, ""},
 	} {
 		header := http.Header{}
