@@ -24,8 +24,8 @@ const (
 	maxPagesRead = 10
 	// readers is the number of descriptions that are read at once.
 	readers = 16
-	// maxSameName bounds the applications of one name that Find returns.
-	maxSameName = 100
+	// maxSameName bounds the applications of one name that Find returns, and maxSameNameRead those that it reads to find the newest ones.
+	maxSameName, maxSameNameRead = 100, 2000
 )
 
 // WriteApplication stores the description of an application, and its entry in the index.
@@ -79,19 +79,19 @@ func (a *Archive) Application(ctx context.Context, id ID) (*Application, error) 
 	return &app, nil
 }
 
-// Find returns the applications that had a name, the newest first.
+// Find returns the applications that had a name, the newest first. Keys do not have their times: it reads the descriptions before it leaves any out.
 func (a *Archive) Find(ctx context.Context, namespace Namespace, resource, name string) ([]Application, error) {
 	uids, err := a.folders(ctx, join(namespace.Name, resource, name)+"/")
 	if err != nil {
 		return nil, err
 	}
 	ids := make([]ID, 0, len(uids))
-	for _, uid := range uids[:min(len(uids), maxSameName)] {
+	for _, uid := range uids[:min(len(uids), maxSameNameRead)] {
 		ids = append(ids, ID{Namespace: namespace, Resource: resource, Name: name, UID: types.UID(uid)})
 	}
 	found, err := a.read(ctx, ids)
 	slices.SortStableFunc(found, func(a, b Application) int { return b.Created.Compare(a.Created) })
-	return found, err
+	return found[:min(len(found), maxSameName)], err
 }
 
 // Attempts returns the numbers of the attempts of which anything is stored, in order.

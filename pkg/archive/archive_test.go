@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"gocloud.dev/blob/memblob"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/firesteel-dev/firesteel/pkg/archive"
 )
@@ -92,6 +93,23 @@ func TestApplicationsAreFoundByTheUIDOfTheirNamespaceOnly(t *testing.T) {
 			t.Error("an application without a name is read")
 		}
 	})
+}
+
+func TestTheNewestOfANameAreFound(t *testing.T) {
+	const stored, most = 150, 100
+	a := archive.New(memblob.OpenBucket(nil))
+	app := application(id("team-a", "pi"), begin)
+	for i := range stored { // the newest has the last key
+		app.UID, app.Created = types.UID(fmt.Sprintf("uid-%03d", i)), begin.Add(time.Duration(i)*time.Minute)
+		write(t, a, app)
+	}
+	found, err := a.Find(t.Context(), app.ID().Namespace, resource, "pi")
+	if err != nil || len(found) != most {
+		t.Fatalf("%d are found, want %d: %v", len(found), most, err)
+	}
+	if found[0].UID != "uid-149" || found[most-1].UID != "uid-050" {
+		t.Errorf("from %s to %s", found[0].UID, found[most-1].UID)
+	}
 }
 
 func TestAnnouncementsChangeNothingThatIsStored(t *testing.T) {
