@@ -212,11 +212,15 @@ func (q *request) stream(from io.Reader) error {
 	q.w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	q.w.Header().Set("Vary", "Accept-Encoding")
 	control := http.NewResponseController(q.w)
-	// The server's bound on reading a request would end the request's context while its log is sent.
-	if err := control.SetReadDeadline(time.Time{}); err != nil {
-		return fmt.Errorf("lift the bound on reading: %w", err)
+	end, ok := q.Context().Deadline()
+	if !ok {
+		end = time.Now().Add(streamTimeout)
 	}
-	to := io.Writer(&patientWriter{q.w, control})
+	// The server's bound on reading a request would end the request's context while its log is sent.
+	if err := control.SetReadDeadline(end); err != nil {
+		return fmt.Errorf("extend the bound on reading: %w", err)
+	}
+	to := io.Writer(&patientWriter{q.w, control, end})
 	if !acceptsGzip(q.Header.Values("Accept-Encoding")) {
 		_, err := io.Copy(to, from)
 		return err
@@ -243,15 +247,20 @@ func acceptsGzip(values []string) bool {
 	return false
 }
 
-// patientWriter gives each write its own time.
+// patientWriter gives each write its own time, up to an end.
 type patientWriter struct {
 	to      io.Writer
 	control *http.ResponseController
+	end     time.Time
 }
 
 // Write implements io.Writer.
 func (p *patientWriter) Write(content []byte) (int, error) {
-	if err := p.control.SetWriteDeadline(time.Now().Add(stallTimeout)); err != nil {
+	deadline := time.Now().Add(stallTimeout)
+	if p.end.Before(deadline) {
+		deadline = p.end
+	}
+	if err := p.control.SetWriteDeadline(deadline); err != nil {
 		return 0, fmt.Errorf("bound the time of a write: %w", err)
 	}
 	return p.to.Write(content)

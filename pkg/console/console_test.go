@@ -1,16 +1,24 @@
 package console_test
 
 import (
+	"bufio"
 	"compress/gzip"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
+	"time"
+
+	"go.uber.org/zap"
 
 	"github.com/firesteel-dev/firesteel/pkg/access"
+	"github.com/firesteel-dev/firesteel/pkg/console"
 	"github.com/firesteel-dev/firesteel/pkg/console/api"
 )
 
@@ -184,6 +192,73 @@ func TestLogsAreReadInPart(t *testing.T) {
 	}
 	if got := e.get(logPath, getLogs, "Accept-Encoding", "gzip;q=0"); got.body != "one\ntwo\nthree\n" {
 		t.Errorf("without compression: %q", got.body)
+	}
+}
+
+// deadlines keeps the last bounds on reading and writing.
+type deadlines struct {
+	*httptest.ResponseRecorder
+	read, write time.Time
+}
+
+func (d *deadlines) SetReadDeadline(at time.Time) error {
+	d.read = at
+	return nil
+}
+
+func (d *deadlines) SetWriteDeadline(at time.Time) error {
+	d.write = at
+	return nil
+}
+
+func TestLogsHaveAnEnd(t *testing.T) {
+	e := newEnv(t)
+	e.storeAttempt(application("team-a", "etl", "uid-1", 0))
+	handler := console.NewHandler(e, e, zap.NewNop().Sugar())
+	get := func(ctx context.Context) *deadlines {
+		request := httptest.NewRequestWithContext(ctx, http.MethodGet, api.Prefix+logPath, nil)
+		request.Header.Set("Authorization", getLogs)
+		answer := &deadlines{ResponseRecorder: httptest.NewRecorder()}
+		if handler.ServeHTTP(answer, request); answer.Code != http.StatusOK {
+			t.Fatalf("got %d %s", answer.Code, answer.Body)
+		}
+		return answer
+	}
+	about := func(at time.Time, want time.Duration) bool { return (time.Until(at) - want).Abs() < 10*time.Second }
+	if got := get(t.Context()); !about(got.read, time.Hour) || !about(got.write, 30*time.Second) {
+		t.Errorf("it is read for %v, and a write may take %v", time.Until(got.read), time.Until(got.write))
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 15*time.Second)
+	defer cancel()
+	end, _ := ctx.Deadline()
+	if got := get(ctx); !got.read.Equal(end) || !got.write.Equal(end) {
+		t.Errorf("it ends at %v and %v, want %v", got.read, got.write, end)
+	}
+}
+
+func TestRequestsWithABodyAreRefused(t *testing.T) {
+	e := newEnv(t)
+	e.storeAttempt(application("team-a", "etl", "uid-1", 0))
+	for name, header := range map[string]string{"of a length": "Content-Length: 10", "in chunks": "Transfer-Encoding: chunked"} {
+		connection, err := net.Dial("tcp", e.server.Listener.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer connection.Close()
+		if err := connection.SetDeadline(time.Now().Add(10 * time.Second)); err != nil {
+			t.Fatal(err)
+		}
+		// The body never comes.
+		fmt.Fprintf(connection, "GET %s HTTP/1.1\r\nHost: console\r\nAuthorization: %s\r\n%s\r\n\r\n", api.Prefix+logPath, getLogs, header)
+		answer, err := http.ReadResponse(bufio.NewReader(connection), nil)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		defer answer.Body.Close()
+		if answer.StatusCode != http.StatusBadRequest {
+			t.Errorf("%s: got %d", name, answer.StatusCode)
+		}
 	}
 }
 

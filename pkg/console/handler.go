@@ -20,6 +20,8 @@ import (
 const (
 	// answerTimeout bounds a request that is no log.
 	answerTimeout = 30 * time.Second
+	// streamTimeout bounds a log. A client that reads just fast enough would hold it for ever.
+	streamTimeout = time.Hour
 	// maxRequests bounds the requests under way, and maxOfReader those of one reader.
 	maxRequests, maxOfReader = 256, 16
 	// maxQuery and maxPath bound what a client writes.
@@ -45,7 +47,7 @@ type handler struct {
 type route struct {
 	path  string
 	serve func(*handler, *request) error
-	// streams reports whether the answer may take as long as the client reads.
+	// streams reports whether the answer may take as long as the client reads, up to streamTimeout.
 	streams bool
 }
 
@@ -81,6 +83,12 @@ func NewHandler(guard Guard, archives Archives, logger *zap.SugaredLogger) http.
 			writeError(w, &api.Error{Code: http.StatusRequestURITooLong, Reason: "TooLong", Message: "the address is too long"})
 			return
 		}
+		if r.ContentLength != 0 {
+			// The server waits for the rest of a body before it answers. The connection is closed, so that it does not wait for this one.
+			w.Header().Set("Connection", "close")
+			writeError(w, &api.Error{Code: http.StatusBadRequest, Reason: "BadRequest", Message: "the request has a body: send none"})
+			return
+		}
 		mux.ServeHTTP(w, r)
 	})
 }
@@ -94,11 +102,13 @@ type request struct {
 
 // handle authenticates a request and answers it.
 func (h *handler) handle(w http.ResponseWriter, r *http.Request, route route) {
-	if !route.streams {
-		ctx, cancel := context.WithTimeout(r.Context(), answerTimeout)
-		defer cancel()
-		r = r.WithContext(ctx)
+	timeout := answerTimeout
+	if route.streams {
+		timeout = streamTimeout
 	}
+	ctx, cancel := context.WithTimeout(r.Context(), timeout)
+	defer cancel()
+	r = r.WithContext(ctx)
 	reader, err := h.guard.Reader(r)
 	if err == nil {
 		err = h.begin(reader.Name())
