@@ -3,6 +3,7 @@ package archive_test
 import (
 	"fmt"
 	"io"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -214,7 +215,7 @@ func TestFilesAreReadByRanges(t *testing.T) {
 		for _, test := range []struct {
 			offset, length int64
 			want           string
-		}{{0, -1, content[:30]}, {0, 0, ""}, {3, 4, content[3:7]}, {9, 3, content[9:12]}, {12, -1, content[12:30]}, {29, 100, content[29:30]}, {30, -1, ""}, {99, 1, ""}} {
+		}{{0, -1, content[:30]}, {0, 0, ""}, {3, 4, content[3:7]}, {9, 3, content[9:12]}, {12, -1, content[12:30]}, {29, 100, content[29:30]}, {29, math.MaxInt64, content[29:30]}, {30, -1, ""}, {99, 1, ""}} {
 			reader, err := file.Open(t.Context(), test.offset, test.length)
 			if err != nil {
 				t.Fatal(err)

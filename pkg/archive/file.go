@@ -169,7 +169,7 @@ func (f *File) Open(ctx context.Context, offset, length int64) (io.ReadCloser, e
 // Read reads a range of a file that Files or Stat described, without another listing. With a negative length, it reads to the end.
 func (t *Attempt) Read(ctx context.Context, info FileInfo, offset, length int64) io.ReadCloser {
 	end := info.Size
-	if length >= 0 && offset+length < end {
+	if length >= 0 && length < end-offset { // a sum could be too large for an int64
 		end = offset + length
 	}
 	return &reader{ctx: ctx, archive: t.archive, chunks: info.chunks, position: max(offset, 0), end: end}
