@@ -13,6 +13,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -108,6 +109,19 @@ func TestRenewedCertificateIsUsedAtOnce(t *testing.T) {
 	}
 	if _, err := certificate(folder); err == nil {
 		t.Error("a certificate without a key is taken")
+	}
+}
+
+func TestHalfACertificateIsAMistake(t *testing.T) {
+	for _, absent := range []string{"tls.crt", "tls.key"} {
+		folder := t.TempDir()
+		writeCertificate(t, folder, 1)
+		if err := os.Remove(filepath.Join(folder, absent)); err != nil {
+			t.Fatal(err)
+		}
+		if config, err := certificate(folder); config != nil || err == nil || !strings.Contains(err.Error(), absent) {
+			t.Errorf("without %s: %v, %v", absent, config, err)
+		}
 	}
 }
 

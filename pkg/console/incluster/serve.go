@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"net"
 	"net/http"
+	"os"
 	"path/filepath"
 	"sync/atomic"
 	"time"
@@ -38,7 +39,8 @@ const (
 // ServeOptions say where Serve serves.
 type ServeOptions struct {
 	Port, ProbePort int
-	// Certificate is a folder with tls.crt and tls.key. Serve serves HTTPS if tls.crt is there when it starts, and else HTTP.
+	// Certificate is a folder with tls.crt and tls.key. Serve serves HTTPS if they are there when it starts, HTTP if neither is, and fails
+	// if one of them is missing.
 	Certificate string
 }
 
@@ -103,8 +105,14 @@ func probes(stopping *atomic.Bool) http.Handler {
 	return mux
 }
 
-// certificate returns the configuration of TLS; nil without a certificate. The files are read for each connection, so that a renewed certificate
-// is used at once.
+// isAbsent reports whether a folder has no file of a name. A link is there even if what it names is not.
+func isAbsent(folder, name string) bool {
+	_, err := os.Lstat(filepath.Join(folder, name))
+	return errors.Is(err, fs.ErrNotExist)
+}
+
+// certificate returns the configuration of TLS; nil if there is neither file, since half a certificate is a mistake, and no wish for HTTP. The
+// files are read for each connection, so that a renewed certificate is used at once.
 func certificate(folder string) (*tls.Config, error) {
 	load := func() (*tls.Certificate, error) {
 		pair, err := tls.LoadX509KeyPair(filepath.Join(folder, "tls.crt"), filepath.Join(folder, "tls.key"))
@@ -112,7 +120,7 @@ func certificate(folder string) (*tls.Config, error) {
 	}
 	_, err := load()
 	switch {
-	case folder == "" || errors.Is(err, fs.ErrNotExist):
+	case folder == "" || errors.Is(err, fs.ErrNotExist) && isAbsent(folder, "tls.crt") && isAbsent(folder, "tls.key"):
 		return nil, nil
 	case err != nil:
 		return nil, fmt.Errorf("read the certificate in %s: %w", folder, err)
