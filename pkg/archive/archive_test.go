@@ -349,3 +349,37 @@ func TestRetentionDeletesTheOldestFirst(t *testing.T) {
 		}
 	})
 }
+
+// A bucket may hold things of others, whose keys may look like those of an archive.
+func TestRetentionDeletesNothingOfOthers(t *testing.T) {
+	bucket := memblob.OpenBucket(nil)
+	a := archive.New(bucket)
+	foreign := []string{
+		"warehouse/sales/orders/2023/part-0", "warehouse/sales/orders/2023/05/part-1", "Warehouse_1/" + resource + "/pi/uid/part-2",
+		"team-a/sales/pi/uid-of-pi/part-3", "team-a/_index/x/y/orders/z/uid.json",
+	}
+	for _, key := range foreign {
+		if err := bucket.WriteAll(t.Context(), key, []byte("x"), nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// Two APIs may have applications of one uid, if a cluster was restored.
+	mine := id("team-a", "pi")
+	other := mine
+	other.Resource = "sparkapplications.sparkoperator.k8s.io"
+	write(t, a, application(mine, begin))
+	write(t, a, application(other, begin))
+	all := func(string) bool { return true }
+	deleted, err := a.SweepIfDue(t.Context(), time.Now().Add(2*time.Hour), time.Hour, archive.Retention{Age: time.Hour}, all)
+	if err != nil || deleted.Applications != 2 {
+		t.Errorf("%+v, %v", deleted, err)
+	}
+	for _, key := range foreign {
+		if ok, err := bucket.Exists(t.Context(), key); !ok || err != nil {
+			t.Errorf("%s is deleted: %v", key, err)
+		}
+	}
+	if list, err := a.List(t.Context(), mine.Namespace, archive.Filter{}, archive.Page{}); err != nil || len(list.Items) > 0 {
+		t.Errorf("left: %v, %v", list, err)
+	}
+}

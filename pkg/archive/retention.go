@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation"
 )
 
 const (
@@ -73,15 +73,18 @@ type stored struct {
 
 // Sweep deletes what is not to be retained of a namespace: applications that ended too long ago, and the oldest ones if all together are too large.
 func (a *Archive) Sweep(ctx context.Context, now time.Time, retention Retention, namespace string) (Retained, error) {
-	byUID, err := a.usage(ctx, namespace)
+	if len(validation.IsDNS1123Label(namespace)) > 0 {
+		return Retained{}, nil // no namespace has such a name: the folder is not of an archive
+	}
+	usage, err := a.usage(ctx, namespace)
 	if err != nil {
 		return Retained{}, err
 	}
 	var total int64
-	for _, app := range byUID {
+	for _, app := range usage {
 		total += app.bytes
 	}
-	apps := slices.SortedFunc(maps.Values(byUID), func(x, y *stored) int {
+	apps := slices.SortedFunc(maps.Values(usage), func(x, y *stored) int {
 		return cmp.Or(x.modified.Compare(y.modified), cmp.Compare(x.folder, y.folder))
 	})
 	var deleted Retained
@@ -100,28 +103,36 @@ func (a *Archive) Sweep(ctx context.Context, now time.Time, retention Retention,
 	return deleted, nil
 }
 
-// usage lists what is stored of each application of a namespace.
-func (a *Archive) usage(ctx context.Context, namespace string) (map[types.UID]*stored, error) {
-	apps := map[types.UID]*stored{}
-	of := func(uid types.UID) *stored {
-		if apps[uid] == nil {
-			apps[uid] = &stored{}
+// applicationResources begins the resource of all applications, whatever their API.
+const applicationResources = "sparkapplications."
+
+// usage lists what is stored of each application of a namespace, by resource, name and uid. The bucket may hold things of others, with as many elements in
+// their keys: what is not below the resource of an application is not counted, and so never deleted.
+func (a *Archive) usage(ctx context.Context, namespace string) (map[string]*stored, error) {
+	apps := map[string]*stored{}
+	of := func(elements []string) *stored {
+		key := strings.Join(elements, "/")
+		if names, ok := split(key); !ok || !strings.HasPrefix(names[0], applicationResources) {
+			return nil
 		}
-		return apps[uid]
+		if apps[key] == nil {
+			apps[key] = &stored{}
+		}
+		return apps[key]
 	}
 	const inIndex, inFolder = 7, 5
 	err := a.list(ctx, Escape(namespace)+"/", true, func(found entry) bool {
 		elements := strings.Split(found.key, "/")
 		switch {
 		case len(elements) == inIndex && elements[1] == indexFolder:
-			if uid, ok := Unescape(strings.TrimSuffix(elements[6], ".json")); ok {
-				of(types.UID(uid)).index = found.key
-				of(types.UID(uid)).note(found)
+			if app := of([]string{elements[4], elements[5], strings.TrimSuffix(elements[6], ".json")}); app != nil {
+				app.index = found.key
+				app.note(found)
 			}
 		case len(elements) >= inFolder:
-			if uid, ok := Unescape(elements[3]); ok {
-				of(types.UID(uid)).folder = strings.Join(elements[:4], "/") + "/"
-				of(types.UID(uid)).note(found)
+			if app := of(elements[1:4]); app != nil {
+				app.folder = strings.Join(elements[:4], "/") + "/"
+				app.note(found)
 			}
 		}
 		return true
