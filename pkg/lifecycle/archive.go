@@ -2,6 +2,7 @@ package lifecycle
 
 import (
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -43,6 +44,10 @@ func ToArchive(record *v1alpha1.Record) *v1alpha1.Transition {
 	return outbox.LastEnd(record)
 }
 
+// archiveWaitRunning bounds the wait for the archive while the driver runs: after a stop by the user, the active deadline or a start that timed out. Its
+// release is what stops it, so until then it does and costs what it should not any more.
+const archiveWaitRunning = 10 * time.Second
+
 // awaitArchive reports whether what follows the end of an attempt has to wait until the attempt is archived. It records how much is archived, and costs
 // no write of its own.
 func (m *machine) awaitArchive(ended *v1alpha1.Transition) bool {
@@ -50,7 +55,11 @@ func (m *machine) awaitArchive(ended *v1alpha1.Transition) bool {
 	if m.policy.ArchiveWait <= 0 || launch == nil || launch.DriverUID == "" || launch.Archived != "" {
 		return false
 	}
-	due := ended.Time.Add(m.policy.ArchiveWait)
+	wait := m.policy.ArchiveWait
+	if driver != nil && driver.End == nil && !driver.Stopped { // with an end, only sidecars run
+		wait = min(wait, archiveWaitRunning)
+	}
+	due := ended.Time.Add(wait)
 	how := ArchivedNot
 	switch {
 	case driver != nil && driver.Archived != "":

@@ -44,6 +44,22 @@ func TestWhatFollowsAnAttemptWaitsForTheArchive(t *testing.T) {
 			record: failed.Obj(), policy: once, now: at(wait), seen: Observation{Driver: archivedDriver("")},
 			want: Decision{Effect: Release, ReleaseCanWait: true}, changed: true, launch: launch(ArchivedNot, false),
 		},
+		"the release of a driver that runs on, for a moment": {
+			record: stoppedRecord(submitted().Running()).Obj(), policy: plain(archives(wait), stop), now: at(9 * time.Second), seen: Observation{Driver: readyDriver},
+			want: Decision{Awaits: AwaitsArchive, RequeueAt: at(10 * time.Second)},
+		},
+		"the release of a driver that runs on, not for long": {
+			record: stoppedRecord(submitted().Running()).Obj(), policy: plain(archives(wait), stop), now: at(10 * time.Second), seen: Observation{Driver: readyDriver},
+			want: Decision{Effect: Release}, changed: true, launch: launch(ArchivedNot, false),
+		},
+		"the release of a driver that runs on, not longer than others wait": {
+			record: stoppedRecord(submitted().Running()).Obj(), policy: plain(archives(time.Second), stop), now: at(0), seen: Observation{Driver: readyDriver},
+			want: Decision{Awaits: AwaitsArchive, RequeueAt: at(time.Second)},
+		},
+		"the release of a driver whose sidecars run on": {
+			record: failed.Obj(), policy: once, now: at(10 * time.Second), seen: Observation{Driver: &Driver{End: &End{State: Failed, Cause: appFailure}}},
+			want: waiting,
+		},
 		"nothing, without an archive": {
 			record: failed.Obj(), policy: plain(), now: at(time.Second), seen: Observation{Driver: archivedDriver("")},
 			want: Decision{Effect: Release, ReleaseCanWait: true}, launch: launch("", false),
