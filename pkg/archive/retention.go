@@ -3,6 +3,7 @@ package archive
 import (
 	"cmp"
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -43,25 +44,37 @@ func (a *Archive) SweepIfDue(
 	ctx context.Context, now time.Time, interval time.Duration, retention Retention, namespaces func(name string) bool,
 ) (Retained, error) {
 	var last sweep
-	if err := a.getJSON(ctx, retentionFile, &last); err != nil && !IsNotFound(err) {
+	switch err := a.getJSON(ctx, retentionFile, &last); {
+	case IsNotFound(err):
+	case IsStorage(err):
 		return Retained{}, err
-	}
-	if now.Sub(last.Began) < interval {
+	case err != nil: // what is no note must not end all deletion: the next one replaces it
+	case !last.Began.After(now) && now.Sub(last.Began) < interval: // nor must a note of a process whose clock was wrong
 		return Retained{}, nil
 	}
 	if err := a.putJSON(ctx, retentionFile, sweep{now}, false); err != nil {
 		return Retained{}, err
 	}
-	var sum Retained
 	names, err := a.Namespaces(ctx)
+	if err != nil {
+		return Retained{}, err
+	}
+	var sum Retained
+	var errs []error
 	for _, name := range names {
-		if err == nil && namespaces(name) {
-			var of Retained
-			of, err = a.Sweep(ctx, now, retention, name)
-			sum.Applications, sum.Bytes = sum.Applications+of.Applications, sum.Bytes+of.Bytes
+		if !namespaces(name) {
+			continue
+		}
+		of, err := a.Sweep(ctx, now, retention, name)
+		sum.Applications, sum.Bytes = sum.Applications+of.Applications, sum.Bytes+of.Bytes
+		if err != nil { // the namespaces after it are swept all the same
+			errs = append(errs, err)
+		}
+		if ctx.Err() != nil {
+			break
 		}
 	}
-	return sum, err
+	return sum, errors.Join(errs...)
 }
 
 // stored is what is stored of an application.
@@ -94,8 +107,11 @@ func (a *Archive) Sweep(ctx context.Context, now time.Time, retention Retention,
 		if age < quiet || !tooOld && !tooMuch {
 			break
 		}
-		if err := a.deleteApplication(ctx, app); err != nil {
+		switch done, err := a.deleteApplication(ctx, app); {
+		case err != nil:
 			return deleted, err
+		case !done:
+			continue
 		}
 		total -= app.bytes
 		deleted.Applications, deleted.Bytes = deleted.Applications+1, deleted.Bytes+app.bytes
@@ -147,15 +163,18 @@ func (s *stored) note(found entry) {
 	}
 }
 
-// deleteApplication deletes an application: its entry in the index last, so that a deletion that is interrupted is repeated.
-func (a *Archive) deleteApplication(ctx context.Context, app *stored) error {
+// deleteApplication deletes an application: its entry in the index last, so that a deletion that is interrupted is repeated. It deletes nothing, and
+// returns false, if something was stored since the application was listed: another attempt has ended.
+func (a *Archive) deleteApplication(ctx context.Context, app *stored) (bool, error) {
 	var keys []string
+	written := false
 	if app.folder != "" {
 		if err := a.list(ctx, app.folder, true, func(found entry) bool {
+			written = found.modified.After(app.modified)
 			keys = append(keys, found.key)
-			return true
-		}); err != nil {
-			return err
+			return !written
+		}); err != nil || written {
+			return false, err
 		}
 	}
 	if app.index != "" {
@@ -163,8 +182,8 @@ func (a *Archive) deleteApplication(ctx context.Context, app *stored) error {
 	}
 	for _, key := range keys {
 		if err := a.delete(ctx, key); err != nil {
-			return err
+			return false, err
 		}
 	}
-	return nil
+	return true, nil
 }
