@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -143,11 +144,25 @@ func (a *Archiver) start(ctx context.Context, key job, namespace string, work fu
 	a.running[key] = running
 	go func() {
 		defer release()
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), a.settings().Archive.WaitIn(namespace))
-		defer cancel()
-		a.finish(ctx, key, running, work(ctx))
+		ctx := context.WithoutCancel(ctx)
+		a.finish(ctx, key, running, guarded(ctx, func() error {
+			ctx, cancel := context.WithTimeout(ctx, a.settings().Archive.WaitIn(namespace))
+			defer cancel()
+			return work(ctx)
+		}))
 	}()
 	return running, nil
+}
+
+// guarded does work that has a goroutine of its own. It turns a panic, which would end the whole process there, into an error.
+func guarded(ctx context.Context, work func() error) (err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			logging.FromContext(ctx).Errorw("archiving panicked", "cause", cause, "stack", string(debug.Stack()))
+			err = fmt.Errorf("archiving panicked: %v", cause)
+		}
+	}()
+	return work()
 }
 
 func (a *Archiver) runningJob(key job) *result {

@@ -447,6 +447,22 @@ func TestALongJobRunsOnce(t *testing.T) {
 	<-ended
 }
 
+// A panic in a goroutine of its own would end the controller.
+func TestAPanicIsAnErrorOfItsJob(t *testing.T) {
+	e := newEnv(t)
+	a := newArchiver(e.core.CoreV1(), archive.NewStores(), func() *config.Config { return e.settings }, clocktesting.NewFakePassiveClock(began))
+	for range maxJobs + 1 { // slots and jobs are free again
+		err := a.run(t.Context(), job{"x", 0}, "team-a", func(context.Context) error { panic("it broke") })
+		if err == nil || !strings.Contains(err.Error(), "it broke") {
+			t.Fatalf("the error is %v", err)
+		}
+	}
+	e.core.PrependReactor("list", "events", func(clienttesting.Action) (bool, runtime.Object, error) { panic("a part broke") })
+	if err := e.handle(); err == nil || !strings.Contains(err.Error(), "a part broke") || e.annotation() != "" {
+		t.Errorf("the annotation is %q: %v", e.annotation(), err)
+	}
+}
+
 func TestTheBudgetOfRequestsIsKept(t *testing.T) {
 	e := newEnv(t)
 	if err := e.handle(); err != nil {

@@ -147,17 +147,18 @@ func (t *attempt) store(ctx context.Context, driver *corev1.Pod, pods []corev1.P
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(parallel)
-	group.Go(func() error {
+	do := func(part func() error) { group.Go(func() error { return guarded(ctx, part) }) }
+	do(func() error {
 		return t.putObject(ctx, "application.json.gz", "SparkApplication", t.app.GetName(), object)
 	})
-	group.Go(func() error { return t.storeTransitions(ctx) })
-	group.Go(func() error { return t.storeEvents(ctx, driver) })
-	group.Go(func() error { return t.storeConfigMap(ctx, driver) })
+	do(func() error { return t.storeTransitions(ctx) })
+	do(func() error { return t.storeEvents(ctx, driver) })
+	do(func() error { return t.storeConfigMap(ctx, driver) })
 	for i := range pods {
 		pod := &pods[i]
-		group.Go(func() error { return t.storePod(ctx, pod) })
+		do(func() error { return t.storePod(ctx, pod) })
 		for _, log := range t.logsOf(pod, pod == driver || pod.UID == driver.UID) {
-			group.Go(func() error { return t.storeLog(ctx, pod, log) })
+			do(func() error { return t.storeLog(ctx, pod, log) })
 		}
 	}
 	return group.Wait()
