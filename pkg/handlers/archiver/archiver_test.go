@@ -463,6 +463,26 @@ func TestAPanicIsAnErrorOfItsJob(t *testing.T) {
 	}
 }
 
+// config-archive may name an archive for each of 1000 namespaces, and one for all others.
+func TestAllArchivesOfTheSettingsOpen(t *testing.T) {
+	folder := t.TempDir()
+	var namespaces strings.Builder
+	for i := range 1000 {
+		url := fmt.Sprintf("file://%s?prefix=%d/", folder, i)
+		fmt.Fprintf(&namespaces, "team-%d: %s\n", i, url)
+	}
+	settings, err := config.NewArchive(&corev1.ConfigMap{Data: map[string]string{"url": "file://" + folder, "namespaces": namespaces.String()}})
+	if err != nil || len(settings.URLs()) != 1001 {
+		t.Fatalf("%d archives: %v", len(settings.URLs()), err)
+	}
+	stores := archive.NewStores()
+	for url := range settings.URLs() {
+		if _, err := stores.For(t.Context(), url); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 func TestTheBudgetOfRequestsIsKept(t *testing.T) {
 	e := newEnv(t)
 	if err := e.handle(); err != nil {
