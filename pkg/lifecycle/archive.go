@@ -48,6 +48,14 @@ func ToArchive(record *v1alpha1.Record) *v1alpha1.Transition {
 // release is what stops it, so until then it does and costs what it should not any more.
 const archiveWaitRunning = 10 * time.Second
 
+// ArchiveDue returns until when what follows the end of an attempt waits for the archive. driver is nil if there is none.
+func ArchiveDue(ended *v1alpha1.Transition, wait time.Duration, driver *Driver) time.Time {
+	if driver != nil && driver.End == nil && !driver.Stopped { // with an end, only sidecars run
+		wait = min(wait, archiveWaitRunning)
+	}
+	return ended.Time.Add(wait)
+}
+
 // awaitArchive reports whether what follows the end of an attempt has to wait until the attempt is archived. It records how much is archived, and costs
 // no write of its own.
 func (m *machine) awaitArchive(ended *v1alpha1.Transition) bool {
@@ -55,11 +63,7 @@ func (m *machine) awaitArchive(ended *v1alpha1.Transition) bool {
 	if m.policy.ArchiveWait <= 0 || launch == nil || launch.DriverUID == "" || launch.Archived != "" {
 		return false
 	}
-	wait := m.policy.ArchiveWait
-	if driver != nil && driver.End == nil && !driver.Stopped { // with an end, only sidecars run
-		wait = min(wait, archiveWaitRunning)
-	}
-	due := ended.Time.Add(wait)
+	due := ArchiveDue(ended, m.policy.ArchiveWait, driver)
 	how := ArchivedNot
 	switch {
 	case driver != nil && driver.Archived != "":

@@ -52,13 +52,16 @@ type env struct {
 	settings *config.Config
 	folder   string
 	handler  events.Handler
+	clock    *clocktesting.FakePassiveClock
 
 	mu sync.Mutex
 	// logs are the logs of containers by POD/CONTAINER, and of earlier runs by POD/CONTAINER/previous.
 	logs map[string]string
 	// broken are the errors after which the reading of a log succeeds.
 	broken map[string]int
-	read   []string
+	// refused are errors of the API server in place of logs.
+	refused map[string]error
+	read    []string
 }
 
 func newEnv(t *testing.T, keys ...string) *env {
@@ -70,7 +73,7 @@ func newEnv(t *testing.T, keys ...string) *env {
 		"pi-exec-1/spark-kubernetes-executor":    lines(4),
 		"pi-driver/log-shipper/previous":         lines(1),
 		"other-exec-1/spark-kubernetes-executor": lines(9),
-	}, broken: map[string]int{}}
+	}, broken: map[string]int{}, refused: map[string]error{}, clock: clocktesting.NewFakePassiveClock(began.Add(time.Hour))}
 	configMap := &corev1.ConfigMap{Data: map[string]string{"url": "file://" + e.folder}}
 	for i := 0; i < len(keys); i += 2 {
 		configMap.Data[keys[i]] = keys[i+1]
@@ -82,7 +85,7 @@ func newEnv(t *testing.T, keys ...string) *env {
 	}
 	e.app = application()
 	e.core = kubefake.NewClientset(objects()...)
-	a := newArchiver(e.core.CoreV1(), archive.NewStores(), func() *config.Config { return e.settings }, clocktesting.NewFakePassiveClock(began.Add(time.Hour)))
+	a := newArchiver(e.core.CoreV1(), archive.NewStores(), func() *config.Config { return e.settings }, e.clock)
 	a.openLog = e.openLog
 	e.handler = a.handler(fake.NewSimpleClientset(e.app), nil)
 	return e
@@ -164,6 +167,8 @@ func (e *env) openLog(_ context.Context, pod types.NamespacedName, options *core
 	e.read = append(e.read, key)
 	text, ok := e.logs[key]
 	switch {
+	case e.refused[key] != nil:
+		return nil, e.refused[key]
 	case !ok:
 		return nil, errors.New("the container is not found")
 	case !options.Timestamps:
@@ -330,6 +335,45 @@ func TestWhatCannotBeReadIsNamedAsMissing(t *testing.T) {
 	}
 	if got := e.annotation(); got != "partly.uid-of-driver" {
 		t.Errorf("the annotation is %q", got)
+	}
+}
+
+// A moment later, the API server may give the log. That is asked again while there is time, and all else is stored at once.
+func TestAnErrorThatPassesIsAskedAgain(t *testing.T) {
+	const key = "pi-exec-1/spark-kubernetes-executor"
+	pods := schema.GroupResource{Resource: "pods"}
+	ended := began.Add(time.Minute)
+	for name, test := range map[string]struct {
+		err   error
+		after time.Duration
+		want  string
+	}{
+		"too many requests": {apierrors.NewTooManyRequests("slow down", 1), 0, ""},
+		"unavailable":       {apierrors.NewServiceUnavailable("no"), 59 * time.Second, ""},
+		"server timeout":    {apierrors.NewServerTimeout(pods, "get", 1), 0, ""},
+		"timeout":           {apierrors.NewTimeoutError("late", 1), 0, ""},
+		"internal":          {apierrors.NewInternalError(errors.New("dial tcp: refused")), 0, ""},
+		"no time is left":   {apierrors.NewServiceUnavailable("no"), time.Minute, "partly.uid-of-driver"},
+		"not found":         {apierrors.NewNotFound(pods, "pi-exec-1"), 0, "partly.uid-of-driver"},
+		"bad request":       {apierrors.NewBadRequest("the container is waiting to start"), 0, "partly.uid-of-driver"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := newEnv(t)
+			e.clock.SetTime(ended.Add(test.after))
+			e.refused[key] = test.err
+			if err := e.handle(); (err != nil) != (test.want == "") || e.annotation() != test.want {
+				t.Errorf("the annotation is %q: %v", e.annotation(), err)
+			}
+			if len(e.read) != 5 && test.want == "" {
+				t.Errorf("it read %v", e.read)
+			}
+			if delete(e.refused, key); test.want != "" {
+				return
+			}
+			if err := e.handle(); err != nil || e.annotation() != "whole.uid-of-driver" || len(e.manifest().Logs) != 5 {
+				t.Errorf("afterwards the annotation is %q: %v", e.annotation(), err)
+			}
+		})
 	}
 }
 

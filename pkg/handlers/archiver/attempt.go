@@ -47,9 +47,13 @@ type attempt struct {
 
 	redactor *redact.Redactor
 	stored   *archive.Attempt
+	// due is until when the end of the attempt waits for the archive.
+	due time.Time
 
 	mu       sync.Mutex
 	manifest archive.Manifest
+	// again is why the handler has to be asked again, once all else is stored; nil for nothing.
+	again error
 }
 
 // archive stores the attempt in the archive behind a URL. It returns an error if the storage or the API server cannot be reached; then nothing shows the
@@ -64,6 +68,8 @@ func (t *attempt) archive(ctx context.Context, url string) error {
 		return nil // there is nothing that could show the deed, or it is done
 	}
 	driver := &pods[i]
+	seen := lifecycle.ObserveDriver(driver, t.app.Dialect.Policy(t.app.Application).MainContainer)
+	t.due = lifecycle.ArchiveDue(&t.ended, t.settings.WaitIn(t.app.GetNamespace()), seen)
 	namespace, err := t.core.Namespaces().Get(ctx, t.app.GetNamespace(), metav1.GetOptions{})
 	if err != nil {
 		return fmt.Errorf("read namespace %s: %w", t.app.GetNamespace(), err)
@@ -161,7 +167,10 @@ func (t *attempt) store(ctx context.Context, driver *corev1.Pod, pods []corev1.P
 			do(func() error { return t.storeLog(ctx, pod, log) })
 		}
 	}
-	return group.Wait()
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	return t.again
 }
 
 func (t *attempt) missing(what, why string) {

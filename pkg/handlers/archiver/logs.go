@@ -7,6 +7,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -23,6 +24,8 @@ const (
 	silence = 10 * time.Second
 	// readings is how often the reading of a log is begun, if it breaks off.
 	readings = 3
+	// lastAsked is how long before the end of the wait nothing is left to be asked again: the handler is asked with a back-off of up to 30 s, and needs time.
+	lastAsked = time.Minute
 )
 
 // containerLog is the log of one run of a container.
@@ -102,7 +105,14 @@ func (t *attempt) storeLog(ctx context.Context, pod *corev1.Pod, log containerLo
 	}
 	why := ""
 	for range readings {
-		if why, err = t.readLog(ctx, pod, log, w); err != nil {
+		why, err = t.readLog(ctx, pod, log, w)
+		switch {
+		case passing(err):
+			t.mu.Lock()
+			defer t.mu.Unlock()
+			t.again = fmt.Errorf("read the log of %s in Pod %s/%s: %w", log.Container, pod.Namespace, pod.Name, err)
+			return nil // the other parts are stored
+		case err != nil:
 			return err
 		}
 		if why == "" || w.Bytes() >= t.settings.MaxLogBytes {
@@ -127,13 +137,23 @@ func (t *attempt) storeLog(ctx context.Context, pod *corev1.Pod, log containerLo
 	return nil
 }
 
-// readLog reads a log from where it was stored last. why is what keeps it from being read; err is an error of the storage.
+// passing reports whether an error of the API server may be none a moment later.
+func passing(err error) bool {
+	return apierrors.IsTooManyRequests(err) || apierrors.IsServiceUnavailable(err) || apierrors.IsServerTimeout(err) || apierrors.IsTimeout(err) ||
+		apierrors.IsInternalError(err)
+}
+
+// readLog reads a log from where it was stored last. why is what keeps it from being read; err is an error of the storage, or a passing one of the API
+// server while there is time to be asked again.
 func (t *attempt) readLog(ctx context.Context, pod *corev1.Pod, log containerLog, w *archive.LogWriter) (why string, err error) {
 	options := &corev1.PodLogOptions{Container: log.Container, Previous: log.previous, Timestamps: true}
 	if since := w.Since(); !since.IsZero() {
 		options.SinceTime = &metav1.Time{Time: since}
 	}
 	stream, err := t.openLog(ctx, types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name}, options)
+	if passing(err) && t.due.Sub(t.clock.Now()) > lastAsked {
+		return "", err
+	}
 	if err != nil {
 		return fmt.Sprintf("the node does not give it: %v", err), ctx.Err()
 	}
