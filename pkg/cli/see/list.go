@@ -106,29 +106,16 @@ func (l *listOptions) run(ctx context.Context) error {
 		return l.runEnded(ctx, c)
 	}
 	t := &table{listOptions: l, cluster: c, columns: columns{out: l.Out}, versions: map[schema.GroupVersionResource]string{}, seen: map[schema.GroupVersionResource]map[types.UID]seen{}}
-	served, shown := 0, 0
-	var refused error
-	for _, kind := range target.Kinds {
+	shown := 0
+	err = target.EachServed(ctx, target.Kinds, l.Warn, func(kind target.Kind) error {
 		count, err := t.list(ctx, kind)
-		switch {
-		case target.NotServed(err):
-			continue
-		case err != nil && ctx.Err() != nil:
-			return ctx.Err()
-		case err != nil:
-			refused = cmp.Or(refused, err)
-			continue
+		if err == nil {
+			shown += count
 		}
-		served++
-		shown += count
-	}
-	switch {
-	case served == 0 && refused != nil:
-		return refused
-	case served == 0:
-		return target.NoneServed("Spark applications")
-	case refused != nil:
-		l.Warn(refused.Error())
+		return err
+	})
+	if err != nil {
+		return err
 	}
 	if err := t.finish(ctx); err != nil {
 		return err

@@ -141,28 +141,9 @@ func (u *usageOptions) run(ctx context.Context) error {
 		return err
 	}
 	rows := map[string]*usageRow{}
-	served := 0
-	var refused error
-	for _, kind := range target.Of(overview.Application) {
-		err := u.sum(ctx, c, kind, rows)
-		switch {
-		case target.NotServed(err):
-			continue
-		case err != nil && ctx.Err() != nil:
-			return ctx.Err()
-		case err != nil:
-			refused = cmp.Or(refused, err)
-			continue
-		}
-		served++
-	}
-	switch {
-	case served == 0 && refused != nil:
-		return refused
-	case served == 0:
-		return target.NoneServed("Spark applications")
-	case refused != nil:
-		u.Warn(refused.Error())
+	err = target.EachServed(ctx, target.Of(overview.Application), u.Warn, func(kind target.Kind) error { return u.sum(ctx, c, kind, rows) })
+	if err != nil {
+		return err
 	}
 	var sorted []*usageRow
 	for _, key := range slices.Sorted(maps.Keys(rows)) {

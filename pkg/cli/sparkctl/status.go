@@ -37,10 +37,8 @@ func (v verbs) list(ctx context.Context) error {
 		return err
 	}
 	printed := newTable("Name", "State", "Submission Age", "Termination Age")
-	served := false
-	var refused error
-	for _, kind := range target.Of(overview.Application) {
-		err := kind.Pages(ctx, client, *v.Connection.Namespace, metav1.ListOptions{Limit: listPage},
+	err = target.EachServed(ctx, target.Of(overview.Application), v.Warn, func(kind target.Kind) error {
+		return kind.Pages(ctx, client, *v.Connection.Namespace, metav1.ListOptions{Limit: listPage},
 			func(_ schema.GroupVersionResource, page *unstructured.UnstructuredList) error {
 				for i := range page.Items {
 					o, err := overview.Read(&page.Items[i])
@@ -53,20 +51,9 @@ func (v verbs) list(ctx context.Context) error {
 				}
 				return nil
 			})
-		switch {
-		case err == nil:
-			served = true
-		case ctx.Err() != nil:
-			return ctx.Err()
-		case !target.NotServed(err):
-			refused = cmp.Or(refused, err)
-		}
-	}
-	switch {
-	case !served:
-		return cmp.Or(refused, target.NoneServed("Spark applications"))
-	case refused != nil:
-		v.Warn(refused.Error())
+	})
+	if err != nil {
+		return err
 	}
 	return printed.flush(v.Out, true, true)
 }

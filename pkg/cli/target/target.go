@@ -8,6 +8,7 @@
 package target
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -162,6 +163,32 @@ func (k Kind) Pages(ctx context.Context, client dynamic.Interface, namespace str
 			return nil
 		}
 	}
+}
+
+// EachServed calls a function with each kind that the API server has, and so reads objects of many kinds. If the function fails for some, the first
+// error is a warning. If it fails for all, or there are no kinds, EachServed returns an error.
+func EachServed(ctx context.Context, kinds []Kind, warn func(string), read func(Kind) error) error {
+	served := false
+	var refused error
+	for _, kind := range kinds {
+		err := read(kind)
+		switch {
+		case err == nil:
+			served = true
+		case NotServed(err):
+		case ctx.Err() != nil:
+			return ctx.Err()
+		default:
+			refused = cmp.Or(refused, err)
+		}
+	}
+	switch {
+	case !served:
+		return cmp.Or(refused, NoneServed("Spark applications"))
+	case refused != nil:
+		warn(refused.Error())
+	}
+	return nil
 }
 
 // NotServed reports whether the API server does not have the kind of a request.
