@@ -64,11 +64,14 @@ func (t *attempt) archive(ctx context.Context, url string) error {
 		return err
 	}
 	i := slices.IndexFunc(pods, func(pod corev1.Pod) bool { return pod.UID == t.record.Launch.DriverUID })
-	if i < 0 || pods[i].Annotations[lifecycle.ArchivedAnnotation] != "" && lifecycle.ObserveDriver(&pods[i], "").Archived != "" {
-		return nil // there is nothing that could show the deed, or it is done
+	if i < 0 {
+		return nil // there is no Pod to annotate
 	}
 	driver := &pods[i]
 	seen := lifecycle.ObserveDriver(driver, t.app.Dialect.Policy(t.app.Application).MainContainer)
+	if seen.Archived != "" {
+		return nil
+	}
 	t.due = lifecycle.ArchiveDue(&t.ended, t.settings.WaitIn(t.app.GetNamespace()), seen)
 	namespace, err := t.core.Namespaces().Get(ctx, t.app.GetNamespace(), metav1.GetOptions{})
 	if err != nil {
