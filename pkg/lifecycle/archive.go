@@ -56,8 +56,8 @@ func ArchiveDue(ended *v1alpha1.Transition, wait time.Duration, driver *Driver) 
 	return ended.Time.Add(wait)
 }
 
-// awaitArchive reports whether what follows the end of an attempt has to wait until the attempt is archived. It records how much is archived, and costs
-// no write of its own.
+// awaitArchive reports whether what follows the end of an attempt has to wait until the attempt is archived. It records how much is archived, which is
+// written before the driver is released.
 func (m *machine) awaitArchive(ended *v1alpha1.Transition) bool {
 	launch, driver := m.record.Launch, m.seen.Driver
 	if m.policy.ArchiveWait <= 0 || launch == nil || launch.DriverUID == "" || launch.Archived != "" {
