@@ -32,6 +32,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/console"
 	"github.com/firesteel-dev/firesteel/pkg/console/incluster"
+	"github.com/firesteel-dev/firesteel/pkg/console/session"
 	"github.com/firesteel-dev/firesteel/pkg/kube"
 	"github.com/firesteel-dev/firesteel/pkg/redact/redactlog"
 )
@@ -43,6 +44,8 @@ type environment struct {
 	Namespace string `envconfig:"SYSTEM_NAMESPACE" required:"true"`
 	// Certificate is a folder with tls.crt and tls.key, as a Secret has them. Without these files, the console serves HTTP.
 	Certificate string `envconfig:"TLS_FOLDER"`
+	// SessionKey is a folder with the entry key of a Secret, which encrypts the sessions of users. Without it, the key is random.
+	SessionKey string `envconfig:"SESSION_KEY_FOLDER"`
 }
 
 // heapGrowth is how much the heap may grow until the next collection, in percent. It overrides $GOGC, but not $GOMEMLIMIT.
@@ -91,7 +94,17 @@ func run(ctx context.Context) error {
 		return err
 	}
 	reviewer := review.NewReviewer(client, func() []string { return settings.Load().Console.Audiences }, clock.RealClock{})
-	handler := console.NewHandler(incluster.NewGuard(client, reviewer), incluster.NewArchives(settings.Load), logger.Sugar())
+	key, shared, err := session.LoadKey(env.SessionKey)
+	if err != nil {
+		return err
+	}
+	if !shared {
+		logger.Info("the key of sessions is random: users sign in again after a restart, and several replicas need the Secret console-session")
+	}
+	sessions := session.New(session.Options{
+		Key: key, Users: incluster.NewUsers(client, reviewer), Clock: clock.RealClock{}, Address: func() string { return settings.Load().Console.URL },
+	})
+	handler := console.NewHandler(sessions, incluster.NewArchives(settings.Load), logger.Sugar())
 	return incluster.Serve(ctx, handler, incluster.ServeOptions{Port: env.Port, ProbePort: env.ProbePort, Certificate: env.Certificate})
 }
 

@@ -75,6 +75,8 @@ type reader struct {
 
 func (r *reader) Name() string { return strings.Join(r.rights, "; ") }
 
+func (r *reader) Key() string { return r.Name() }
+
 func (r *reader) Check(_ context.Context, right access.Right) error {
 	if r.hold != nil {
 		<-r.hold

@@ -20,8 +20,10 @@ type Guard interface {
 
 // Reader is somebody who reads.
 type Reader interface {
-	// Name identifies the reader.
+	// Name is the name of the reader.
 	Name() string
+	// Key identifies everything that the reader's rights depend on: the name, the groups, and the rest.
+	Key() string
 	// Check returns nil if the reader has a right. Its errors are access.ErrNotAllowed and access.ErrUnavailable.
 	Check(ctx context.Context, right access.Right) error
 	// Namespace returns the namespace with a name whose applications are read, or ErrNoNamespace.

@@ -20,6 +20,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/console"
 	"github.com/firesteel-dev/firesteel/pkg/console/api"
 	"github.com/firesteel-dev/firesteel/pkg/console/incluster"
+	"github.com/firesteel-dev/firesteel/pkg/console/session"
 	"github.com/firesteel-dev/firesteel/test/harness/firesteel"
 )
 
@@ -68,7 +69,10 @@ func (s *env) serveConsole(stored *archive.Archive, audiences ...string) *url.UR
 	client, err := kubernetes.NewForConfig(config)
 	s.must(err)
 	reviewer := review.NewReviewer(client, func() []string { return audiences }, clock.RealClock{})
-	server := httptest.NewServer(console.NewHandler(incluster.NewGuard(client, reviewer), inMemory{stored}, zap.NewNop().Sugar()))
+	key, _, err := session.LoadKey("")
+	s.must(err)
+	sessions := session.New(session.Options{Key: key, Users: incluster.NewUsers(client, reviewer), Clock: clock.RealClock{}, Address: func() string { return "" }})
+	server := httptest.NewServer(console.NewHandler(sessions, inMemory{stored}, zap.NewNop().Sugar()))
 	s.Cleanup(server.Close)
 	address, err := url.Parse(server.URL)
 	s.must(err)

@@ -93,6 +93,9 @@ func (g guard) Reader(request *http.Request) (console.Reader, error) {
 // Name returns the same name for all requests.
 func (guard) Name() string { return "user" }
 
+// Key identifies the rights of the reader.
+func (guard) Key() string { return "user" }
+
 // Check allows everything: the storage decides.
 func (guard) Check(context.Context, access.Right) error { return nil }
 

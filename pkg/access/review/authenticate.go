@@ -28,6 +28,9 @@ type User struct {
 // Name returns the name of the user.
 func (u User) Name() string { return u.info.Username }
 
+// Key identifies name, groups and everything else that a decision may depend on.
+func (u User) Key() string { return u.key }
+
 // newUser describes a user whom the API server has authenticated.
 func newUser(info authenticationv1.UserInfo) (User, error) {
 	described, err := json.Marshal(info)

@@ -25,33 +25,9 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/console"
 )
 
-func TestTokenIsThatOfTheUser(t *testing.T) {
-	for name, c := range map[string]struct {
-		headers map[string]string
-		want    string
-	}{
-		"none":                   {},
-		"a bearer token":         {map[string]string{"Authorization": "Bearer abc"}, "abc"},
-		"another case":           {map[string]string{"Authorization": "bearer abc"}, "abc"},
-		"a password":             {map[string]string{"Authorization": "Basic abc"}, ""},
-		"passed on by a proxy":   {map[string]string{"X-Firesteel-Authorization": "Bearer abc"}, "abc"},
-		"both":                   {map[string]string{"Authorization": "Bearer abc", "X-Firesteel-Authorization": "Bearer def"}, "def"},
-		"a proxy's alone":        {map[string]string{"Authorization": "Bearer abc", "X-Firesteel-Authorization": "def"}, ""},
-		"a user that is claimed": {map[string]string{"X-Remote-User": "admin", "Impersonate-User": "admin"}, ""},
-	} {
-		header := http.Header{}
-		for key, value := range c.headers {
-			header.Set(key, value)
-		}
-		if got := bearerToken(header); got != c.want {
-			t.Errorf("%s: got %q, want %q", name, got, c.want)
-		}
-	}
-}
-
 func TestNamespaceIsTheLivingOne(t *testing.T) {
 	client := fake.NewClientset(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "team-a", UID: "1"}})
-	r := &reader{Guard: NewGuard(client, nil)}
+	r := &reader{Users: NewUsers(client, nil)}
 	if got, err := r.Namespace(t.Context(), "team-a"); err != nil || got.UID != "1" {
 		t.Errorf("got %v, %v", got, err)
 	}

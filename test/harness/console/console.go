@@ -63,6 +63,8 @@ type reader struct{}
 
 func (reader) Name() string { return Token }
 
+func (reader) Key() string { return Token }
+
 func (reader) Check(context.Context, access.Right) error { return nil }
 
 func (reader) Namespace(_ context.Context, name string) (archive.Namespace, error) {

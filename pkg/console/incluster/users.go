@@ -3,8 +3,6 @@ package incluster
 import (
 	"context"
 	"fmt"
-	"net/http"
-	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/validation"
@@ -15,51 +13,39 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/access/review"
 	"github.com/firesteel-dev/firesteel/pkg/archive"
 	"github.com/firesteel-dev/firesteel/pkg/console"
-	"github.com/firesteel-dev/firesteel/pkg/console/api"
 )
 
-// Guard lets the API server decide. It is a console.Guard.
-type Guard struct {
+// Users lets the API server decide who reads what. It is a session.Users.
+type Users struct {
 	client   kubernetes.Interface
 	reviewer *review.Reviewer
 }
 
-// NewGuard creates a Guard.
-func NewGuard(client kubernetes.Interface, reviewer *review.Reviewer) *Guard {
-	return &Guard{client, reviewer}
+// NewUsers creates a Users.
+func NewUsers(client kubernetes.Interface, reviewer *review.Reviewer) *Users {
+	return &Users{client, reviewer}
 }
 
-// Reader returns the user of the request's bearer token.
-func (g *Guard) Reader(request *http.Request) (console.Reader, error) {
-	user, err := g.reviewer.Authenticate(request.Context(), bearerToken(request.Header))
+// Reader returns the user of a token.
+func (u *Users) Reader(ctx context.Context, token string) (console.Reader, error) {
+	user, err := u.reviewer.Authenticate(ctx, token)
 	if err != nil {
 		return nil, err
 	}
-	return &reader{g, user}, nil
-}
-
-// bearerToken returns the token of a request; empty if it has none. A proxy that signs its own requests passes the user's token on in the
-// other header: that one counts alone, so that nobody reads as the proxy.
-func bearerToken(header http.Header) string {
-	value := header.Get("Authorization")
-	if passed := header.Values(api.TokenHeader); len(passed) > 0 {
-		value = passed[0]
-	}
-	scheme, token, found := strings.Cut(value, " ")
-	if !found || !strings.EqualFold(scheme, "Bearer") {
-		return ""
-	}
-	return strings.TrimSpace(token)
+	return &reader{u, user}, nil
 }
 
 // reader is a user of the cluster.
 type reader struct {
-	*Guard
+	*Users
 	user review.User
 }
 
 // Name returns the name of the user.
 func (r *reader) Name() string { return r.user.Name() }
+
+// Key identifies the user with all groups.
+func (r *reader) Key() string { return r.user.Key() }
 
 // Check asks the API server whether the user has a right.
 func (r *reader) Check(ctx context.Context, right access.Right) error {

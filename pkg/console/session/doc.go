@@ -1,0 +1,15 @@
+// Package session signs users in to the console's pages, and guards what they send.
+//
+//	sessions.go    who sends a request: Sessions is a console.Guard
+//	require.go     lets signed-in users through; of writes, only those of the console's own pages
+//	sign_in.go     the form that takes a token, and the end of a session
+//	cookie.go      the session in the user's browser: encrypted, in one or two cookies
+//	key.go         what encrypts cookies and signs the tokens of forms
+//	form_token.go  what proves that a form is one of the console's
+//	origin.go      which pages a request may come from
+//	headers.go     what browsers may do with the pages
+//	prefix.go      the path below which proxies serve the console
+//
+// A console stores nothing about its users: the session is the user's own token, which only the console can read from the cookie. The API server
+// reviews the token at each request, and the answer is used for a minute at most. So a session ends with its token, in each replica.
+package session

@@ -1,0 +1,79 @@
+package session
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/hkdf"
+	"crypto/rand"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+const (
+	// keyFile is the entry of the Secret with the key.
+	keyFile = "key"
+	// minKeyBytes is the least length of a key. What openssl rand -base64 32 prints is longer.
+	minKeyBytes, maxKeyBytes = 32, 4096
+)
+
+// Key encrypts the sessions and signs the tokens of forms. Replicas with the same key accept each other's.
+type Key struct {
+	sealer cipher.AEAD
+	forms  []byte
+}
+
+// LoadKey reads the key from a folder with the entries of a Secret. Without the entry, or without a folder, the key is random: then shared is
+// false, and each replica knows only the sessions that began there.
+func LoadKey(folder string) (key *Key, shared bool, err error) {
+	secret, err := os.ReadFile(filepath.Join(folder, keyFile))
+	switch {
+	case folder == "" || errors.Is(err, fs.ErrNotExist):
+		key, err = NewKey([]byte(rand.Text() + rand.Text()))
+		return key, false, err
+	case err != nil:
+		return nil, false, fmt.Errorf("read the key of sessions: %w", err)
+	case len(secret) < minKeyBytes || len(secret) > maxKeyBytes:
+		return nil, false, fmt.Errorf("the key of sessions, entry %q of the Secret, has %d bytes: write %d to %d random ones, such as openssl rand -base64 32 prints",
+			keyFile, len(secret), minKeyBytes, maxKeyBytes)
+	}
+	key, err = NewKey(secret)
+	return key, true, err
+}
+
+// NewKey derives a Key from a secret.
+func NewKey(secret []byte) (*Key, error) {
+	derive := func(purpose string) ([]byte, error) {
+		return hkdf.Key(sha256.New, secret, nil, "firesteel console: "+purpose, sha256.Size)
+	}
+	sessions, err := derive("sessions")
+	if err != nil {
+		return nil, fmt.Errorf("derive the key of sessions: %w", err)
+	}
+	block, err := aes.NewCipher(sessions)
+	if err != nil {
+		return nil, fmt.Errorf("use the key of sessions: %w", err)
+	}
+	key := &Key{}
+	if key.sealer, err = cipher.NewGCMWithRandomNonce(block); err != nil {
+		return nil, fmt.Errorf("use the key of sessions: %w", err)
+	}
+	if key.forms, err = derive("forms"); err != nil {
+		return nil, fmt.Errorf("derive the key of forms: %w", err)
+	}
+	return key, nil
+}
+
+// sealed is what a sealed text is for: what was sealed for something else cannot be opened.
+const sealed = "session 1"
+
+// seal encrypts and authenticates a text.
+func (k *Key) seal(text []byte) []byte { return k.sealer.Seal(nil, nil, text, []byte(sealed)) }
+
+// open returns the text of seal, and an error for everything else.
+func (k *Key) open(text []byte) ([]byte, error) {
+	return k.sealer.Open(nil, nil, text, []byte(sealed))
+}

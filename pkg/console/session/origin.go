@@ -1,0 +1,39 @@
+package session
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+const fetchSite = "Sec-Fetch-Site"
+
+// isReadByOwnPages reports whether a request that reads may use the session: one of the console's pages sent it, or a user follows a link. A
+// page of another port or host of the same site does neither: browsers send it the cookies all the same. Old browsers do not say who sends.
+func isReadByOwnPages(r *http.Request) bool {
+	switch site := r.Header.Get(fetchSite); site {
+	case "", "same-origin", "none":
+		return true
+	default:
+		destination := r.Header.Get("Sec-Fetch-Dest")
+		return r.Method == http.MethodGet && r.Header.Get("Sec-Fetch-Mode") == "navigate" && (destination == "document" || destination == "")
+	}
+}
+
+// isWrittenByOwnPages reports whether one of the console's own pages sent a request that writes. A client that does not say who sends it is
+// none.
+func (s *Sessions) isWrittenByOwnPages(r *http.Request) bool {
+	origin := r.Header.Get("Origin")
+	if site := r.Header.Get(fetchSite); site != "" {
+		return site == "same-origin"
+	}
+	from, err := url.Parse(origin)
+	if err != nil || from.Host == "" {
+		return false
+	}
+	if strings.EqualFold(from.Host, r.Host) {
+		return (from.Scheme == "https") == s.Secure(r)
+	}
+	known, err := url.Parse(s.Address()) // a proxy may have another host for the console
+	return err == nil && known.Host != "" && strings.EqualFold(from.Host, known.Host) && from.Scheme == known.Scheme
+}

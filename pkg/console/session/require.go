@@ -1,0 +1,79 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/firesteel-dev/firesteel/pkg/access"
+)
+
+// maxFormBytes bounds a form.
+const maxFormBytes = 128 << 10
+
+type contextKey struct{}
+
+// Of returns the session of a request that Require let through.
+func Of(ctx context.Context) *Session {
+	session, _ := ctx.Value(contextKey{}).(*Session)
+	return session
+}
+
+// Require lets requests of signed-in users through. Users of pages are sent to the form. What is no read must come from one of the console's own
+// pages, and have a token of the session. The context of the request ends with the session.
+func (s *Sessions) Require(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if isWrite(r.Method) && !s.isWrittenByOwnPages(r) {
+			s.Pages.Problem(w, r, http.StatusForbidden, "The request comes from a page that is not the console's. Nothing was done. Open the console, and act there.")
+			return
+		}
+		session, err := s.session(r)
+		switch {
+		case errors.Is(err, access.ErrUnauthenticated):
+			if _, given := bearerToken(r.Header); !given && !errors.Is(err, errForeign) {
+				s.remove(w, r)
+			}
+			s.sendToForm(w, r)
+			return
+		case err != nil:
+			s.Pages.Problem(w, r, http.StatusServiceUnavailable, "The API server cannot be asked who you are. Try again later.")
+			return
+		}
+		ctx := context.WithValue(r.Context(), contextKey{}, session)
+		if !session.Ends.IsZero() {
+			var cancel context.CancelFunc
+			ctx, cancel = context.WithTimeout(ctx, session.Ends.Sub(s.Clock.Now()))
+			defer cancel()
+		}
+		r = r.WithContext(ctx)
+		if isWrite(r.Method) {
+			r.Body = http.MaxBytesReader(w, r.Body, maxFormBytes)
+			if !session.hasFormToken(r) {
+				s.Pages.Problem(w, r, http.StatusForbidden, "The page is older than your session. Nothing was done. Load the page again, and repeat it there.")
+				return
+			}
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+func isWrite(method string) bool { return method != http.MethodGet && method != http.MethodHead }
+
+// sendToForm answers a request without a session.
+func (s *Sessions) sendToForm(w http.ResponseWriter, r *http.Request) {
+	form := s.prefix() + signInPath
+	if next := r.URL.RequestURI(); r.Method == http.MethodGet && r.Header.Get("HX-Request") == "" {
+		form += "?" + url.Values{nextField: {s.prefix() + next}}.Encode()
+	}
+	switch {
+	case r.Header.Get("HX-Request") != "": // htmx replaces parts of a page: the whole page goes
+		w.Header().Set("HX-Redirect", form)
+		fallthrough
+	case strings.Contains(r.Header.Get("Accept"), "text/event-stream"):
+		w.WriteHeader(http.StatusUnauthorized)
+	default:
+		http.Redirect(w, r, form, http.StatusSeeOther)
+	}
+}
