@@ -73,7 +73,7 @@ func (s *Sessions) remove(w http.ResponseWriter, r *http.Request) {
 
 // set sets a cookie. An empty one is removed.
 func (s *Sessions) set(w http.ResponseWriter, r *http.Request, name, value string, life time.Duration) {
-	cookie := &http.Cookie{
+	cookie := &http.Cookie{ //nolint:gosec // without HTTPS it is not Secure: browsers would not send it through a forwarded port
 		Name: name, Value: value, Path: s.prefix() + "/", MaxAge: int(life / time.Second), Secure: s.Secure(r), HttpOnly: true,
 		// Links from other sites, such as those in a chat, open the page. Nothing changes by following a link, and forms have tokens.
 		SameSite: http.SameSiteLaxMode,

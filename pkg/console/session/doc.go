@@ -4,6 +4,7 @@
 //	require.go     lets signed-in users through; of writes, only those of the console's own pages
 //	sign_in.go     the form that takes a token, and the end of a session
 //	cookie.go      the session in the user's browser: encrypted, in one or two cookies
+//	expiry.go      when a token says that it ends
 //	key.go         what encrypts cookies and signs the tokens of forms
 //	form_token.go  what proves that a form is one of the console's
 //	origin.go      which pages a request may come from

@@ -9,9 +9,11 @@ import (
 )
 
 const (
-	// FormField is the field of a form that holds its token, and FormHeader the header of a request without a form.
-	FormField, FormHeader = "csrf", "X-CSRF-Token"
-	nonceBytes            = 16
+	// FormField is the field of a form that holds its token.
+	FormField = "csrf"
+	// FormHeader holds the token of a request without a form.
+	FormHeader = "X-CSRF-Token"
+	nonceBytes = 16
 )
 
 // CSRF returns a token for a form. Each call returns another one, so that no compressed page betrays it. All are valid as long as the session.

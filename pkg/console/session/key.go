@@ -29,7 +29,7 @@ type Key struct {
 // LoadKey reads the key from a folder with the entries of a Secret. Without the entry, or without a folder, the key is random: then shared is
 // false, and each replica knows only the sessions that began there.
 func LoadKey(folder string) (key *Key, shared bool, err error) {
-	secret, err := os.ReadFile(filepath.Join(folder, keyFile))
+	secret, err := os.ReadFile(filepath.Join(folder, keyFile)) //nolint:gosec // the folder is a setting of the installation
 	switch {
 	case folder == "" || errors.Is(err, fs.ErrNotExist):
 		key, err = NewKey([]byte(rand.Text() + rand.Text()))
@@ -71,7 +71,9 @@ func NewKey(secret []byte) (*Key, error) {
 const sealed = "session 1"
 
 // seal encrypts and authenticates a text.
-func (k *Key) seal(text []byte) []byte { return k.sealer.Seal(nil, nil, text, []byte(sealed)) }
+func (k *Key) seal(text []byte) []byte {
+	return k.sealer.Seal(nil, nil, text, []byte(sealed)) //nolint:gosec // the sealer makes a random nonce itself
+}
 
 // open returns the text of seal, and an error for everything else.
 func (k *Key) open(text []byte) ([]byte, error) {

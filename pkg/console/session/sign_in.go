@@ -32,7 +32,7 @@ func (s *Sessions) SignIn() http.Handler {
 		switch r.Method {
 		case http.MethodGet, http.MethodHead:
 			if _, err := s.session(r); err == nil {
-				http.Redirect(w, r, s.local(r.URL.Query().Get(nextField)), http.StatusSeeOther)
+				http.Redirect(w, r, s.local(r.URL.Query().Get(nextField)), http.StatusSeeOther) //nolint:gosec // it is a page of the console
 				return
 			}
 			s.show(w, r, http.StatusOK, r.URL.Query().Get(nextField), "")
@@ -92,7 +92,7 @@ func (s *Sessions) signIn(w http.ResponseWriter, r *http.Request) {
 		s.show(w, r, http.StatusInternalServerError, next, "The session cannot begin. The log of the console says why.")
 		return
 	}
-	http.Redirect(w, r, s.local(next), http.StatusSeeOther)
+	http.Redirect(w, r, s.local(next), http.StatusSeeOther) //nolint:gosec // it is a page of the console
 }
 
 // SignOut ends the session of a request that Require let through.
