@@ -14,7 +14,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/settings"
-	kubeflowmetrics "github.com/firesteel-dev/firesteel/pkg/metrics/kubeflow"
+	kubeflowmetrics "github.com/firesteel-dev/firesteel/pkg/metrics/kubeflow/settings"
 	"github.com/firesteel-dev/firesteel/pkg/policy"
 )
 
@@ -26,7 +26,7 @@ type Kubeflow struct {
 
 // NewKubeflow reads config-kubeflow.
 func NewKubeflow(configMap *corev1.ConfigMap) (*Kubeflow, error) {
-	defaults := Kubeflow{Defaults: settings.NewDefaults(), Metrics: kubeflowmetrics.DefaultSettings()}
+	defaults := Kubeflow{Defaults: settings.NewDefaults(), Metrics: kubeflowmetrics.Defaults()}
 	if err := kubeflowKeys(&defaults).Read(KubeflowName, configMap); err != nil {
 		return nil, err
 	}

@@ -12,11 +12,11 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/settings"
-	kubeflowmetrics "github.com/firesteel-dev/firesteel/pkg/metrics/kubeflow"
+	kubeflowmetrics "github.com/firesteel-dev/firesteel/pkg/metrics/kubeflow/settings"
 )
 
 func TestSettingsOfConfigKubeflowAreRead(t *testing.T) {
-	unchanged := config.Kubeflow{Defaults: settings.NewDefaults(), Metrics: kubeflowmetrics.DefaultSettings()}
+	unchanged := config.Kubeflow{Defaults: settings.NewDefaults(), Metrics: kubeflowmetrics.Defaults()}
 	changed := func(change func(*config.Kubeflow)) config.Kubeflow {
 		changed := unchanged
 		change(&changed)

@@ -27,6 +27,7 @@ import (
 	applicationmetrics "github.com/firesteel-dev/firesteel/pkg/metrics/applications"
 	"github.com/firesteel-dev/firesteel/pkg/metrics/clusters"
 	kubeflowmetrics "github.com/firesteel-dev/firesteel/pkg/metrics/kubeflow"
+	"github.com/firesteel-dev/firesteel/pkg/metrics/kubeflow/settings"
 	"github.com/firesteel-dev/firesteel/pkg/metrics/schedules"
 	"github.com/firesteel-dev/firesteel/test/harness/golden"
 	"github.com/firesteel-dev/firesteel/test/harness/pages"
@@ -100,7 +101,7 @@ func kubeflows(t *testing.T) []family {
 			lifecycle.Succeeded, lifecycle.ResourceReleased),
 		ended(lifecycle.DriverRequested, lifecycle.Failed, lifecycle.ResourceReleased),
 	}
-	m, err := kubeflowmetrics.New(slices.Values(apps), kubeflowmetrics.DefaultSettings())
+	m, err := kubeflowmetrics.New(slices.Values(apps), settings.Defaults())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/firesteel-dev/firesteel/internal/lazy"
 	"github.com/firesteel-dev/firesteel/internal/text"
 	"github.com/firesteel-dev/firesteel/pkg/objectdiff"
 	"github.com/firesteel-dev/firesteel/pkg/redact"
@@ -142,20 +143,20 @@ func asCompared(pod *corev1.Pod) (objectdiff.Object, error) {
 
 // IDs that are different in each attempt.
 var (
-	localDirs = regexp.MustCompile(`/var/data/spark-[0-9a-f-]{36}`)
-	uniqueIDs = regexp.MustCompile(`\b[0-9a-f]{16}\b`)
-	appIDs    = regexp.MustCompile(`\bspark-[0-9a-f]{32}\b`)
-	claims    = regexp.MustCompile(`[a-z0-9.-]+-driver-pvc-[a-z0-9-]+`)
-	uploads   = regexp.MustCompile(`\bspark-upload-[0-9a-f-]{36}`)
+	localDirs = lazy.Regexp(`/var/data/spark-[0-9a-f-]{36}`)
+	uniqueIDs = lazy.Regexp(`\b[0-9a-f]{16}\b`)
+	appIDs    = lazy.Regexp(`\bspark-[0-9a-f]{32}\b`)
+	claims    = lazy.Regexp(`[a-z0-9.-]+-driver-pvc-[a-z0-9-]+`)
+	uploads   = lazy.Regexp(`\bspark-upload-[0-9a-f-]{36}`)
 )
 
 // withoutIDs replaces the IDs of an attempt by constants.
 func withoutIDs(text string) string {
-	text = localDirs.ReplaceAllString(text, "/var/data/spark-ID")
-	text = appIDs.ReplaceAllString(text, "spark-ID")
-	text = claims.ReplaceAllString(text, "driver-pvc")
-	text = uploads.ReplaceAllString(text, "spark-upload-ID")
-	return uniqueIDs.ReplaceAllString(text, "ID")
+	text = localDirs().ReplaceAllString(text, "/var/data/spark-ID")
+	text = appIDs().ReplaceAllString(text, "spark-ID")
+	text = claims().ReplaceAllString(text, "driver-pvc")
+	text = uploads().ReplaceAllString(text, "spark-upload-ID")
+	return uniqueIDs().ReplaceAllString(text, "ID")
 }
 
 // withoutToken removes the volume with the token of the account, which the API server adds to each Pod.

@@ -8,24 +8,24 @@ import (
 	"k8s.io/pod-security-admission/api"
 	"k8s.io/pod-security-admission/policy"
 
+	"github.com/firesteel-dev/firesteel/internal/lazy"
 	"github.com/firesteel-dev/firesteel/pkg/finding"
 )
 
-var evaluator = newEvaluator()
-
-func newEvaluator() policy.Evaluator {
+// evaluator is made when it is first used: Kubernetes sorts its checks by version, which takes long.
+var evaluator = lazy.Value(func() policy.Evaluator {
 	evaluator, err := policy.NewEvaluator(policy.DefaultChecks(), nil)
 	if err != nil {
 		panic(fmt.Sprintf("the checks of Kubernetes contradict each other: %v", err))
 	}
 	return evaluator
-}
+})
 
 // Violations returns what of a Pod breaks the restricted profile, in the words of the API server.
 func Violations(pod *corev1.Pod) []string {
 	restricted := api.LevelVersion{Level: api.LevelRestricted, Version: api.LatestVersion()}
 	var found []string
-	for _, result := range evaluator.EvaluatePod(restricted, &pod.ObjectMeta, &pod.Spec) {
+	for _, result := range evaluator().EvaluatePod(restricted, &pod.ObjectMeta, &pod.Spec) {
 		switch {
 		case result.Allowed:
 		case result.ForbiddenDetail == "":

@@ -3,10 +3,10 @@ package podtemplate
 import (
 	"fmt"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/firesteel-dev/firesteel/internal/lazy"
 	"github.com/firesteel-dev/firesteel/pkg/finding"
 )
 
@@ -77,7 +77,7 @@ func checkOptions(location Location, options url.Values) *finding.Finding {
 			return refuse(fmt.Sprintf("has the query option %q", option), remedy)
 		}
 	}
-	if location.Scheme == "azblob" && options.Get("endpoint") == "" && !storageAccount.MatchString(options.Get("storage_account")) {
+	if location.Scheme == "azblob" && options.Get("endpoint") == "" && !storageAccount().MatchString(options.Get("storage_account")) {
 		return refuse("names no storage account", "add ?storage_account=NAME, of letters and digits, or the account's endpoint")
 	}
 	return nil
@@ -85,8 +85,8 @@ func checkOptions(location Location, options url.Values) *finding.Finding {
 
 // storageAccount and container match what Azure takes for a name of one.
 var (
-	storageAccount = regexp.MustCompile(`^[a-z0-9]{3,24}$`)
-	container      = regexp.MustCompile(`^[a-z0-9](-?[a-z0-9]){2,62}$`)
+	storageAccount = lazy.Regexp(`^[a-z0-9]{3,24}$`)
+	container      = lazy.Regexp(`^[a-z0-9](-?[a-z0-9]){2,62}$`)
 )
 
 // NotAllowed is the message about a URL that would be read if the operator's settings allowed it.
@@ -121,7 +121,7 @@ func (l Location) holds(wanted Location) bool {
 }
 
 // plainPath matches paths that every reader takes for the same: no escapes, no empty, "." or ".." segments.
-var plainPath = regexp.MustCompile(`^(/[A-Za-z0-9._~+=@,:-]+)*/?$`)
+var plainPath = lazy.Regexp(`^(/[A-Za-z0-9._~+=@,:-]+)*/?$`)
 
 // locate parses a URL and refuses URLs that could lead elsewhere than they seem to.
 func locate(u *url.URL) (Location, *finding.Finding) {
@@ -134,7 +134,7 @@ func locate(u *url.URL) (Location, *finding.Finding) {
 		location.Scheme = "s3"
 	case "abfs", "abfss":
 		name := user.Username()
-		if _, password := user.Password(); password || !container.MatchString(name) {
+		if _, password := user.Password(); password || !container().MatchString(name) {
 			return location, refuse("names no container", "write abfss://CONTAINER@ACCOUNT.dfs.core.windows.net/PATH")
 		}
 		if location.Scheme = "abfss"; location.Host != "" {
@@ -153,7 +153,7 @@ func locate(u *url.URL) (Location, *finding.Finding) {
 		return location, refuse("holds a user", "leave it out")
 	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
 		return location, refuse("has a query or a fragment", "leave it out")
-	case u.RawPath != "" || dots || !plainPath.MatchString(u.Path):
+	case u.RawPath != "" || dots || !plainPath().MatchString(u.Path):
 		return location, refuse("has a path that is not plain", "leave out escapes, special characters and dots")
 	case location.Scheme == "configmap" && strings.Contains(strings.Trim(u.Path, "/"), "/"):
 		return location, refuse("names no key of a ConfigMap", "write configmap://NAME/KEY")

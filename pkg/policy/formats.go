@@ -2,10 +2,11 @@ package policy
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/firesteel-dev/firesteel/internal/lazy"
 )
 
 // The formats are the same in Go and in CEL: both have the regular expressions of RE2, and numbers are floats where they could overflow.
@@ -40,12 +41,12 @@ func parsed(text string) bool { return utf8.RuneCountInString(text) <= maxText }
 func celParsed(text string) string { return fmt.Sprintf("size(%s) <= %d", text, maxText) }
 
 var (
-	cores  = regexp.MustCompile(coresPattern)
-	factor = regexp.MustCompile(factorPattern)
-	size   = regexp.MustCompile(sizePattern)
+	cores  = lazy.Regexp(coresPattern)
+	factor = lazy.Regexp(factorPattern)
+	size   = lazy.Regexp(sizePattern)
 
-	registry = regexp.MustCompile(registryPattern)
-	plain    = regexp.MustCompile(imagePattern)
+	registry = lazy.Regexp(registryPattern)
+	plain    = lazy.Regexp(imagePattern)
 )
 
 // units are the first letters of the units of sizes. A number without a unit is of MiB.
@@ -58,7 +59,7 @@ var units = []struct {
 
 // coresOf parses a number of cores, such as 2, 0.5 or 500m.
 func coresOf(text string) (number float64, ok bool) {
-	if !cores.MatchString(text) {
+	if !cores().MatchString(text) {
 		return 0, false
 	}
 	digits, milli := strings.CutSuffix(text, "m")
@@ -77,7 +78,7 @@ func celCores(text string) string {
 // sizeOf parses a size as Spark does, in bytes.
 func sizeOf(text string) (bytes float64, ok bool) {
 	text = strings.TrimSpace(text)
-	if !size.MatchString(text) {
+	if !size().MatchString(text) {
 		return 0, false
 	}
 	digits := strings.TrimRight(text, "bBkKmMgGtTpPiI")
@@ -101,7 +102,7 @@ func celSize(text string) string {
 }
 
 // hasRegistry reports whether an image names its registry.
-func hasRegistry(image string) bool { return registry.MatchString(image) }
+func hasRegistry(image string) bool { return registry().MatchString(image) }
 
 // withRegistry returns an image with its registry, as container runtimes complete it.
 func withRegistry(image string) string {
@@ -117,7 +118,7 @@ func withRegistry(image string) string {
 
 // fromRegistry reports whether an image is of one of the registries or repositories.
 func fromRegistry(image string, entries []string) bool {
-	if !parsed(image) || !plain.MatchString(image) {
+	if !parsed(image) || !plain().MatchString(image) {
 		return false
 	}
 	image = withRegistry(image)

@@ -2,7 +2,6 @@ package policy
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/firesteel-dev/firesteel/internal/lazy"
 	"github.com/firesteel-dev/firesteel/pkg/finding"
 )
 
@@ -185,13 +185,13 @@ func Listed(keys []string, key string) bool {
 
 // ValidKeys returns the first entry of a list that is no key of a Spark property; empty if all are.
 func ValidKeys(keys []string) (invalid string) {
-	if at := slices.IndexFunc(keys, func(key string) bool { return !validKey.MatchString(key) }); at >= 0 {
+	if at := slices.IndexFunc(keys, func(key string) bool { return !validKey().MatchString(key) }); at >= 0 {
 		return keys[at]
 	}
 	return ""
 }
 
-var validKey = regexp.MustCompile(keyPattern)
+var validKey = lazy.Regexp(keyPattern)
 
 // found makes a finding about a value.
 func (r *Rule) found(v Value, problem, remedy string) finding.Finding {
@@ -251,19 +251,19 @@ const (
 	numberRemedy  = "write a number up to it"
 )
 
-var wholeNumber = regexp.MustCompile(wholeNumberPattern)
+var wholeNumber = lazy.Regexp(wholeNumberPattern)
 
 func numbersRule(key, bounds, example, reason string, of func(m *Manifest) []Value, variable string) Rule {
 	problem := numberProblem + key + " of " + ConfigMap + " demands"
 	return Rule{
 		Key: key, Bounds: bounds, Remedy: "write a number such as " + example, Example: example, Reason: reason,
-		valid: wholeNumber.MatchString,
+		valid: func(text string) bool { return wholeNumber().MatchString(text) },
 		check: func(r *Rule, value string, m *Manifest) finding.List {
 			most, _ := strconv.ParseInt(value, 10, 64)
 			return r.each(of(m), value, problem, numberRemedy, func(v Value) bool {
 				text := strings.TrimSpace(v.Text)
 				number, err := strconv.ParseInt(text, 10, 64)
-				return !parsed(v.Text) || !wholeNumber.MatchString(text) || err != nil || number > most
+				return !parsed(v.Text) || !wholeNumber().MatchString(text) || err != nil || number > most
 			})
 		},
 		cel: func() celRule {
@@ -324,7 +324,7 @@ func memoryRule(key, bounds string, of func(m *Manifest) *Role, role string) Rul
 			}
 			found := r.each(asked.Memory, value, sizeProblem+key+boundedBy, sizeRemedy, func(v Value) bool { _, ok := sizeOf(v.Text); return !parsed(v.Text) || !ok })
 			found.Add(r.each(some(asked.Factor), value, "is no factor, and "+key+boundedBy, "write one such as 0.1",
-				func(v Value) bool { return !parsed(v.Text) || !factor.MatchString(strings.TrimSpace(v.Text)) })...)
+				func(v Value) bool { return !parsed(v.Text) || !factor().MatchString(strings.TrimSpace(v.Text)) })...)
 			if len(found) > 0 {
 				return found
 			}

@@ -9,6 +9,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/resource"
 
+	"github.com/firesteel-dev/firesteel/internal/lazy"
 	"github.com/firesteel-dev/firesteel/pkg/quantity"
 )
 
@@ -53,11 +54,11 @@ func parsePositive(text string) (int, bool) {
 
 // javaNumber matches what Java's Double.parseDouble accepts. Go does not accept some of it, such as suffixes, and accepts
 // more, such as 1_0 and inf.
-var javaNumber = regexp.MustCompile(
+var javaNumber = lazy.Regexp(
 	`^([+-]?(?:NaN|Infinity|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|0[xX](?:[0-9a-fA-F]+\.?[0-9a-fA-F]*|\.[0-9a-fA-F]+)[pP][+-]?\d+))[fFdD]?$`)
 
 func parseFactor(text string) (float64, bool) {
-	found := javaNumber.FindStringSubmatch(text)
+	found := javaNumber().FindStringSubmatch(text)
 	if found == nil {
 		return 0, false
 	}

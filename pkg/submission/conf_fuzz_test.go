@@ -107,7 +107,7 @@ func checkExpansion(t *testing.T, text string) {
 }
 
 func checkAddresses(t *testing.T, text string) {
-	if javaURI.MatchString(text) && (strings.ContainsAny(text, " \"<>\\^`{|}\t\n") || strings.Count(text, "#") > 1) {
+	if javaURI().MatchString(text) && (strings.ContainsAny(text, " \"<>\\^`{|}\t\n") || strings.Count(text, "#") > 1) {
 		t.Errorf("%q is no URI", text)
 	}
 	if hasParts(text, 3) && strings.Count(text, ":") != 2 {

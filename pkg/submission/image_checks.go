@@ -5,14 +5,10 @@ import (
 	"fmt"
 	"slices"
 
-	imageref "github.com/distribution/reference"
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/firesteel-dev/firesteel/pkg/finding"
 )
-
-// maxReference is more than the longest reference of an image: a name, a tag and a digest.
-const maxReference = 1024
 
 // DriverImage returns the image of Spark's container in the driver of a plan.
 func DriverImage(plan Plan) string {
@@ -81,17 +77,3 @@ func checkContainers(pod corev1.PodSpec, template *corev1.PodTemplateSpec, check
 }
 
 func placeOfImage(list string, at int) string { return fmt.Sprintf("%s[%d].image", list, at) }
-
-// noReference returns why a text is no reference of an image, as the kubelet reads it; empty if it is one.
-func noReference(image string) string {
-	if image == "" {
-		return "" // refused, or set by an admission webhook
-	}
-	if len(image) > maxReference {
-		return "it is too long"
-	}
-	if _, err := imageref.ParseNormalizedNamed(image); err != nil {
-		return err.Error()
-	}
-	return ""
-}

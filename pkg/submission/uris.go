@@ -3,6 +3,8 @@ package submission
 import (
 	"regexp"
 	"strings"
+
+	"github.com/firesteel-dev/firesteel/internal/lazy"
 )
 
 const (
@@ -14,7 +16,7 @@ const (
 var (
 	uriScheme = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9+.-]*):`)
 	// javaURI matches what Java's URI accepts. Spark reads all other texts as paths of files.
-	javaURI = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*:(?://\[[0-9A-Fa-f:.]+\])?` + uriText + `+(?:#` + uriText + `*)?$`)
+	javaURI = lazy.Regexp(`^[A-Za-z][A-Za-z0-9+.-]*:(?://\[[0-9A-Fa-f:.]+\])?` + uriText + `+(?:#` + uriText + `*)?$`)
 )
 
 const uriText = `(?:[\w\-!.~'()*;/?:@&=+$,]|[^\x00-\x{9f}\p{Z}]|%[0-9A-Fa-f]{2})`
@@ -24,7 +26,7 @@ func (c *conf) checkRemote(field, uri string) {
 	switch {
 	case IsClientLocal(uri):
 		c.refuse(field, uri, clientLocalProblem, ClientLocalRemedy)
-	case !javaURI.MatchString(uri):
+	case !javaURI().MatchString(uri):
 		c.refuse(field, uri, "is no URI", "escape the characters that a URI cannot hold, such as a blank as %20")
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
+	"github.com/firesteel-dev/firesteel/internal/lazy"
 	"github.com/firesteel-dev/firesteel/pkg/apis/early/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/settings"
@@ -155,7 +156,7 @@ func (t *translation) refuseTwoTypes(given v1alpha1.SparkApplicationSpec) {
 }
 
 // coresFormat matches numbers and the CPU quantities that the early operator's Spark took. There are at most nine digits on each side.
-var coresFormat = regexp.MustCompile(`^(\d{1,9})(\.\d{1,9})?$|^(\d{1,9})m$`)
+var coresFormat = lazy.Regexp(`^(\d{1,9})(\.\d{1,9})?$|^(\d{1,9})m$`)
 
 // setCores sets the cores of a role. A part of a core is what the Pod requests, and tasks get whole cores.
 func (t *translation) setCores(role string, pods *v1beta2.SparkPodSpec, given *v1alpha1.Cores) {
@@ -205,7 +206,7 @@ func coresKey(role string) string { return "spark." + role + ".cores" }
 
 // parseCores returns a number of cores above zero.
 func parseCores(text string) (cores float64, ok bool) {
-	if !coresFormat.MatchString(text) {
+	if !coresFormat().MatchString(text) {
 		return 0, false
 	}
 	number, milli := strings.CutSuffix(text, "m")

@@ -17,6 +17,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/status"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	kubeflowmetrics "github.com/firesteel-dev/firesteel/pkg/metrics/kubeflow"
+	"github.com/firesteel-dev/firesteel/pkg/metrics/kubeflow/settings"
 )
 
 // start is when applications are created and submitted.
@@ -104,14 +105,14 @@ type cluster struct {
 
 // newCluster makes metrics with labels and one bucket each.
 func newCluster(t *testing.T, labels ...string) *cluster {
-	return newClusterWith(t, kubeflowmetrics.Settings{Labels: labels, SubmitLatencyBuckets: []float64{1}, StartLatencyBuckets: []float64{30}})
+	return newClusterWith(t, settings.Settings{Labels: labels, SubmitLatencyBuckets: []float64{1}, StartLatencyBuckets: []float64{30}})
 }
 
-func newClusterWith(t *testing.T, settings kubeflowmetrics.Settings) *cluster {
+func newClusterWith(t *testing.T, chosen settings.Settings) *cluster {
 	t.Helper()
 	c := &cluster{T: t, registry: prometheus.NewRegistry()}
 	var err error
-	if c.Metrics, err = kubeflowmetrics.New(func(yield func(*v1beta2.SparkApplication) bool) { slices.Values(c.cache)(yield) }, settings); err != nil {
+	if c.Metrics, err = kubeflowmetrics.New(func(yield func(*v1beta2.SparkApplication) bool) { slices.Values(c.cache)(yield) }, chosen); err != nil {
 		t.Fatal(err)
 	}
 	c.registry.MustRegister(c.Metrics)

@@ -6,11 +6,12 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
+	"github.com/firesteel-dev/firesteel/pkg/metrics/kubeflow/settings"
 )
 
 // The names of the metrics, without the prefix.
 const (
-	applications                 = "spark_application_count"
+	applications                 = settings.Applications
 	applicationsSubmitted        = "spark_application_submit_count"
 	applicationsFailedSubmission = "spark_application_failed_submission_count"
 	applicationsRunning          = "spark_application_running_count"
@@ -45,8 +46,8 @@ type latency struct {
 }
 
 // newInstruments makes the metrics for valid settings.
-func newInstruments(settings Settings, cached iter.Seq[*v1beta2.SparkApplication]) *instruments {
-	m := maker{registry: prometheus.NewRegistry(), prefix: settings.Prefix, labels: newLabels(settings.Labels)}
+func newInstruments(chosen settings.Settings, cached iter.Seq[*v1beta2.SparkApplication]) *instruments {
+	m := maker{registry: prometheus.NewRegistry(), prefix: chosen.Prefix, labels: newLabels(chosen.Labels)}
 	m.registry.MustRegister(&gauges{
 		labels: m.labels, applications: cached, counts: map[string]*running{},
 		runningApplications: m.desc(applicationsRunning, "Applications that are running."),
@@ -65,12 +66,12 @@ func newInstruments(settings Settings, cached iter.Seq[*v1beta2.SparkApplication
 		failureTime:        m.summary(failureTime, "Time from the last submission of an application that failed to its end."),
 		submitLatency: latency{
 			m.summary(submitLatency, "Time from an application's creation to its first submission."),
-			m.histogram(submitLatencyHistogram, settings.SubmitLatencyBuckets,
+			m.histogram(submitLatencyHistogram, chosen.SubmitLatencyBuckets,
 				"Time from an application's creation to its first submission, in buckets."),
 		},
 		startLatency: latency{
 			m.summary(startLatency, "Time from an application's creation to the start of its first driver."),
-			m.histogram(startLatencyHistogram, settings.StartLatencyBuckets,
+			m.histogram(startLatencyHistogram, chosen.StartLatencyBuckets,
 				"Time from an application's creation to the start of its first driver, in buckets."),
 		},
 	}
@@ -83,7 +84,7 @@ type maker struct {
 	labels   labels
 }
 
-func (m maker) name(name string) string { return valid(m.prefix + name) }
+func (m maker) name(name string) string { return settings.Valid(m.prefix + name) }
 
 func (m maker) desc(name, help string) *prometheus.Desc {
 	return prometheus.NewDesc(m.name(name), help, m.labels.names, nil)

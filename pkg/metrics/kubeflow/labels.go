@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
+	"github.com/firesteel-dev/firesteel/pkg/metrics/kubeflow/settings"
 )
 
 // unknown is the value of a label that an application does not have.
@@ -19,7 +20,7 @@ type labels struct {
 func newLabels(keys []string) labels {
 	l := labels{keys: keys}
 	for _, key := range keys {
-		l.names = append(l.names, valid(key))
+		l.names = append(l.names, settings.Valid(key))
 	}
 	return l
 }
@@ -69,7 +70,7 @@ func (l labels) values(namespace string, object map[string]string) []string {
 func alike(object map[string]string, name string) (value string, found bool) {
 	first := ""
 	for key, labelValue := range object {
-		if valid(key) == name && (!found || key < first) {
+		if settings.Valid(key) == name && (!found || key < first) {
 			first, value, found = key, labelValue, true
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
+	"github.com/firesteel-dev/firesteel/pkg/metrics/kubeflow/settings"
 )
 
 // Metrics are the metrics of the applications that this process serves. They are a prometheus.Collector and do not use
@@ -21,31 +22,31 @@ type Metrics struct {
 	applications iter.Seq[*v1beta2.SparkApplication]
 
 	mutex    sync.Mutex
-	settings Settings
+	settings settings.Settings
 	current  atomic.Pointer[instruments]
 }
 
 // New makes the metrics. applications are those in the cache that the process serves. The gauges count them whenever they
 // are read.
-func New(applications iter.Seq[*v1beta2.SparkApplication], settings Settings) (*Metrics, error) {
+func New(applications iter.Seq[*v1beta2.SparkApplication], chosen settings.Settings) (*Metrics, error) {
 	m := &Metrics{applications: applications}
-	_, err := m.Configure(settings)
+	_, err := m.Configure(chosen)
 	return m, err
 }
 
 // Configure applies the settings to the metrics, and reports whether they changed. If they changed, all counters start again
 // at zero. If the settings are invalid, nothing changes.
-func (m *Metrics) Configure(settings Settings) (changed bool, err error) {
+func (m *Metrics) Configure(chosen settings.Settings) (changed bool, err error) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
-	if m.current.Load() != nil && reflect.DeepEqual(m.settings, settings) {
+	if m.current.Load() != nil && reflect.DeepEqual(m.settings, chosen) {
 		return false, nil
 	}
-	if err := check(settings); err != nil {
+	if err := settings.Check(chosen); err != nil {
 		return false, fmt.Errorf("metrics of sparkoperator.k8s.io: %w", err)
 	}
-	m.settings = settings
-	m.current.Store(newInstruments(settings, m.applications))
+	m.settings = chosen
+	m.current.Store(newInstruments(chosen, m.applications))
 	return true, nil
 }
 

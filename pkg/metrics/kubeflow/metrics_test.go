@@ -8,7 +8,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
-	kubeflowmetrics "github.com/firesteel-dev/firesteel/pkg/metrics/kubeflow"
+	"github.com/firesteel-dev/firesteel/pkg/metrics/kubeflow/settings"
 )
 
 // executors are two, in states.
@@ -43,7 +43,7 @@ func lives(c *cluster) {
 }
 
 func TestMetricsHaveTheKubeflowOperatorsNamesAndLabels(t *testing.T) {
-	c := newClusterWith(t, kubeflowmetrics.DefaultSettings())
+	c := newClusterWith(t, settings.Defaults())
 	lives(c)
 	const want = `# TYPE spark_application_count counter
 spark_application_count{app_type="Unknown"} 3
@@ -113,7 +113,7 @@ func TestSettingsChangeWhileServed(t *testing.T) {
 	c := newCluster(t)
 	submit := func() { c.runThrough(pi(), pi().Went(lifecycle.DriverRequested).Submitted(0, 1)) }
 	submit()
-	same := kubeflowmetrics.Settings{SubmitLatencyBuckets: []float64{1}, StartLatencyBuckets: []float64{30}}
+	same := settings.Settings{SubmitLatencyBuckets: []float64{1}, StartLatencyBuckets: []float64{30}}
 	if changed, err := c.Configure(same); changed || err != nil {
 		t.Errorf("the same settings: changed %t, %v", changed, err)
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/kube"
 	kubeflowmetrics "github.com/firesteel-dev/firesteel/pkg/metrics/kubeflow"
+	"github.com/firesteel-dev/firesteel/pkg/metrics/kubeflow/settings"
 )
 
 // kubeflowMetrics are the metrics under the Kubeflow operator's names, of the applications that this replica leads.
@@ -40,7 +41,7 @@ func newMetrics(
 		cache: applications, namespaces: namespaces, clock: clock, logger: logging.FromContext(ctx).Named("metrics"),
 	}
 	var err error
-	if m.metrics, err = kubeflowmetrics.New(m.led, kubeflowmetrics.DefaultSettings()); err != nil {
+	if m.metrics, err = kubeflowmetrics.New(m.led, settings.Defaults()); err != nil {
 		m.logger.Fatalw("The metrics of the Kubeflow operator cannot be made", "error", err)
 	}
 	return m

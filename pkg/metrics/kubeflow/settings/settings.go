@@ -1,4 +1,6 @@
-package kubeflow
+// Package settings has the settings of the metrics with the Kubeflow operator's names. It does not link Prometheus's library, which the command
+// line would initialise at each start.
+package settings
 
 import (
 	"errors"
@@ -7,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/common/model"
 )
 
 // Settings are the settings of the metrics.
@@ -22,8 +24,8 @@ type Settings struct {
 	StartLatencyBuckets []float64
 }
 
-// DefaultSettings returns the settings of the Kubeflow operator's chart.
-func DefaultSettings() Settings {
+// Defaults returns the settings of the Kubeflow operator's chart.
+func Defaults() Settings {
 	return Settings{
 		Labels:               []string{"app_type"},
 		SubmitLatencyBuckets: []float64{.5, 1, 2, 4, 8, 16, 32, 64, 128, 256},
@@ -31,30 +33,36 @@ func DefaultSettings() Settings {
 	}
 }
 
-func check(settings Settings) error {
+// Check returns why settings cannot be used.
+func Check(settings Settings) error {
 	return errors.Join(CheckPrefix(settings.Prefix), CheckLabels(settings.Labels),
 		CheckBuckets(settings.SubmitLatencyBuckets), CheckBuckets(settings.StartLatencyBuckets))
 }
 
 // CheckPrefix returns why a prefix cannot be used.
 func CheckPrefix(prefix string) error {
-	return prometheus.NewDesc(valid(prefix+applications), "", nil, nil).Err()
+	if name := Valid(prefix + Applications); !model.UTF8Validation.IsValidMetricName(name) {
+		return fmt.Errorf("%q is not a valid metric name", name)
+	}
+	return nil
 }
 
 // CheckLabels returns why the keys of labels cannot be used.
 func CheckLabels(keys []string) error {
 	names := make([]string, 0, len(keys))
 	for _, key := range keys {
-		switch name := valid(key); {
+		switch name := Valid(key); {
 		case name == "le" || name == "quantile":
 			return fmt.Errorf("%q is a label of Prometheus's own", key)
 		case slices.Contains(names, name):
 			return fmt.Errorf("%q is there twice", name)
+		case !model.UTF8Validation.IsValidLabelName(name) || strings.HasPrefix(name, model.ReservedLabelPrefix):
+			return fmt.Errorf("%q is not a valid label name for metric %q", name, Applications)
 		default:
 			names = append(names, name)
 		}
 	}
-	return prometheus.NewDesc(applications, "", names, nil).Err()
+	return nil
 }
 
 // CheckBuckets returns why upper bounds of buckets cannot be used.
@@ -70,5 +78,8 @@ func CheckBuckets(bounds []float64) error {
 	return nil
 }
 
-// valid returns a name as Kubeflow's operator makes it valid for Prometheus.
-func valid(name string) string { return strings.ReplaceAll(name, "-", "_") }
+// Applications is the name of the first metric, without a prefix.
+const Applications = "spark_application_count"
+
+// Valid returns a name as Kubeflow's operator makes it valid for Prometheus.
+func Valid(name string) string { return strings.ReplaceAll(name, "-", "_") }
