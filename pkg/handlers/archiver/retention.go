@@ -23,9 +23,12 @@ const (
 // whether this process is one of them.
 func Retain(ctx context.Context, stores *archive.Stores, settings func() (present *config.Archive, here bool)) {
 	wait.JitterUntilWithContext(ctx, func(ctx context.Context) {
-		if present, here := settings(); here {
-			retain(ctx, stores, present, time.Now())
-		}
+		_ = guarded(ctx, func() error { // which logs a panic: the next sweep is tried all the same
+			if present, here := settings(); here {
+				retain(ctx, stores, present, time.Now())
+			}
+			return nil
+		})
 	}, sweepCheck, sweepJitter, true)
 }
 
