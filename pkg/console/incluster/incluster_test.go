@@ -8,6 +8,7 @@ import (
 	"crypto/x509"
 	"encoding/pem"
 	"errors"
+	"fmt"
 	"math/big"
 	"net/http"
 	"net/http/httptest"
@@ -18,6 +19,9 @@ import (
 	"testing"
 	"time"
 
+	"go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp"
+	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
+	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes/fake"
@@ -110,5 +114,35 @@ func TestProbesSayWhenItStops(t *testing.T) {
 			t.Errorf("stopping %t: %d, want %d", stopping.Load(), answer.Code, want)
 		}
 		stopping.Store(true)
+	}
+}
+
+func TestHostHeadersMakeNoSeries(t *testing.T) {
+	reader := sdkmetric.NewManualReader()
+	handler := measured(probes(&atomic.Bool{}), 8080, otelhttp.WithMeterProvider(sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader))))
+	for i := range 10 {
+		request := httptest.NewRequest(http.MethodGet, "/readyz", nil)
+		request.Host = fmt.Sprintf("host-%d:%d", i, 1000+i)
+		handler.ServeHTTP(httptest.NewRecorder(), request)
+	}
+	var collected metricdata.ResourceMetrics
+	if err := reader.Collect(t.Context(), &collected); err != nil {
+		t.Fatal(err)
+	}
+	histograms := 0
+	for _, metric := range collected.ScopeMetrics[0].Metrics {
+		series := 0
+		switch data := metric.Data.(type) {
+		case metricdata.Histogram[float64]:
+			series = len(data.DataPoints)
+		case metricdata.Histogram[int64]:
+			series = len(data.DataPoints)
+		}
+		if histograms++; series != 1 {
+			t.Errorf("%s has %d series, want 1", metric.Name, series)
+		}
+	}
+	if histograms == 0 {
+		t.Error("there is no metric")
 	}
 }

@@ -48,7 +48,7 @@ type ServeOptions struct {
 func Serve(ctx context.Context, handler http.Handler, options ServeOptions) error {
 	var stopping atomic.Bool
 	servers := map[int]*http.Server{
-		options.Port:      newServer(ctx, otelhttp.NewHandler(handler, "console")),
+		options.Port:      newServer(ctx, measured(handler, options.Port)),
 		options.ProbePort: newServer(ctx, probes(&stopping)),
 	}
 	var err error
@@ -85,6 +85,11 @@ func serve(server *http.Server, listener net.Listener) error {
 		return fmt.Errorf("serve: %w", err)
 	}
 	return nil
+}
+
+// measured returns a handler with metrics. Their attributes name the server, and not the Host header, which clients write: a metric has few series.
+func measured(handler http.Handler, port int, options ...otelhttp.Option) http.Handler {
+	return otelhttp.NewHandler(handler, "console", append(options, otelhttp.WithServerName(fmt.Sprintf("console:%d", port)))...)
 }
 
 func newServer(ctx context.Context, handler http.Handler) *http.Server {
