@@ -9,6 +9,8 @@ var (
 	ErrNotAllowed = errors.New("not allowed")
 	// ErrUnavailable means that the API server gave no answer: nothing is known about the user.
 	ErrUnavailable = errors.New("the API server cannot be asked")
+	// ErrBusy means that too many others ask at the same time: nothing is known about the user.
+	ErrBusy = errors.New("too many requests are under way: try again later")
 )
 
 // Right is something that a user may do with a resource.
@@ -37,19 +39,4 @@ func (r Right) String() string {
 		return text + " in all namespaces"
 	}
 	return text + " in the namespace " + r.Namespace
-}
-
-// Including returns the rights that include this one, the widest first, and the right itself last. The answer about the widest one serves
-// for many questions.
-func (r Right) Including() []Right {
-	everywhere, inNamespace := r, r
-	everywhere.Namespace, everywhere.Name, inNamespace.Name = "", "", ""
-	all := []Right{everywhere}
-	if r.Namespace != "" {
-		all = append(all, inNamespace)
-	}
-	if r.Name != "" {
-		all = append(all, r)
-	}
-	return all
 }

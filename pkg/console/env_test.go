@@ -84,8 +84,12 @@ func (r *reader) Check(_ context.Context, right access.Right) error {
 	if r.failure != nil {
 		return r.failure
 	}
-	if slices.ContainsFunc(right.Including(), func(wider access.Right) bool { return slices.Contains(r.rights, wider.String()) }) {
-		return nil
+	everywhere, inNamespace := right, right
+	everywhere.Namespace, everywhere.Name, inNamespace.Name = "", "", ""
+	for _, granted := range []access.Right{right, inNamespace, everywhere} {
+		if slices.Contains(r.rights, granted.String()) {
+			return nil
+		}
 	}
 	return access.ErrNotAllowed
 }

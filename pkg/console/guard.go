@@ -14,7 +14,7 @@ var ErrNoNamespace = errors.New("the namespace does not exist")
 
 // Guard authenticates requests.
 type Guard interface {
-	// Reader returns who asks. Its errors are access.ErrUnauthenticated and access.ErrUnavailable.
+	// Reader returns who asks. Its errors are access.ErrUnauthenticated, access.ErrBusy and access.ErrUnavailable.
 	Reader(request *http.Request) (Reader, error)
 }
 
@@ -24,7 +24,7 @@ type Reader interface {
 	Name() string
 	// Key identifies everything that the reader's rights depend on: the name, the groups, and the rest.
 	Key() string
-	// Check returns nil if the reader has a right. Its errors are access.ErrNotAllowed and access.ErrUnavailable.
+	// Check returns nil if the reader has a right. Its errors are access.ErrNotAllowed, access.ErrBusy and access.ErrUnavailable.
 	Check(ctx context.Context, right access.Right) error
 	// Namespace returns the namespace with a name whose applications are read, or ErrNoNamespace.
 	Namespace(ctx context.Context, name string) (archive.Namespace, error)

@@ -122,15 +122,12 @@ func (h *handler) handle(w http.ResponseWriter, r *http.Request, route route) {
 	}
 }
 
-// errBusy means that the reader, or all of them, ask too much at once.
-var errBusy = errors.New("too many requests are under way: try again later")
-
-// begin counts a request.
+// begin counts a request. Its error is access.ErrBusy if the reader, or all of them, ask too much at once.
 func (h *handler) begin(reader string) error {
 	h.mutex.Lock()
 	defer h.mutex.Unlock()
 	if h.total >= maxRequests || h.running[reader] >= maxOfReader {
-		return errBusy
+		return access.ErrBusy
 	}
 	h.total++
 	h.running[reader]++
@@ -174,7 +171,7 @@ func (h *handler) explain(r *http.Request, err error) *api.Error {
 		return &api.Error{Code: http.StatusBadRequest, Reason: "BadRequest", Message: err.Error()}
 	case errors.Is(err, access.ErrUnauthenticated):
 		return &api.Error{Code: http.StatusUnauthorized, Reason: "Unauthorized", Message: err.Error()}
-	case errors.Is(err, errBusy):
+	case errors.Is(err, access.ErrBusy):
 		return &api.Error{Code: http.StatusTooManyRequests, Reason: "TooManyRequests", Message: err.Error()}
 	case r.Context().Err() != nil:
 		return &api.Error{Code: http.StatusGatewayTimeout, Reason: "Timeout", Message: "the archive or the API server takes too long: try again later"}
@@ -205,10 +202,19 @@ func (q *request) write(answer any) error {
 	return nil
 }
 
+// may reports whether the reader has a right.
+func (q *request) may(ctx context.Context, right access.Right) (bool, error) {
+	err := q.Check(ctx, right)
+	if errors.Is(err, access.ErrNotAllowed) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
 // allowed returns nil if the reader has a right, and notFound if not.
 func (q *request) allowed(right access.Right, what string) error {
-	err := q.Check(q.Context(), right)
-	if errors.Is(err, access.ErrNotAllowed) {
+	allowed, err := q.may(q.Context(), right)
+	if err == nil && !allowed {
 		return &notFoundError{what, right.String()}
 	}
 	return err

@@ -7,6 +7,8 @@ import (
 	"golang.org/x/sync/singleflight"
 	"k8s.io/apimachinery/pkg/util/cache"
 	"k8s.io/utils/clock"
+
+	"github.com/firesteel-dev/firesteel/pkg/access"
 )
 
 // answers asks questions of one sort, and keeps the answers.
@@ -14,12 +16,17 @@ type answers[A any] struct {
 	clock  clock.PassiveClock
 	kept   *cache.LRUExpireCache
 	asking singleflight.Group
-	// slots has a place for each question under way.
-	slots chan struct{}
+	// callers has a place for each caller that waits for an answer, questions one for each question, and slots one for each that is under way. A question
+	// whose callers have left still has its place.
+	callers, questions, slots chan struct{}
 }
 
 func newAnswers[A any](size int, clock clock.PassiveClock) *answers[A] {
-	return &answers[A]{clock: clock, kept: cache.NewLRUExpireCacheWithClock(size, clock), slots: make(chan struct{}, maxInFlight)}
+	return &answers[A]{
+		clock: clock, kept: cache.NewLRUExpireCacheWithClock(size, clock),
+		callers: make(chan struct{}, maxInFlight+maxWaiting), questions: make(chan struct{}, maxInFlight+maxWaiting),
+		slots: make(chan struct{}, maxInFlight),
+	}
 }
 
 // answer is the result of a question.
@@ -29,17 +36,22 @@ type answer[A any] struct {
 	uncertain bool
 }
 
-// get returns the answer for a key. The question goes on if the caller leaves: others may wait for the same answer.
+// get returns the answer for a key. The question goes on if the caller leaves: others may wait for the same answer. The error is access.ErrBusy if too
+// many callers wait already.
 func (r *answers[A]) get(ctx context.Context, key string, ask func(context.Context) (answer[A], error)) (A, error) {
 	if kept, ok := r.kept.Get(key); ok {
 		return kept.(A), nil
 	}
+	var none A
+	if !enter(r.callers) {
+		return none, access.ErrBusy
+	}
+	defer leave(r.callers)
 	result := r.asking.DoChan(key, func() (any, error) {
 		asking, cancel := context.WithTimeout(context.WithoutCancel(ctx), reviewTimeout)
 		defer cancel()
 		return r.ask(asking, key, ask)
 	})
-	var none A
 	select {
 	case <-ctx.Done():
 		return none, ctx.Err()
@@ -51,10 +63,26 @@ func (r *answers[A]) get(ctx context.Context, key string, ask func(context.Conte
 	}
 }
 
+// enter takes a place if there is one.
+func enter(places chan struct{}) bool {
+	select {
+	case places <- struct{}{}:
+		return true
+	default:
+		return false
+	}
+}
+
+func leave(places chan struct{}) { <-places }
+
 func (r *answers[A]) ask(ctx context.Context, key string, ask func(context.Context) (answer[A], error)) (any, error) {
+	if !enter(r.questions) {
+		return nil, access.ErrBusy
+	}
+	defer leave(r.questions)
 	select {
 	case r.slots <- struct{}{}:
-		defer func() { <-r.slots }()
+		defer leave(r.slots)
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}

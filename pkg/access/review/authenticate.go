@@ -40,7 +40,7 @@ func newUser(info authenticationv1.UserInfo) (User, error) {
 	return User{info: info, key: hash(string(described))}, nil
 }
 
-// Authenticate returns the user of a bearer token. Its error is access.ErrUnauthenticated or access.ErrUnavailable.
+// Authenticate returns the user of a bearer token. Its error is access.ErrUnauthenticated, access.ErrBusy or access.ErrUnavailable.
 func (r *Reviewer) Authenticate(ctx context.Context, token string) (User, error) {
 	if token == "" {
 		return User{}, fmt.Errorf("%w: the request has no bearer token", access.ErrUnauthenticated)

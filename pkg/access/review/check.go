@@ -11,19 +11,18 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/access"
 )
 
-// Check returns nil if the user has the right. Otherwise the error is access.ErrNotAllowed or access.ErrUnavailable.
+// Check returns nil if the user has the right. Otherwise the error is access.ErrNotAllowed, access.ErrBusy or access.ErrUnavailable. It asks for exactly
+// this right: an authorizer may allow a wider one and deny this one.
 func (r *Reviewer) Check(ctx context.Context, user User, right access.Right) error {
-	for _, wider := range right.Including() {
-		key := strings.Join([]string{user.key, wider.Verb, wider.Group, wider.Resource, wider.Subresource, wider.Namespace, wider.Name}, "\x00")
-		allowed, err := r.rights.get(ctx, key, func(ctx context.Context) (answer[bool], error) { return r.reviewAccess(ctx, user, wider) })
-		switch {
-		case err != nil:
-			return unavailable(err, "subjectaccessreviews.authorization.k8s.io")
-		case allowed:
-			return nil
-		}
+	key := strings.Join([]string{user.key, right.Verb, right.Group, right.Resource, right.Subresource, right.Namespace, right.Name}, "\x00")
+	allowed, err := r.rights.get(ctx, key, func(ctx context.Context) (answer[bool], error) { return r.reviewAccess(ctx, user, right) })
+	switch {
+	case err != nil:
+		return unavailable(err, "subjectaccessreviews.authorization.k8s.io")
+	case !allowed:
+		return fmt.Errorf("%w: it needs %s", access.ErrNotAllowed, right)
 	}
-	return fmt.Errorf("%w: it needs %s", access.ErrNotAllowed, right)
+	return nil
 }
 
 func (r *Reviewer) reviewAccess(ctx context.Context, user User, right access.Right) (answer[bool], error) {

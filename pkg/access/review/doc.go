@@ -1,7 +1,7 @@
 // Package review asks the API server who a caller is (TokenReview) and what they may do (SubjectAccessReview). It decides nothing itself.
 //
-//	bearer token --Authenticate--> User --Check(access.Right)--> nil, access.ErrNotAllowed or access.ErrUnavailable
+//	bearer token --Authenticate--> User --Check(access.Right)--> nil, or an error of package access
 //
-// Answers are kept for a minute at most, and in bounded number. Equal questions that arrive together are asked once, and the number of
-// questions under way is bounded. A failed request is no answer: it is never kept, and callers can tell it from a refusal.
+// Answers are kept for a minute at most, and in bounded number. Equal questions that arrive together are asked once. The numbers of questions under way,
+// and of those that wait for that, are bounded. A failed request is no answer: it is never kept, and callers can tell it from a refusal.
 package review

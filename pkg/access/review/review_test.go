@@ -30,7 +30,9 @@ type apiServer struct {
 	mutex    sync.Mutex
 	audience []string
 	rights   map[string][]authorizationv1.ResourceAttributes
-	failure  *apierrors.StatusError
+	// denied is what an authorizer denies that is asked before roles are.
+	denied  authorizationv1.ResourceAttributes
+	failure *apierrors.StatusError
 	// evaluationError is what a refusal names.
 	evaluationError string
 	// hold keeps reviews waiting until it is closed.
@@ -100,6 +102,9 @@ func (s *apiServer) answerAccess(given *authorizationv1.SubjectAccessReview) *au
 		return granted.Verb == asked.Verb && granted.Resource == asked.Resource && granted.Subresource == asked.Subresource &&
 			(granted.Namespace == "" || granted.Namespace == asked.Namespace) && (granted.Name == "" || granted.Name == asked.Name)
 	})
+	if asked == s.denied {
+		given.Status = authorizationv1.SubjectAccessReviewStatus{Denied: true}
+	}
 	if !given.Status.Allowed {
 		given.Status.EvaluationError = s.evaluationError
 	}
@@ -216,21 +221,19 @@ func TestFailedReviewsAreNoAnswers(t *testing.T) {
 	}
 }
 
-func TestWidestRightIsAskedFirst(t *testing.T) {
-	granted := authorizationv1.ResourceAttributes{Verb: "get", Resource: "pods", Subresource: "log"}
+func TestRightsAreAskedForOnce(t *testing.T) {
 	for name, c := range map[string]struct {
 		namespace, name string
-		reviews         int
 		allowed         bool
 	}{
-		"everywhere":       {reviews: 1, allowed: true},
-		"in the namespace": {namespace: "team-a", reviews: 2, allowed: true},
-		"of one object":    {namespace: "team-a", name: "etl-driver", reviews: 3, allowed: true},
-		"elsewhere":        {namespace: "team-b", reviews: 3},
-		"of another":       {namespace: "team-a", name: "other", reviews: 3},
+		"everywhere":       {allowed: true},
+		"in the namespace": {namespace: "team-a", allowed: true},
+		"of one object":    {namespace: "team-a", name: "etl-driver", allowed: true},
+		"elsewhere":        {namespace: "team-b"},
+		"of another":       {namespace: "team-a", name: "other"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			granted.Namespace, granted.Name = c.namespace, c.name
+			granted := authorizationv1.ResourceAttributes{Verb: "get", Resource: "pods", Subresource: "log", Namespace: c.namespace, Name: c.name}
 			server := &apiServer{rights: map[string][]authorizationv1.ResourceAttributes{"alice": {granted}}}
 			reviewer := server.reviewer(t, newClock())
 			alice, err := reviewer.Authenticate(t.Context(), "alice")
@@ -242,10 +245,35 @@ func TestWidestRightIsAskedFirst(t *testing.T) {
 					t.Errorf("got %v, want allowed: %t", err, c.allowed)
 				}
 			}
-			if server.accessReviews != c.reviews {
-				t.Errorf("%d reviews, want %d", server.accessReviews, c.reviews)
+			if server.accessReviews != 1 {
+				t.Errorf("%d reviews, want 1", server.accessReviews)
 			}
 		})
+	}
+}
+
+// A role allows all logs, and an authorizer that is asked before denies one of them.
+func TestDenialOfOneObjectCountsBesideAWiderRight(t *testing.T) {
+	everywhere := authorizationv1.ResourceAttributes{Verb: "get", Resource: "pods", Subresource: "log"}
+	server := &apiServer{rights: map[string][]authorizationv1.ResourceAttributes{"alice": {everywhere}}, denied: everywhere}
+	server.denied.Namespace, server.denied.Name = logs.Namespace, logs.Name
+	reviewer := server.reviewer(t, newClock())
+	alice, err := reviewer.Authenticate(t.Context(), "alice")
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := func(namespace, name string) access.Right {
+		right := logs
+		right.Namespace, right.Name = namespace, name
+		return right
+	}
+	for _, right := range []access.Right{of("", ""), of(logs.Namespace, ""), of(logs.Namespace, "other")} {
+		if err := reviewer.Check(t.Context(), alice, right); err != nil {
+			t.Errorf("%s: %v", right, err)
+		}
+	}
+	if err := reviewer.Check(t.Context(), alice, logs); !errors.Is(err, access.ErrNotAllowed) {
+		t.Errorf("%s, which is denied: %v", logs, err)
 	}
 }
 
@@ -305,5 +333,32 @@ func TestReviewsUnderWayAreBounded(t *testing.T) {
 	callers.Wait()
 	if server.tokenReviews != 500 || server.mostRunning > 32 {
 		t.Errorf("%d reviews, %d at once: want 500, at most 32 at once", server.tokenReviews, server.mostRunning)
+	}
+}
+
+func TestCallersThatWaitAreBounded(t *testing.T) {
+	const most, further = 32 + 512, 20
+	server := &apiServer{hold: make(chan struct{})}
+	reviewer := server.reviewer(t, newClock())
+	results := make(chan error, most+further)
+	for i := range cap(results) {
+		go func() {
+			_, err := reviewer.Authenticate(t.Context(), strings.Repeat("u", i+1))
+			results <- err
+		}()
+	}
+	for range further { // nobody else gets an answer yet
+		if err := <-results; !errors.Is(err, access.ErrBusy) || errors.Is(err, access.ErrUnavailable) {
+			t.Errorf("got %v, want %v", err, access.ErrBusy)
+		}
+	}
+	close(server.hold)
+	for range most {
+		if err := <-results; err != nil {
+			t.Errorf("who waits gets %v", err)
+		}
+	}
+	if _, err := reviewer.Authenticate(t.Context(), "alice"); err != nil {
+		t.Errorf("afterwards: %v", err)
 	}
 }

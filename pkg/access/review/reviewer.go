@@ -18,8 +18,9 @@ const (
 	keepFor = time.Minute
 	// maxUsers bounds the tokens whose users are kept, and maxAnswers the answers about rights.
 	maxUsers, maxAnswers = 4096, 16384
-	// maxInFlight bounds the reviews of one sort that are under way.
-	maxInFlight = 32
+	// maxInFlight bounds the reviews of one sort that are under way, and maxWaiting those that wait for that. Callers of more get access.ErrBusy: whoever
+	// sends many unknown tokens must not exhaust the memory.
+	maxInFlight, maxWaiting = 32, 512
 	// reviewTimeout bounds one review, with its wait for others.
 	reviewTimeout = 10 * time.Second
 )
@@ -44,6 +45,8 @@ func NewReviewer(client kubernetes.Interface, audiences func() []string, clock c
 // unavailable returns the error of a review that failed. needed names the resource that the process creates for it.
 func unavailable(err error, needed string) error {
 	switch {
+	case errors.Is(err, access.ErrBusy):
+		return err
 	case apierrors.IsForbidden(err):
 		return fmt.Errorf("%w: this process may not create %s: bind it a role with that right (%w)", access.ErrUnavailable, needed, err)
 	case errors.Is(err, context.DeadlineExceeded):
