@@ -129,7 +129,7 @@ func (a *Archive) put(ctx context.Context, key string, content []byte, onlyIfAbs
 	return nil
 }
 
-// get reads an object of at most limit bytes.
+// get reads an object of at most limit bytes. It is decompressed if its name ends with .gz.
 func (a *Archive) get(ctx context.Context, key string, limit int64) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
@@ -138,7 +138,13 @@ func (a *Archive) get(ctx context.Context, key string, limit int64) ([]byte, err
 		return nil, failure("read", key, err)
 	}
 	defer reader.Close()
-	content, err := readAll(reader, limit)
+	plain := io.Reader(reader)
+	if strings.HasSuffix(key, compressed) {
+		if plain, err = gzip.NewReader(reader); err != nil {
+			return nil, failure("read", key, err)
+		}
+	}
+	content, err := readAll(plain, limit)
 	if err != nil {
 		return nil, failure("read", key, err)
 	}

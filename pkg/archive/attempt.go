@@ -1,8 +1,6 @@
 package archive
 
 import (
-	"bytes"
-	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
@@ -85,19 +83,7 @@ func (t *Attempt) Get(ctx context.Context, limit int64, path ...string) ([]byte,
 	if err := t.mayRead(ctx); err != nil {
 		return nil, err
 	}
-	key := t.prefix + join(path...)
-	content, err := t.archive.get(ctx, key, limit)
-	if err != nil || !strings.HasSuffix(key, compressed) {
-		return content, err
-	}
-	reader, err := gzip.NewReader(bytes.NewReader(content))
-	if err != nil {
-		return nil, failure("read", key, err)
-	}
-	if content, err = readAll(reader, limit); err != nil {
-		return nil, failure("read", key, err)
-	}
-	return content, nil
+	return t.archive.get(ctx, t.prefix+join(path...), limit)
 }
 
 // WriteManifest stores the manifest.

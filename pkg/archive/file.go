@@ -1,7 +1,6 @@
 package archive
 
 import (
-	"bytes"
 	"cmp"
 	"compress/gzip"
 	"context"
@@ -38,13 +37,18 @@ type FileInfo struct {
 	chunks []chunk
 }
 
-// chunk is a part of a file.
+// chunk is a part of a file. Large files have many: their keys are not kept.
 type chunk struct {
-	key            string
+	// folder is that of the file, which all of its chunks share.
+	folder         string
 	offset, length int64
 }
 
 func (c chunk) end() int64 { return c.offset + c.length }
+
+func (c chunk) key() string {
+	return fmt.Sprintf("%s%0*d-%d%s", c.folder, offsetDigits, c.offset, c.length, chunkSuffix)
+}
 
 // File returns a file of the attempt.
 func (t *Attempt) File(path ...string) *File { return &File{t, path} }
@@ -59,19 +63,17 @@ func (f *File) Append(ctx context.Context, offset int64, content []byte) error {
 	return f.attempt.put(ctx, f.chunkKey(offset, int64(len(content))), compress(content))
 }
 
-func (f *File) chunkKey(offset, length int64) string {
-	return fmt.Sprintf("%s%0*d-%d%s", f.folder(), offsetDigits, offset, length, chunkSuffix)
-}
+func (f *File) chunkKey(offset, length int64) string { return chunk{f.folder(), offset, length}.key() }
 
-func parseChunk(key, name string) (chunk, bool) {
-	name, ok := strings.CutSuffix(name, chunkSuffix)
-	first, second, both := strings.Cut(name, "-")
+// parseChunk returns the chunk with a name in a folder.
+func parseChunk(folder, name string) (chunk, bool) {
+	first, rest, _ := strings.Cut(name, "-")
+	second, _ := strings.CutSuffix(rest, chunkSuffix)
 	offset, err := strconv.ParseInt(first, 10, 64)
 	length, err2 := strconv.ParseInt(second, 10, 64)
-	if !ok || !both || errors.Join(err, err2) != nil || len(first) != offsetDigits || offset < 0 || length < 0 || length > MaxChunk {
-		return chunk{}, false
-	}
-	return chunk{key, offset, length}, true
+	part := chunk{folder, offset, length}
+	ok := errors.Join(err, err2) == nil && offset >= 0 && length >= 0 && length <= MaxChunk && part.key() == folder+name
+	return part, ok
 }
 
 // Files returns the files below a folder of the attempt, with one listing.
@@ -86,13 +88,16 @@ func (t *Attempt) files(ctx context.Context, prefix string) ([]FileInfo, error) 
 	var files []FileInfo
 	last := ""
 	err := t.archive.list(ctx, prefix, true, func(found entry) bool {
-		slash := strings.LastIndexByte(found.key, '/')
-		part, ok := parseChunk(found.key, found.key[slash+1:])
+		slash := strings.LastIndexByte(found.key, '/') + 1
+		folder := found.key[:slash]
+		if folder == last {
+			folder = last // one text for all chunks
+		}
+		part, ok := parseChunk(folder, found.key[slash:])
 		if !ok {
 			return true
 		}
-		folder := found.key[:slash]
-		path, ok := split(folder[len(t.prefix):])
+		path, ok := split(folder[len(t.prefix) : slash-1])
 		if !ok {
 			return true
 		}
@@ -175,68 +180,134 @@ func (t *Attempt) Read(ctx context.Context, info FileInfo, offset, length int64)
 	return &reader{ctx: ctx, archive: t.archive, chunks: info.chunks, position: max(offset, 0), end: end}
 }
 
-// reader reads a range of a file, one chunk after the other.
+// reader reads a range of a file, one chunk after the other. Who reads slowly takes little memory: no chunk is ever held as a whole.
 type reader struct {
 	ctx      context.Context //nolint:containedctx // a reader takes none
 	archive  *Archive
 	chunks   []chunk
 	position int64
 	end      int64
-	content  []byte
+	// open is the chunk that is being read, if any.
+	open *chunkReader
 }
 
 // Read implements io.Reader.
 func (r *reader) Read(into []byte) (int, error) {
-	if len(r.content) == 0 {
-		if r.position >= r.end {
-			return 0, io.EOF
+	for len(r.chunks) > 0 && r.chunks[0].end() <= r.position {
+		r.chunks = r.chunks[1:]
+		r.closeChunk()
+	}
+	switch {
+	case r.position >= r.end:
+		return 0, io.EOF
+	case len(r.chunks) == 0:
+		return 0, io.ErrUnexpectedEOF
+	}
+	into = into[:min(int64(len(into)), r.end-r.position, r.chunks[0].end()-r.position)]
+	for progress := r.open != nil; ; progress = false {
+		count, err := r.readChunk(into)
+		r.position += int64(count)
+		if count > 0 || err == nil {
+			return count, nil
 		}
-		if err := r.next(); err != nil {
+		r.closeChunk()
+		if !progress {
+			return 0, failure("read", r.chunks[0].key(), err)
+		}
+		// Storage ends the connection of who reads slowly: another one goes on from here.
+	}
+}
+
+// readChunk reads from the chunk with the byte at the position.
+func (r *reader) readChunk(into []byte) (int, error) {
+	if r.open == nil {
+		open, err := r.archive.openChunk(r.ctx, r.chunks[0])
+		if err != nil {
 			return 0, err
 		}
+		r.open = open
+		if _, err := io.CopyN(io.Discard, open, r.position-r.chunks[0].offset); err != nil {
+			return 0, noEOF(err)
+		}
 	}
-	count := copy(into, r.content)
-	r.content, r.position = r.content[count:], r.position+int64(count)
-	return count, nil
+	count, err := r.open.Read(into)
+	return count, noEOF(err)
+}
+
+// noEOF returns the error of something that ends before its end.
+func noEOF(err error) error {
+	if errors.Is(err, io.EOF) {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+func (r *reader) closeChunk() {
+	if r.open != nil {
+		r.open.close()
+		r.open = nil
+	}
 }
 
 // Close implements io.Closer.
 func (r *reader) Close() error {
-	r.chunks, r.content, r.end = nil, nil, 0
+	r.closeChunk()
+	r.chunks, r.end = nil, 0
 	return nil
 }
 
-// next reads the chunk with the byte at the position.
-func (r *reader) next() error {
-	for len(r.chunks) > 0 && r.chunks[0].end() <= r.position {
-		r.chunks = r.chunks[1:]
-	}
-	if len(r.chunks) == 0 {
-		return io.ErrUnexpectedEOF
-	}
-	content, err := r.archive.readChunk(r.ctx, r.chunks[0])
+// chunkReader reads a chunk from its beginning.
+type chunkReader struct {
+	stored       io.ReadCloser
+	decompressed *gzip.Reader
+	// cancel ends the request to the storage, and timer does if the storage sends nothing for long.
+	cancel func()
+	timer  *time.Timer
+}
+
+// openChunk opens a chunk. Its reader must be closed.
+func (a *Archive) openChunk(ctx context.Context, part chunk) (*chunkReader, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	r := &chunkReader{cancel: cancel, timer: time.AfterFunc(requestTimeout, cancel)}
+	stored, err := a.bucket.NewReader(ctx, part.key(), nil)
 	if err != nil {
-		return err
+		r.close()
+		return nil, err
 	}
-	r.content = content[r.position-r.chunks[0].offset:]
-	r.content = r.content[:min(int64(len(r.content)), r.end-r.position)]
-	return nil
+	r.stored = stored
+	if r.decompressed, err = gzip.NewReader(stored); err != nil {
+		r.close()
+		return nil, noEOF(err)
+	}
+	r.timer.Stop()
+	return r, nil
+}
+
+// Read implements io.Reader.
+func (r *chunkReader) Read(into []byte) (int, error) {
+	r.timer.Reset(requestTimeout)
+	defer r.timer.Stop()
+	return r.decompressed.Read(into)
+}
+
+func (r *chunkReader) close() {
+	r.timer.Stop()
+	r.cancel()
+	if r.stored != nil {
+		_ = r.stored.Close() // nothing was written
+	}
 }
 
 // readChunk reads one chunk. It has as many bytes as its name says.
 func (a *Archive) readChunk(ctx context.Context, part chunk) ([]byte, error) {
-	const overhead = 64 << 10 // what compression may add to what cannot be compressed
-	stored, err := a.get(ctx, part.key, MaxChunk+overhead)
+	reader, err := a.openChunk(ctx, part)
 	if err != nil {
-		return nil, err
+		return nil, failure("read", part.key(), err)
 	}
-	decompressor, err := gzip.NewReader(bytes.NewReader(stored))
-	if err != nil {
-		return nil, failure("read", part.key, err)
-	}
+	defer reader.close()
 	content := make([]byte, part.length)
-	if _, err := io.ReadFull(decompressor, content); err != nil {
-		return nil, failure("read", part.key, err)
+	if _, err := io.ReadFull(reader, content); err != nil {
+		return nil, failure("read", part.key(), err)
 	}
 	return content, nil
 }

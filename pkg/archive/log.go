@@ -13,6 +13,9 @@ import (
 // lineBuffer is how much of a line is looked at: its timestamp is at its beginning.
 const lineBuffer = 64 << 10
 
+// readBuffer is the buffer of a log that is read.
+const readBuffer = 16 << 10
+
 // LogOptions say which part of a log is read, and how.
 type LogOptions struct {
 	// Timestamps leaves the kubelet's timestamp at the beginning of each line.
@@ -51,7 +54,7 @@ func (t *Attempt) OpenLog(ctx context.Context, id LogID, options LogOptions) (io
 		offset = max(offset, begin)
 	}
 	stored := t.Read(ctx, info, offset, length)
-	return &lines{source: bufio.NewReaderSize(stored, lineBuffer), closer: stored, strip: !options.Timestamps, since: options.Since, atStart: true}, nil
+	return &lines{source: bufio.NewReaderSize(stored, readBuffer), closer: stored, strip: !options.Timestamps, since: options.Since, atStart: true}, nil
 }
 
 // firstSince returns the offset of a line, before which all lines are older than since. Lines are in the order of time, but for moments. What it leaves

@@ -22,8 +22,8 @@ import (
 
 const (
 	objectsFolder, eventLogFolder = "objects", "eventlog"
-	// maxObject bounds an archived object.
-	maxObject = 16 << 20
+	// maxObject bounds an archived object. The API server takes none that is half as large.
+	maxObject = 4 << 20
 	// stallTimeout is how long a client may read nothing of a log.
 	stallTimeout = 30 * time.Second
 )
@@ -167,14 +167,19 @@ func (h *handler) log(q *request) error {
 	if err != nil {
 		return err
 	}
-	stream, err := stored.OpenLog(q.Context(), archive.LogID{
+	id := archive.LogID{
 		Pod: q.PathValue("pod"), PodUID: types.UID(q.PathValue("podUID")), Container: q.PathValue("container"), Restart: int32(restart),
-	}, options)
+	}
+	var stream io.ReadCloser
+	err = h.holding(q, func() error { // where its lines begin is found in memory
+		stream, err = stored.OpenLog(q.Context(), id, options)
+		return err
+	})
 	if err != nil {
 		return q.missing(err, right)
 	}
 	defer stream.Close()
-	if err := q.stream(stream); err != nil {
+	if err := h.stream(q, stream); err != nil {
 		h.logger.Infow("log broken off", "path", q.URL.Path, "error", err)
 		panic(http.ErrAbortHandler) // the client sees that the end is missing
 	}
@@ -207,8 +212,8 @@ func (q *request) logOptions() (options archive.LogOptions, err error) {
 	return options, nil
 }
 
-// stream copies a log to the client, compressed if the client takes that. A client that stops to read is disconnected.
-func (q *request) stream(from io.Reader) error {
+// stream copies a log to the client, compressed if the client takes that and there is memory for it. A client that stops to read is disconnected.
+func (h *handler) stream(q *request, from io.Reader) error {
 	q.w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	q.w.Header().Set("Vary", "Accept-Encoding")
 	control := http.NewResponseController(q.w)
@@ -221,10 +226,11 @@ func (q *request) stream(from io.Reader) error {
 		return fmt.Errorf("extend the bound on reading: %w", err)
 	}
 	to := io.Writer(&patientWriter{q.w, control, end})
-	if !acceptsGzip(q.Header.Values("Accept-Encoding")) {
+	if !acceptsGzip(q.Header.Values("Accept-Encoding")) || !h.beginCompressing() {
 		_, err := io.Copy(to, from)
 		return err
 	}
+	defer h.endCompressing()
 	q.w.Header().Set("Content-Encoding", "gzip")
 	compressed, err := gzip.NewWriterLevel(to, gzip.BestSpeed)
 	if err != nil {
@@ -235,6 +241,18 @@ func (q *request) stream(from io.Reader) error {
 	}
 	return compressed.Close()
 }
+
+// beginCompressing reports whether another log may be compressed now.
+func (h *handler) beginCompressing() bool {
+	select {
+	case h.compressed <- struct{}{}:
+		return true
+	default:
+		return false
+	}
+}
+
+func (h *handler) endCompressing() { <-h.compressed }
 
 // acceptsGzip reports whether a client takes gzip, and does not forbid it by a quality of 0.
 func acceptsGzip(values []string) bool {

@@ -15,6 +15,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/access"
 	"github.com/firesteel-dev/firesteel/pkg/archive"
 	"github.com/firesteel-dev/firesteel/pkg/console/api"
+	"github.com/firesteel-dev/firesteel/pkg/fairshare"
 )
 
 const (
@@ -24,6 +25,11 @@ const (
 	streamTimeout = time.Hour
 	// maxRequests bounds the requests under way, and maxOfReader those of one reader.
 	maxRequests, maxOfReader = 256, 16
+	// maxInMemory bounds the requests whose answer, or a part of the archive, is held in memory, and maxInMemoryOfReader those of one reader. The others
+	// wait. Logs are streamed, and take 170 KiB each.
+	maxInMemory, maxInMemoryOfReader = 12, 4
+	// maxCompressed bounds the logs that are compressed while they are sent, which takes 900 KiB each. Further ones are sent as they are.
+	maxCompressed = 32
 	// maxQuery and maxPath bound what a client writes.
 	maxQuery, maxPath = 4 << 10, 4 << 10
 )
@@ -36,6 +42,9 @@ type handler struct {
 	guard    Guard
 	archives Archives
 	logger   *zap.SugaredLogger
+	// inMemory has the slots of maxInMemory, by reader, and compressed those of maxCompressed.
+	inMemory   *fairshare.Limiter
+	compressed chan struct{}
 
 	mutex sync.Mutex
 	// running counts the requests under way, by reader.
@@ -65,7 +74,10 @@ var routes = []route{
 
 // NewHandler returns a handler of the whole API.
 func NewHandler(guard Guard, archives Archives, logger *zap.SugaredLogger) http.Handler {
-	h := &handler{guard: guard, archives: archives, logger: logger, running: map[string]int{}}
+	h := &handler{
+		guard: guard, archives: archives, logger: logger, running: map[string]int{},
+		inMemory: fairshare.New(maxInMemory, maxInMemoryOfReader), compressed: make(chan struct{}, maxCompressed),
+	}
 	mux := http.NewServeMux()
 	for _, route := range routes {
 		mux.HandleFunc("GET "+api.Prefix+route.path, func(w http.ResponseWriter, r *http.Request) { h.handle(w, r, route) })
@@ -115,7 +127,12 @@ func (h *handler) handle(w http.ResponseWriter, r *http.Request, route route) {
 	}
 	if err == nil {
 		defer h.end(reader.Name())
-		err = route.serve(h, &request{Request: r, Reader: reader, w: w})
+		q := &request{Request: r, Reader: reader, w: w}
+		if route.streams {
+			err = route.serve(h, q)
+		} else {
+			err = h.holding(q, func() error { return route.serve(h, q) })
+		}
 	}
 	if err != nil {
 		writeError(w, h.explain(r, err))
@@ -132,6 +149,16 @@ func (h *handler) begin(reader string) error {
 	h.total++
 	h.running[reader]++
 	return nil
+}
+
+// holding does work that holds its result, or a part of the archive, in memory. It waits until there is room.
+func (h *handler) holding(q *request, work func() error) error {
+	release, err := h.inMemory.Acquire(q.Context(), q.Name())
+	if err != nil {
+		return err
+	}
+	defer release()
+	return work()
 }
 
 func (h *handler) end(reader string) {

@@ -32,8 +32,10 @@ const (
 	requestTimeout = time.Minute
 	idleTimeout    = time.Minute
 	// maxHeaderBytes bounds a header: tokens of large OIDC providers have some KiB.
-	maxHeaderBytes = 64 << 10
-	maxConnections = 1024
+	maxHeaderBytes = 48 << 10
+	maxConnections = 512
+	// kernelBuffer is how much the kernel holds that a client does not read yet. It counts as memory of the container, and would be some MiB.
+	kernelBuffer = 64 << 10
 )
 
 // ServeOptions say where Serve serves.
@@ -62,7 +64,7 @@ func Serve(ctx context.Context, handler http.Handler, options ServeOptions) erro
 		if err != nil {
 			return fmt.Errorf("serve: %w", err)
 		}
-		listener = netutil.LimitListener(listener, maxConnections)
+		listener = netutil.LimitListener(slowReaders{listener}, maxConnections)
 		group.Go(func() error { return serve(server, listener) })
 		group.Go(func() error {
 			<-ctx.Done()
@@ -74,6 +76,18 @@ func Serve(ctx context.Context, handler http.Handler, options ServeOptions) erro
 		})
 	}
 	return group.Wait()
+}
+
+// slowReaders is a listener of TCP on whose connections the kernel holds little for clients that read slowly.
+type slowReaders struct{ net.Listener }
+
+// Accept implements net.Listener.
+func (l slowReaders) Accept() (net.Conn, error) {
+	connection, err := l.Listener.Accept()
+	if tcp, ok := connection.(*net.TCPConn); ok && err == nil {
+		_ = tcp.SetWriteBuffer(kernelBuffer) // the client has left
+	}
+	return connection, err
 }
 
 func serve(server *http.Server, listener net.Listener) error {
