@@ -28,11 +28,14 @@ const (
 	// maxPrefix is the length of the longest entry of listed.
 	maxPrefix = 41
 	// maxLine bounds how much of a line of the list is kept in memory. Spark's class path makes the longest ones, below 1 MiB.
-	maxLine = 8 << 20
+	maxLine = 4 << 20
 	// maxGrowth bounds how much longer a start is with an ID: that of a namespace, and the field. A file is shown growth bytes longer than it is
 	// stored: what the start does not take is a line that is ignored.
 	maxGrowth = 192
 	growth    = 256
+	// maxShown bounds how much of any other line is shown. So that each offset of a file is read alike, it is also how far is searched for the
+	// beginning of a line.
+	maxShown = 16 << 20
 	// readSize is the size of the buffer for all other lines.
 	readSize = 64 << 10
 )
@@ -43,13 +46,21 @@ type lineReader struct {
 
 	// pending is read next. It is valid until in is read again.
 	pending []byte
-	// within is true inside of a line, and blank if the line is not shown.
+	// within is true inside of a line, and blank if the line is not shown. length is how much of a line was read.
 	within, blank bool
+	length        int
 }
 
 // newLineReader returns a reader of lines. The text begins at the beginning of a line.
 func newLineReader(in io.Reader) *lineReader {
 	return &lineReader{in: bufio.NewReaderSize(oneLine{in}, readSize)}
+}
+
+// newBlankReader returns a reader of a text that begins within a line, the rest of which is not shown.
+func newBlankReader(in io.Reader) *lineReader {
+	r := newLineReader(in)
+	r.within, r.blank = true, true
+	return r
 }
 
 // oneLine replaces each '\r' of a text by a blank. In Java it ends a line, too, and what follows it would be an event that is not checked.
@@ -81,6 +92,7 @@ func (r *lineReader) Read(p []byte) (int, error) {
 // next reads the next part of a line, or the whole of a listed one.
 func (r *lineReader) next() error {
 	if !r.within {
+		r.length = 0
 		begin, err := r.in.Peek(maxPrefix)
 		if len(begin) == 0 {
 			return err
@@ -98,6 +110,8 @@ func (r *lineReader) next() error {
 		fill(part)
 		r.blank = r.within
 	}
+	fill(part[min(len(part), max(0, maxShown-r.length)):])
+	r.length += len(part)
 	r.pending = part
 	return nil
 }
@@ -249,7 +263,7 @@ func findStart(in io.Reader, id string) (start, error) {
 			if err == nil {
 				break
 			}
-			if errors.Is(err, io.EOF) {
+			if errors.Is(err, io.EOF) || to > maxHead {
 				return start{}, nil
 			}
 			if !errors.Is(err, bufio.ErrBufferFull) {

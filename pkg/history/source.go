@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -67,39 +68,70 @@ const (
 
 var rolledFile = regexp.MustCompile(`^events_[0-9]+_`)
 
-// maxLogs bounds how many logs are shown of a source.
-const maxLogs = 100_000
+const (
+	// maxLogs bounds how many logs are shown of a source, and maxFiles how many files all of them have.
+	maxLogs, maxFiles = 100_000, 200_000
+	// maxLogFiles bounds the files of one log. Spark rolls at 128 MiB, and its smallest size is 10 MiB. A log of more is not shown.
+	maxLogFiles = 10_000
+)
 
 // Logs implements Source.
 func (b *Bucket) Logs(ctx context.Context) ([]Log, error) {
-	var logs []Log
-	position := map[string]int{}
+	found := listing{namespace: b.Namespace, position: map[string]int{}}
 	objects := b.Bucket.List(nil)
 	for {
 		object, err := objects.Next(ctx)
 		if errors.Is(err, io.EOF) {
-			return logs, nil
+			return found.bounded(), nil
 		}
 		if err != nil {
 			return nil, fmt.Errorf("list the event logs of namespace %s: %w", b.Namespace, err)
 		}
-		folder, name, rolled := strings.Cut(object.Key, "/")
-		if !rolled {
-			folder, name = strings.TrimSuffix(object.Key, inProgressSuffix), object.Key
+		if err := found.add(object); err != nil {
+			return nil, fmt.Errorf("namespace %s has %w: delete old ones, for example by a lifecycle rule of the bucket", b.Namespace, err)
 		}
-		if !isLogFile(folder, name, rolled) {
-			continue
-		}
-		at, ok := position[folder]
-		if !ok {
-			if at = len(logs); at == maxLogs {
-				return nil, fmt.Errorf("namespace %s has more than %d event logs: delete old ones, for example by a lifecycle rule of the bucket", b.Namespace, maxLogs)
-			}
-			position[folder] = at
-			logs = append(logs, Log{ID: newID(b.Namespace, folder), Rolled: rolled})
-		}
-		logs[at].Files = append(logs[at].Files, File{Name: name, Size: object.Size, Modified: object.ModTime, Key: object.Key})
 	}
+}
+
+// listing is what was listed of a bucket.
+type listing struct {
+	namespace string
+	logs      []Log
+	// position is where the log of a folder is, and files the number of files of all.
+	position map[string]int
+	files    int
+}
+
+// add adds an object of the bucket. Its error says of what there is too much.
+func (l *listing) add(object *blob.ListObject) error {
+	folder, name, rolled := strings.Cut(object.Key, "/")
+	if !rolled {
+		folder, name = strings.TrimSuffix(object.Key, inProgressSuffix), object.Key
+	}
+	if !isLogFile(folder, name, rolled) {
+		return nil
+	}
+	at, ok := l.position[folder]
+	if !ok {
+		if at = len(l.logs); at == maxLogs {
+			return fmt.Errorf("more than %d event logs", maxLogs)
+		}
+		l.position[folder] = at
+		l.logs = append(l.logs, Log{ID: newID(l.namespace, folder), Rolled: rolled})
+	}
+	if len(l.logs[at].Files) > maxLogFiles {
+		return nil // it is not shown: what else it has takes no memory
+	}
+	if l.files++; l.files > maxFiles {
+		return fmt.Errorf("more than %d files of event logs", maxFiles)
+	}
+	l.logs[at].Files = append(l.logs[at].Files, File{Name: name, Size: object.Size, Modified: object.ModTime, Key: object.Key})
+	return nil
+}
+
+// bounded returns the logs without those of too many files.
+func (l *listing) bounded() []Log {
+	return slices.DeleteFunc(l.logs, func(log Log) bool { return len(log.Files) > maxLogFiles })
 }
 
 // isLogFile reports whether a file belongs to an uncompressed event log.

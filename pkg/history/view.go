@@ -22,6 +22,10 @@ import (
 type View struct {
 	shown atomic.Pointer[folder]
 
+	// reading has a place for each file that is being read.
+	reading     chan struct{}
+	makeReading sync.Once
+
 	mutex sync.Mutex
 	// lists holds the last list of each source, by its name.
 	lists map[string][]Log
@@ -49,6 +53,20 @@ const (
 	// listTimeout bounds the time to list a source. Storage that does not answer keeps the others from being refreshed for no longer.
 	listTimeout = 2 * time.Minute
 )
+
+// maxReading bounds the files that are read at once: a line of the list, and what it is checked with, takes up to 12 MiB.
+const maxReading = 16
+
+// read waits until a file may be read. The caller must call release once.
+func (v *View) read(ctx context.Context) (release func(), err error) {
+	v.makeReading.Do(func() { v.reading = make(chan struct{}, maxReading) })
+	select {
+	case v.reading <- struct{}{}:
+		return func() { <-v.reading }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
 
 // Refresh shows what the sources hold now. A source that cannot be listed shows what it held before; Refresh returns its error.
 func (v *View) Refresh(ctx context.Context, sources []Source) error {
@@ -263,13 +281,16 @@ func (f *file) open(ctx context.Context, s start, offset int64) (io.Reader, io.C
 	grown := int64(len(s.line)) - (s.to - s.from)
 	// Behind the start, an offset is growth behind that of the stored file.
 	if from := offset - growth; from >= s.to {
-		begin, err := f.lineStart(ctx, from)
+		begin, found, err := f.lineStart(ctx, from)
 		if err != nil {
 			return nil, nil, err
 		}
 		in, err := f.source.Open(ctx, f.Key, begin, f.Size-begin)
 		if err != nil {
 			return nil, nil, err
+		}
+		if !found {
+			return newBlankReader(in), in, nil
 		}
 		return skip(newLineReader(in), in, from-begin)
 	}
@@ -309,21 +330,28 @@ func (l *later) Read(p []byte) (n int, err error) {
 	return l.in.Read(p)
 }
 
-// lineStart returns where the line begins that holds an offset.
-func (f *file) lineStart(ctx context.Context, offset int64) (int64, error) {
+// lineStart returns where the line begins that holds an offset; the offset, and false, if more of the line is before it than is shown.
+func (f *file) lineStart(ctx context.Context, offset int64) (int64, bool, error) {
 	const window, maxWindow = 4 << 10, 1 << 20
 	for size, end := int64(window), offset; end > 0; size = min(2*size, maxWindow) {
+		if offset-end > maxShown {
+			return offset, false, nil
+		}
 		start := max(0, end-size)
 		text, err := f.read(ctx, start, end-start)
 		if err != nil {
-			return 0, err
+			return 0, false, err
 		}
 		if at := bytes.LastIndexByte(text, '\n'); at >= 0 {
-			return start + int64(at) + 1, nil
+			begin := start + int64(at) + 1
+			if offset-begin > maxShown {
+				return offset, false, nil
+			}
+			return begin, true, nil
 		}
 		end = start
 	}
-	return 0, nil
+	return 0, true, nil
 }
 
 func (f *file) read(ctx context.Context, offset, length int64) ([]byte, error) {

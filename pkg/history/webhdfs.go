@@ -94,6 +94,12 @@ func (v *View) serveFile(w http.ResponseWriter, r *http.Request, name string, qu
 			return
 		}
 	}
+	release, err := v.read(r.Context())
+	if err != nil {
+		fail(w, r, err)
+		return
+	}
+	defer release()
 	content, length, err := v.open(r.Context(), name, offset)
 	if err != nil {
 		fail(w, r, err)
