@@ -16,6 +16,7 @@
 //
 //	<namespace>/<plural>.<group>/<name>/<uid>/application.json
 //	<namespace>/<plural>.<group>/<name>/<uid>/<attempt>/manifest.json
+//	<namespace>/<plural>.<group>/<name>/<uid>/<attempt>/usage.json
 //	<namespace>/<plural>.<group>/<name>/<uid>/<attempt>/objects/<file>
 //	<namespace>/<plural>.<group>/<name>/<uid>/<attempt>/logs/<pod>/<pod uid>/<container>/<restart count>/<chunk>
 //	<namespace>/<plural>.<group>/<name>/<uid>/<attempt>/eventlog/<file>/<chunk>

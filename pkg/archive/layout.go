@@ -11,10 +11,12 @@ import (
 const (
 	applicationFile = "application.json"
 	manifestFile    = "manifest.json"
-	indexFolder     = "_index"
-	ownFolder       = "_firesteel"
-	logsFolder      = "logs"
-	chunkSuffix     = ".gz"
+	// UsageFile is the object of an attempt with its Usage.
+	UsageFile   = "usage.json"
+	indexFolder = "_index"
+	ownFolder   = "_firesteel"
+	logsFolder  = "logs"
+	chunkSuffix = ".gz"
 	// compressed ends the names of single objects that are compressed.
 	compressed = ".gz"
 )

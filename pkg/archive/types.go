@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 )
 
 // Format is the format of the descriptions that this version writes.
@@ -70,6 +72,17 @@ type Manifest struct {
 	Objects  []Object  `json:"objects,omitempty"`
 	// Missing says what could not be stored. It is empty if nothing is missing.
 	Missing []Missing `json:"missing,omitempty"`
+}
+
+// Usage is what the Pods of an attempt used.
+type Usage struct {
+	Format int `json:"format"`
+	// Until is until when Pods are counted that had not ended.
+	Until time.Time `json:"until"`
+	// Attempt is what the Pods of the attempt used, until the end of the last executor.
+	Attempt v1alpha1.Usage `json:"attempt"`
+	// Application is what the Pods of this attempt and of all earlier ones used.
+	Application v1alpha1.Usage `json:"application"`
 }
 
 // The roles of logs.

@@ -21,6 +21,11 @@ func NewExpiredEvent(o Object, at time.Time) (cloudevents.Event, error) {
 	return newClockEvent(o, Type{Name: ExpiredType}, at)
 }
 
+// NewInterruptedEvent creates the clock event for an attempt whose driver is about to be deleted before its end.
+func NewInterruptedEvent(o Object, since time.Time) (cloudevents.Event, error) {
+	return newClockEvent(o, Type{Name: InterruptedType}, since)
+}
+
 // NewDueEvent creates the clock event for a scheduled run that is due.
 func NewDueEvent(o Object, at time.Time) (cloudevents.Event, error) {
 	return newClockEvent(o, Type{Name: DueType}, at)

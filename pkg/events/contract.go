@@ -25,6 +25,9 @@ const schemaBase = "https://firesteel.dev/schemas/events/"
 // ExpiredType is the type of the clock event for the end of an application's time to live.
 const ExpiredType = "dev.firesteel.application.expired.v1"
 
+// InterruptedType is the type of the clock event for an attempt that is about to be stopped before its end.
+const InterruptedType = "dev.firesteel.application.interrupted.v1"
+
 // DueType is the type of the clock event for a scheduled run that is due.
 const DueType = "dev.firesteel.schedule.due.v1"
 
@@ -171,6 +174,11 @@ var Types = []Type{
 	{
 		Name:        ExpiredType,
 		Description: "The application's time to live is over. The ttl handler deletes it.",
+	},
+	{
+		Name: InterruptedType,
+		Description: "An attempt is about to be stopped before its end: for a suspension, an edit or a deletion. The archive handler stores it, for which " +
+			"that waits a moment. The event is sent only where there is an archive.",
 	},
 	{
 		Name: DueType,

@@ -28,8 +28,8 @@ func TestTypesHaveOneForEveryState(t *testing.T) {
 	}
 	expect("SparkApplication", "application", states)
 	expect(KindCluster, "cluster", clusterStates)
-	if got, want := len(Types), len(states)+len(clusterStates)+3; got != want {
-		t.Errorf("there are %d types, want %d: one for each state and three clock events", got, want)
+	if got, want := len(Types), len(states)+len(clusterStates)+4; got != want {
+		t.Errorf("there are %d types, want %d: one for each state and four clock events", got, want)
 	}
 }
 

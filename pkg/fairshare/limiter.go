@@ -13,6 +13,8 @@ import (
 // So no namespace ever waits for another one's work. The slots in use are at most the total, plus one for each further namespace.
 type Limiter struct {
 	maxTotal, maxPerNamespace int
+	// freeShare is the divisor for the part of the free slots that one namespace may hold.
+	freeShare int
 
 	mutex sync.Mutex
 	used  int
@@ -22,9 +24,12 @@ type Limiter struct {
 	turns   []string
 }
 
-// New creates a limiter with a number of slots in total, and a limit for each namespace.
-func New(maxTotal, maxPerNamespace int) *Limiter {
-	return &Limiter{maxTotal: maxTotal, maxPerNamespace: maxPerNamespace, held: map[string]int{}, waiting: map[string][]chan struct{}{}}
+// New creates a limiter with a number of slots in total, and a limit for each namespace. A namespace may hold an eighth of the free slots.
+func New(maxTotal, maxPerNamespace int) *Limiter { return NewShared(maxTotal, maxPerNamespace, 8) }
+
+// NewShared is New for a few slots: a namespace may hold the free slots divided by freeShare.
+func NewShared(maxTotal, maxPerNamespace, freeShare int) *Limiter {
+	return &Limiter{maxTotal: maxTotal, maxPerNamespace: maxPerNamespace, freeShare: freeShare, held: map[string]int{}, waiting: map[string][]chan struct{}{}}
 }
 
 // Acquire waits for a slot until ctx ends. The caller must call release once, when its work is done.
@@ -122,11 +127,8 @@ func (l *Limiter) grant() {
 	}
 }
 
-// freeShare is the divisor for the part of the free slots that one namespace may hold.
-const freeShare = 8
-
 // admits reports whether a namespace may have another slot.
 func (l *Limiter) admits(namespace string) bool {
 	held := l.held[namespace]
-	return held == 0 || held < l.maxPerNamespace && held*freeShare < l.maxTotal-l.used
+	return held == 0 || held < l.maxPerNamespace && held*l.freeShare < l.maxTotal-l.used
 }

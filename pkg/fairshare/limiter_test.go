@@ -59,6 +59,17 @@ func TestLimiterLetsNoNamespaceWaitForAnother(t *testing.T) {
 	}
 }
 
+func TestLimiterOfAFewSlotsGivesANamespaceItsLimit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := NewShared(16, 8, 1)
+		for i, want := range []int{8, 4, 2, 1, 1} {
+			if got := len(take(t, l, fmt.Sprint("greedy-", i), 16)); got != want {
+				t.Errorf("namespace %d got %d slots, want %d", i+1, got, want)
+			}
+		}
+	})
+}
+
 func TestLimiterGrantsReleasedSlotsInTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := New(20, 20)

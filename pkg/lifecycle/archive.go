@@ -5,6 +5,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/outbox"
@@ -22,6 +23,8 @@ const (
 	ArchivedPartly Archived = "partly"
 	// ArchivedNot: the archive handler did not finish in time.
 	ArchivedNot Archived = "not"
+	// ArchivedGone: the driver Pod was gone before the archive handler could show that it is done.
+	ArchivedGone Archived = "gone"
 )
 
 // ArchivedValue returns the value of the annotation. It has the uid of the Pod, since a template may have any annotation.
@@ -36,43 +39,145 @@ func archived(pod *corev1.Pod) Archived {
 	return Archived(how)
 }
 
-// ToArchive returns the end of the attempt that the archive handler has to archive; nil if there is none.
-func ToArchive(record *v1alpha1.Record) *v1alpha1.Transition {
-	if record == nil || !CurrentState(record).AttemptEnded() || record.Launch == nil || record.Launch.DriverUID == "" || record.Launch.Archived != "" {
+// ToArchive returns the transition that makes an attempt due for the archive handler; nil if there is none. That is the end of the attempt, or what stops
+// its driver before that. deleted is when the application was deleted; nil if it was not.
+func ToArchive(record *v1alpha1.Record, deleted *metav1.Time) *v1alpha1.Transition {
+	if record == nil || record.Launch == nil || record.Launch.DriverUID == "" {
 		return nil
 	}
-	return outbox.LastEnd(record)
+	archived, state := Archived(record.Launch.Archived), CurrentState(record)
+	switch {
+	case state.Terminated():
+		if archived == ArchivedNot || archived == ArchivedGone { // late
+			return outbox.LastEnd(record)
+		}
+		return nil
+	case archived != "":
+		return nil
+	case state.AttemptEnded():
+		return outbox.LastEnd(record)
+	case state == Suspending || state == Invalidating:
+		current := outbox.Current(record)
+		return &current
+	case deleted != nil && !record.Launch.Released:
+		due := outbox.Current(record)
+		due.Time, due.Message = metav1.NewMicroTime(deleted.Time), "The application was deleted before its driver ended."
+		return &due
+	}
+	return nil
 }
 
-// archiveWaitRunning bounds the wait for the archive while the driver runs: after a stop by the user, the active deadline or a start that timed out. Its
-// release is what stops it, so until then it does and costs what it should not any more.
-const archiveWaitRunning = 10 * time.Second
+const (
+	// archiveWaitRunning bounds the wait for the archive while the driver runs: after a stop by the user, the active deadline or a start that timed out.
+	// Its release is what stops it, so until then it does and costs what it should not any more.
+	archiveWaitRunning = 10 * time.Second
+	// archiveWaitGone bounds the wait for the archive if the driver Pod is gone. Nothing shows then that the archive handler is done, and what is left
+	// does not go with the Pod: it is enough that the handler has begun.
+	archiveWaitGone = 3 * time.Second
+	// archiveLate is for how long after the end the archive handler is asked for an attempt that was not archived in time, while its driver Pod is
+	// retained. Nothing waits for it.
+	archiveLate = time.Hour
+)
 
-// ArchiveDue returns until when what follows the end of an attempt waits for the archive. driver is nil if there is none.
-func ArchiveDue(ended *v1alpha1.Transition, wait time.Duration, driver *Driver) time.Time {
-	if driver != nil && driver.End == nil && !driver.Stopped { // with an end, only sidecars run
+// ArchiveDue returns until when what follows waits for the archive. since is when the attempt became due for it, and driver is nil if its Pod is gone.
+func ArchiveDue(since time.Time, wait time.Duration, driver *Driver) time.Time {
+	switch {
+	case driver == nil:
+		wait = min(wait, archiveWaitGone)
+	case driver.End == nil && !driver.Stopped: // with an end, only sidecars run
 		wait = min(wait, archiveWaitRunning)
 	}
-	return ended.Time.Add(wait)
+	return since.Add(wait)
 }
 
-// awaitArchive reports whether what follows the end of an attempt has to wait until the attempt is archived. It records how much is archived, which is
-// written before the driver is released.
-func (m *machine) awaitArchive(ended *v1alpha1.Transition) bool {
-	launch, driver := m.record.Launch, m.seen.Driver
-	if m.policy.ArchiveWait <= 0 || launch == nil || launch.DriverUID == "" || launch.Archived != "" {
+// archives reports whether the attempt of the record is one for the archive.
+func (m *machine) archives() bool {
+	return m.policy.ArchiveWait > 0 && m.record.Launch != nil && m.record.Launch.DriverUID != ""
+}
+
+// awaitArchive reports whether what follows has to wait until the attempt is archived. since is when the attempt became due for that.
+func (m *machine) awaitArchive(since time.Time) bool {
+	driver := m.seen.Driver
+	if !m.archives() || m.record.Launch.Archived != "" || m.record.Launch.Released || driver != nil && driver.Archived != "" {
 		return false
 	}
-	due := ArchiveDue(ended, m.policy.ArchiveWait, driver)
+	if m.seen.DriverGone {
+		driver = nil
+	} else if driver == nil {
+		return false // it is not known yet
+	}
+	due := ArchiveDue(since, m.policy.ArchiveWait, driver)
+	if !m.now.Before(due) {
+		return false
+	}
+	m.awaits = AwaitsArchive
+	m.requeueAt(due)
+	return true
+}
+
+// awaitInterruptedArchive is awaitArchive for an attempt that is stopped before its end. No transition asks the handler then.
+func (m *machine) awaitInterruptedArchive(since time.Time) bool {
+	if !m.awaitArchive(since) {
+		return false
+	}
+	m.awaitsSince = since
+	return true
+}
+
+// awaitArchiveOfDeleted is awaitArchive for an application that the user deleted.
+func (m *machine) awaitArchiveOfDeleted(state State) bool {
+	ended := outbox.LastEnd(m.record)
+	switch {
+	case state.Terminated():
+		return false
+	case state.AttemptEnded():
+		return ended != nil && m.awaitArchive(ended.Time.Time)
+	case state == Suspending || state == Invalidating:
+		return m.awaitInterruptedArchive(outbox.Current(m.record).Time.Time)
+	default:
+		return m.awaitInterruptedArchive(m.seen.Deleted)
+	}
+}
+
+// recordArchived records how much of the attempt is archived. It does so with a write that there is anyway: while the annotation is on the Pod, it says the
+// same.
+func (m *machine) recordArchived() {
+	if !m.archives() {
+		return
+	}
+	launch, driver := m.record.Launch, m.seen.Driver
 	how := ArchivedNot
 	switch {
 	case driver != nil && driver.Archived != "":
 		how = driver.Archived
-	case driver != nil && !m.seen.DriverGone && !launch.Released && m.now.Before(due):
-		m.awaits = AwaitsArchive
-		m.requeueAt(due)
-		return true
+	case m.seen.DriverGone:
+		how = ArchivedGone
 	}
-	launch.Archived, m.changed = string(how), true
-	return false
+	if launch.Archived == "" || how == ArchivedWhole || how == ArchivedPartly {
+		m.changed = m.changed || launch.Archived != string(how)
+		launch.Archived = string(how)
+	}
+}
+
+// recordArchivedUnlessStopped is recordArchived if the driver Pod may be gone long before the next write: its containers run.
+func (m *machine) recordArchivedUnlessStopped() {
+	if driver := m.seen.Driver; driver == nil || !driver.Stopped {
+		m.recordArchived()
+	}
+}
+
+// archiveRetained asks for the archive of a retained attempt that was not archived in time, and records that it is archived.
+func (m *machine) archiveRetained() {
+	driver, ended := m.seen.Driver, outbox.LastEnd(m.record)
+	if !m.archives() || Archived(m.record.Launch.Archived) != ArchivedNot || driver == nil || m.seen.DriverGone || ended == nil {
+		return
+	}
+	until := ended.Time.Add(archiveLate)
+	switch {
+	case driver.Archived != "":
+		m.recordArchived()
+	case m.now.Before(until):
+		m.awaits = AwaitsArchive
+		m.requeueAt(until)
+	}
 }

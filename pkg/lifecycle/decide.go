@@ -134,9 +134,10 @@ func (m *machine) failNotUnderstood(reason string) bool {
 // terminating delays the deletion only for a bounded time.
 func (m *machine) shutDown(state State) bool {
 	message := "Spark application has been shutdown as requested."
-	if ended := outbox.LastEnd(m.record); state.AttemptEnded() && ended != nil && m.awaitArchive(ended) {
+	if m.awaitArchiveOfDeleted(state) {
 		return false
 	}
+	m.recordArchivedUnlessStopped()
 	if !m.released(m.seen.Deleted) || m.orphanAlive() {
 		if !m.deletionTimedOut() {
 			return false
@@ -235,20 +236,21 @@ func (m *machine) conclude() bool {
 	if ended == nil {
 		return m.failNotUnderstood("UnknownEnd")
 	}
+	if m.awaitArchive(ended.Time.Time) { // before the verdict, which may be later than the wait is long
+		return false
+	}
 	if !ended.End.RestartAllowed || m.policy.Stop != nil {
-		return !m.awaitArchive(ended) && m.finish(ended, m.noRestart(ended))
+		return m.finish(ended, m.noRestart(ended))
 	}
 	verdict := m.record.Verdict
 	if verdict == nil || verdict.Attempt != m.record.Attempt.ID {
 		m.awaits = AwaitsVerdict
 		return false
 	}
-	if m.awaitArchive(ended) {
-		return false
-	}
 	if !verdict.Restart {
 		return m.finish(ended, verdict.Reason)
 	}
+	m.recordArchived()
 	// Only one driver may live: release this attempt's driver first, even if it is retained.
 	if !m.released(terminationStart(ended)) {
 		return false
@@ -287,6 +289,7 @@ func (m *machine) finish(ended *v1alpha1.Transition, message string) bool {
 	start, active := endedByTimeout(ended)
 	retained := m.policy.Retain.after(outcome) && !active && !wasStopped(ended) && !(start && m.policy.ReleasesTimedOut)
 	halfLaunched := State(ended.State) == SchedulingFailure // never retained: useless, and its driver might still start
+	m.recordArchivedUnlessStopped()
 	if (!retained || halfLaunched) && !m.released(terminationStart(ended)) {
 		m.over = true
 		return false

@@ -10,6 +10,7 @@ import (
 // retain keeps the driver until the retention is over.
 func (m *machine) retain() bool {
 	m.recordDriverGone()
+	m.archiveRetained()
 	due, bounded := m.retainedUntil()
 	if !bounded {
 		return false

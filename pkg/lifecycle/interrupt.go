@@ -47,9 +47,15 @@ func (m *machine) mustSuspend(state State) bool {
 
 // suspend stops the driver, whatever it does.
 func (m *machine) suspend() bool {
-	if !m.released(outbox.Current(m.record).Time.Time) || m.orphanAlive() {
+	since := outbox.Current(m.record).Time.Time
+	if m.awaitInterruptedArchive(since) {
 		return false
 	}
+	m.recordArchivedUnlessStopped()
+	if !m.released(since) || m.orphanAlive() {
+		return false
+	}
+	m.recordArchived()
 	return m.enter(Suspended, "The application is suspended: nothing of it runs.")
 }
 
@@ -77,7 +83,12 @@ func (m *machine) resume() bool {
 // invalidate stops the driver that runs the old spec, and starts the new spec as if it were the first. A driver that the user started has
 // ended, and is left as it is.
 func (m *machine) invalidate() bool {
-	if !m.followsUser() && !m.released(outbox.Current(m.record).Time.Time) || m.recordFull() {
+	since := outbox.Current(m.record).Time.Time
+	if !m.followsUser() && m.awaitInterruptedArchive(since) {
+		return false
+	}
+	m.recordArchived()
+	if !m.followsUser() && !m.released(since) || m.recordFull() {
 		return false
 	}
 	m.record.Verdict = nil

@@ -58,6 +58,7 @@ func (m *machine) ended(end End) v1alpha1.Transition {
 
 // terminate ends the application. outcome is empty if an earlier transition has it.
 func (m *machine) terminate(state State, message, outcome string) bool {
+	m.recordArchived()
 	m.append(v1alpha1.Transition{State: string(state), Message: message, Outcome: outcome})
 	return true
 }

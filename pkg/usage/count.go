@@ -79,6 +79,14 @@ func Count(stored v1alpha1.AttemptUsage, seen Observed, until time.Time) v1alpha
 // Sum returns what an attempt used.
 func Sum(attempt v1alpha1.AttemptUsage) v1alpha1.Usage { return Add(attempt.Ended, attempt.Running) }
 
+// Executors returns how many executors of an attempt were counted. They are too many if the attempt is approximate.
+func Executors(attempt v1alpha1.AttemptUsage) (count int64) {
+	for _, r := range merged(slices.Concat(parseIDs(attempt.EndedExecutors), parseIDs(attempt.RunningExecutors)), 0) {
+		count += r.last - r.first + 1
+	}
+	return count
+}
+
 // Counted returns whether an executor that is gone was counted by a record, or needs not be.
 func Counted(attempt v1alpha1.AttemptUsage) func(Executor) bool {
 	c := counter{

@@ -54,6 +54,8 @@ func fullest(t *testing.T, eventType events.Type) cloudevents.Event {
 		event, err = events.NewDueEvent(about(eventType), instant)
 	case events.NamespaceRequestedType:
 		event, err = events.NewNamespaceRequestedEvent(about(eventType), instant)
+	case events.InterruptedType:
+		event, err = events.NewInterruptedEvent(about(eventType), instant)
 	case events.ExpiredType:
 		event, err = events.NewExpiredEvent(about(eventType), instant)
 	}

@@ -30,9 +30,11 @@ import (
 const Name = string(lifecycle.AwaitsArchive)
 
 const (
-	// maxJobs bounds the attempts that are archived at once, and maxJobsPerNamespace those of one namespace. Each takes a few MiB at most.
-	maxJobs             = 16
-	maxJobsPerNamespace = 8
+	// maxJobs bounds the attempts that are archived at once, and maxJobsPerNamespace those of one namespace. Each takes a few MiB at most. A namespace
+	// leaves as many free as it holds.
+	maxJobs, maxJobsPerNamespace, freeShare = 16, 8, 1
+	// maxQueued bounds the jobs that run or wait for that, and maxQueuedPerNamespace those of one namespace. One that waits holds its event only.
+	maxQueued, maxQueuedPerNamespace = 4096, 2048
 	// answerWithin is how long the handler waits for its job. The job goes on after that, and the handler is asked again. It is less than the timeout of
 	// a Broker's delivery.
 	answerWithin = 2 * time.Second
@@ -40,23 +42,19 @@ const (
 
 // Archiver archives attempts.
 type Archiver struct {
-	core     corev1client.CoreV1Interface
-	stores   *archive.Stores
-	settings func() *config.Config
-	clock    clock.PassiveClock
+	core       corev1client.CoreV1Interface
+	stores     *archive.Stores
+	settings   func() *config.Config
+	clock      clock.PassiveClock
+	namespaces *namespaceUIDs
 	// openLog opens the log of a container.
 	openLog func(ctx context.Context, pod types.NamespacedName, options *corev1.PodLogOptions) (io.ReadCloser, error)
-	slots   *fairshare.Limiter
+	// queue bounds the jobs that exist, and slots those that run.
+	queue, slots *fairshare.Limiter
 
 	mu sync.Mutex
-	// running holds the jobs that run.
-	running map[job]*result
-}
-
-// job identifies the archiving of an attempt.
-type job struct {
-	uid     types.UID
-	attempt int64
+	// jobs holds the jobs that run or wait for a slot, by the uid of their application.
+	jobs map[types.UID]*result
 }
 
 // result is the result of a job. done is closed when err is known.
@@ -80,7 +78,8 @@ func newArchiver(
 	core corev1client.CoreV1Interface, stores *archive.Stores, settings func() *config.Config, clock clock.PassiveClock,
 ) *Archiver {
 	return &Archiver{
-		core: core, stores: stores, settings: settings, clock: clock, slots: fairshare.New(maxJobs, maxJobsPerNamespace), running: map[job]*result{},
+		core: core, stores: stores, settings: settings, clock: clock, namespaces: newNamespaceUIDs(core, clock), jobs: map[types.UID]*result{},
+		queue: fairshare.NewShared(maxQueued, maxQueuedPerNamespace, freeShare), slots: fairshare.NewShared(maxJobs, maxJobsPerNamespace, freeShare),
 		openLog: func(ctx context.Context, pod types.NamespacedName, options *corev1.PodLogOptions) (io.ReadCloser, error) {
 			return core.Pods(pod.Namespace).GetLogs(pod.Name, options).Stream(ctx)
 		},
@@ -90,68 +89,82 @@ func newArchiver(
 func (a *Archiver) handler(clients kube.Clients, namespaces lookup.Namespaces) events.Handler {
 	apis := applications.All(clients)
 	return func(ctx context.Context, event cloudevents.Event) error {
-		settings := a.settings()
-		app, err := lookup.Existing(ctx, apis, settings, namespaces, event)
-		if app == nil || err != nil {
+		object, err := events.Identify(event)
+		if err != nil {
 			return err
 		}
-		url, ended := settings.Archive.URLOf(app.GetNamespace()), lifecycle.ToArchive(app.GetRecord())
-		if url == "" || ended == nil {
+		if api, ok := apis[object.Group]; !ok || object.Resource != api.Resource || a.settings().Archive.URLOf(object.Namespace) == "" {
 			return nil
 		}
-		work := &attempt{Archiver: a, app: app, record: app.GetRecord(), ended: *ended, settings: settings.Archive}
-		return a.run(ctx, job{app.GetUID(), ended.Attempt}, app.GetNamespace(), func(ctx context.Context) error {
+		return a.run(ctx, object.UID, object.Namespace, func(ctx context.Context) error {
+			settings := a.settings()
+			app, err := lookup.Existing(ctx, apis, settings, namespaces, event)
+			if app == nil || err != nil {
+				return err
+			}
+			url, due := settings.Archive.URLOf(app.GetNamespace()), lifecycle.ToArchive(app.GetRecord(), app.GetDeletionTimestamp())
+			if url == "" || due == nil {
+				return nil
+			}
+			work := &attempt{Archiver: a, app: app, record: app.GetRecord(), ended: *due, settings: settings.Archive}
 			return work.archive(ctx, url)
 		})
 	}
 }
 
-// run runs a job, unless it runs already, and waits for it. It returns nil if the job takes longer.
-func (a *Archiver) run(ctx context.Context, key job, namespace string, work func(context.Context) error) error {
+// run runs the job of an application, unless it runs already, and waits for it. It returns nil if the job takes longer.
+func (a *Archiver) run(ctx context.Context, uid types.UID, namespace string, work func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
-	running, err := a.start(ctx, key, namespace, work)
+	job, err := a.start(ctx, uid, namespace, work)
 	if err != nil {
 		return err
 	}
 	select {
-	case <-running.done:
-		return running.err
+	case <-job.done:
+		return job.err
 	case <-ctx.Done():
 		a.mu.Lock()
 		defer a.mu.Unlock()
-		running.unheard = true
+		job.unheard = true
 		return nil
 	}
 }
 
-// start starts a job if there is a slot for it, unless the job runs already.
-func (a *Archiver) start(ctx context.Context, key job, namespace string, work func(context.Context) error) (*result, error) {
-	if running := a.runningJob(key); running != nil {
-		return running, nil
-	}
-	release, err := a.slots.Acquire(ctx, namespace)
-	if err != nil {
-		return nil, fmt.Errorf("other attempts are being archived: %w", err)
-	}
+// start starts a job, unless it runs already. The job waits for its slot: in a burst of ends, all of them wait, and none is asked for again only for that.
+func (a *Archiver) start(ctx context.Context, uid types.UID, namespace string, work func(context.Context) error) (*result, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if running := a.running[key]; running != nil {
-		release()
-		return running, nil
+	if job := a.jobs[uid]; job != nil {
+		return job, nil
 	}
-	running := &result{done: make(chan struct{})}
-	a.running[key] = running
+	leave, ok := a.queue.TryAcquire(namespace)
+	if !ok {
+		return nil, fmt.Errorf("too many attempts of namespace %s wait for the archive", namespace)
+	}
+	job := &result{done: make(chan struct{})}
+	a.jobs[uid] = job
 	go func() {
-		defer release()
+		defer leave()
 		ctx := context.WithoutCancel(ctx)
-		a.finish(ctx, key, running, guarded(ctx, func() error {
-			ctx, cancel := context.WithTimeout(ctx, a.settings().Archive.WaitIn(namespace))
-			defer cancel()
-			return work(ctx)
-		}))
+		a.finish(ctx, uid, job, guarded(ctx, func() error { return a.inSlot(ctx, namespace, work) }))
 	}()
-	return running, nil
+	return job, nil
+}
+
+// inSlot waits for a slot, and does work in it.
+func (a *Archiver) inSlot(ctx context.Context, namespace string, work func(context.Context) error) error {
+	wait := a.settings().Archive.WaitIn(namespace)
+	waiting, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	release, err := a.slots.Acquire(waiting, namespace)
+	if err != nil {
+		return fmt.Errorf("other attempts are being archived: %w", err)
+	}
+	defer release()
+	ctx, cancel = context.WithTimeout(ctx, wait)
+	defer cancel()
+	return work(ctx)
 }
 
 // guarded does work that has a goroutine of its own. It turns a panic, which would end the whole process there, into an error.
@@ -165,20 +178,14 @@ func guarded(ctx context.Context, work func() error) (err error) {
 	return work()
 }
 
-func (a *Archiver) runningJob(key job) *result {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.running[key]
-}
-
 // finish publishes the result of a job. An error that no caller waits for any more is logged.
-func (a *Archiver) finish(ctx context.Context, key job, running *result, err error) {
+func (a *Archiver) finish(ctx context.Context, uid types.UID, job *result, err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	delete(a.running, key)
-	if err != nil && running.unheard {
-		logging.FromContext(ctx).Warnw("attempt not archived, which is tried again", "uid", key.uid, "attempt", key.attempt, zap.Error(err))
+	delete(a.jobs, uid)
+	if err != nil && job.unheard {
+		logging.FromContext(ctx).Warnw("attempt not archived, which is tried again", "uid", uid, zap.Error(err))
 	}
-	running.err = err
-	close(running.done)
+	job.err = err
+	close(job.done)
 }

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"testing"
 	"testing/iotest"
+	"testing/synctest"
 	"time"
 
 	cloudevents "github.com/cloudevents/sdk-go/v2"
@@ -26,6 +27,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	kubefake "k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
+	"k8s.io/utils/clock"
 	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
@@ -49,6 +51,7 @@ type env struct {
 	t        *testing.T
 	app      *sparkv1.SparkApplication
 	core     *kubefake.Clientset
+	spark    *fake.Clientset
 	settings *config.Config
 	folder   string
 	handler  events.Handler
@@ -59,9 +62,11 @@ type env struct {
 	logs map[string]string
 	// broken are the errors after which the reading of a log succeeds.
 	broken map[string]int
-	// refused are errors of the API server in place of logs.
-	refused map[string]error
-	read    []string
+	// refused are errors of the API server in place of logs, and hanging are logs whose reading does not end.
+	refused  map[string]error
+	hanging  map[string]bool
+	read     []string
+	followed []string
 }
 
 func newEnv(t *testing.T, keys ...string) *env {
@@ -73,7 +78,7 @@ func newEnv(t *testing.T, keys ...string) *env {
 		"pi-exec-1/spark-kubernetes-executor":    lines(4),
 		"pi-driver/log-shipper/previous":         lines(1),
 		"other-exec-1/spark-kubernetes-executor": lines(9),
-	}, broken: map[string]int{}, refused: map[string]error{}, clock: clocktesting.NewFakePassiveClock(began.Add(time.Hour))}
+	}, broken: map[string]int{}, refused: map[string]error{}, hanging: map[string]bool{}, clock: clocktesting.NewFakePassiveClock(began.Add(time.Hour))}
 	configMap := &corev1.ConfigMap{Data: map[string]string{"url": "file://" + e.folder}}
 	for i := 0; i < len(keys); i += 2 {
 		configMap.Data[keys[i]] = keys[i+1]
@@ -87,7 +92,8 @@ func newEnv(t *testing.T, keys ...string) *env {
 	e.core = kubefake.NewClientset(objects()...)
 	a := newArchiver(e.core.CoreV1(), archive.NewStores(), func() *config.Config { return e.settings }, e.clock)
 	a.openLog = e.openLog
-	e.handler = a.handler(fake.NewSimpleClientset(e.app), nil)
+	e.spark = fake.NewSimpleClientset(e.app)
+	e.handler = a.handler(e.spark, nil)
 	return e
 }
 
@@ -157,7 +163,7 @@ func objects() []runtime.Object {
 	}
 }
 
-func (e *env) openLog(_ context.Context, pod types.NamespacedName, options *corev1.PodLogOptions) (io.ReadCloser, error) {
+func (e *env) openLog(ctx context.Context, pod types.NamespacedName, options *corev1.PodLogOptions) (io.ReadCloser, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	key := pod.Name + "/" + options.Container
@@ -165,14 +171,21 @@ func (e *env) openLog(_ context.Context, pod types.NamespacedName, options *core
 		key += "/previous"
 	}
 	e.read = append(e.read, key)
+	if options.Follow {
+		e.followed = append(e.followed, key)
+	}
 	text, ok := e.logs[key]
 	switch {
+	case e.hanging[key]:
+		reader, writer := io.Pipe()
+		context.AfterFunc(ctx, func() { writer.CloseWithError(ctx.Err()) })
+		return io.NopCloser(io.MultiReader(strings.NewReader(text), reader)), nil
 	case e.refused[key] != nil:
 		return nil, e.refused[key]
 	case !ok:
-		return nil, errors.New("the container is not found")
+		return nil, apierrors.NewNotFound(schema.GroupResource{Resource: "pods"}, pod.Name)
 	case !options.Timestamps:
-		return nil, errors.New("without timestamps it cannot be resumed")
+		return nil, apierrors.NewBadRequest("without timestamps it cannot be resumed")
 	case e.broken[key] > 0:
 		e.broken[key]--
 		return io.NopCloser(io.MultiReader(strings.NewReader(text[:len(text)/2]), iotest.ErrReader(errors.New("reset by peer")))), nil
@@ -350,6 +363,7 @@ func TestAnErrorThatPassesIsAskedAgain(t *testing.T) {
 	}{
 		"too many requests": {apierrors.NewTooManyRequests("slow down", 1), 0, ""},
 		"unavailable":       {apierrors.NewServiceUnavailable("no"), 59 * time.Second, ""},
+		"connection":        {errors.New("dial tcp: connection refused"), 0, ""},
 		"server timeout":    {apierrors.NewServerTimeout(pods, "get", 1), 0, ""},
 		"timeout":           {apierrors.NewTimeoutError("late", 1), 0, ""},
 		"internal":          {apierrors.NewInternalError(errors.New("dial tcp: refused")), 0, ""},
@@ -430,7 +444,6 @@ func TestNothingIsArchivedThatIsNotDue(t *testing.T) {
 		"no archive":         func(e *env) { e.settings = config.Default() },
 		"a running attempt":  func(e *env) { e.app.Status.Firesteel.Transitions = e.app.Status.Firesteel.Transitions[:2] },
 		"no driver":          func(e *env) { e.app.Status.Firesteel.Launch.DriverUID = "" },
-		"another driver":     func(e *env) { e.app.Status.Firesteel.Launch.DriverUID = "another" },
 		"another's object":   func(e *env) { e.app.UID = "another" },
 		"no record":          func(e *env) { e.app.Status.Firesteel = nil },
 		"it cannot be read":  func(e *env) { e.app.Undecodable = "no" },
@@ -479,16 +492,47 @@ func TestALongJobRunsOnce(t *testing.T) {
 	}
 	first, cancel := context.WithCancel(t.Context())
 	go func() { <-began; cancel() }()
-	if err := a.run(first, job{"x", 0}, "team-a", work); err != nil {
+	if err := a.run(first, "x", "team-a", work); err != nil {
 		t.Fatal(err)
 	}
 	second, cancel2 := context.WithCancel(t.Context())
 	cancel2()
-	if err := a.run(second, job{"x", 0}, "team-a", func(context.Context) error { return errors.New("it began again") }); err != nil && !errors.Is(err, context.Canceled) {
+	if err := a.run(second, "x", "team-a", func(context.Context) error { return errors.New("it began again") }); err != nil {
 		t.Fatal(err)
 	}
 	close(hold)
 	<-ended
+}
+
+// In a burst of ends, a namespace alone has eight slots, and what waits is not asked for again: it begins when a slot is free.
+func TestABurstOfEndsIsArchivedInTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		settings := config.Default()
+		var err error
+		if settings.Archive, err = config.NewArchive(&corev1.ConfigMap{Data: map[string]string{"url": "file:///nowhere"}}); err != nil {
+			t.Fatal(err)
+		}
+		a := newArchiver(kubefake.NewClientset().CoreV1(), archive.NewStores(), func() *config.Config { return settings }, clock.RealClock{})
+		const ends = 100
+		begun, done := time.Now(), make(chan time.Duration, ends)
+		for i := range ends {
+			go func() {
+				err := a.run(t.Context(), types.UID(fmt.Sprint(i)), "team-a", func(context.Context) error {
+					<-time.After(5 * time.Second)
+					done <- time.Since(begun)
+					return nil
+				})
+				if err != nil {
+					t.Errorf("end %d: %v", i, err)
+				}
+			}()
+		}
+		for range ends {
+			if after := <-done; after > (ends/maxJobsPerNamespace+1)*5*time.Second {
+				t.Errorf("an attempt was archived after %s", after)
+			}
+		}
+	})
 }
 
 // A panic in a goroutine of its own would end the controller.
@@ -496,7 +540,7 @@ func TestAPanicIsAnErrorOfItsJob(t *testing.T) {
 	e := newEnv(t)
 	a := newArchiver(e.core.CoreV1(), archive.NewStores(), func() *config.Config { return e.settings }, clocktesting.NewFakePassiveClock(began))
 	for range maxJobs + 1 { // slots and jobs are free again
-		err := a.run(t.Context(), job{"x", 0}, "team-a", func(context.Context) error { panic("it broke") })
+		err := a.run(t.Context(), "x", "team-a", func(context.Context) error { panic("it broke") })
 		if err == nil || !strings.Contains(err.Error(), "it broke") {
 			t.Fatalf("the error is %v", err)
 		}
@@ -527,18 +571,257 @@ func TestAllArchivesOfTheSettingsOpen(t *testing.T) {
 	}
 }
 
+// The uid of a namespace is read once for many applications, so that an attempt takes six requests besides its logs.
 func TestTheBudgetOfRequestsIsKept(t *testing.T) {
 	e := newEnv(t)
+	requests := func() (requests []string) {
+		for _, action := range append(e.core.Actions(), e.spark.Actions()...) {
+			requests = append(requests, action.GetVerb()+" "+action.GetResource().Resource)
+		}
+		e.core.ClearActions()
+		e.spark.ClearActions()
+		slices.Sort(requests)
+		return requests
+	}
+	want := []string{"get configmaps", "get namespaces", "get sparkapplications", "list events", "list events", "list pods", "patch pods"}
+	const applications = 50
+	for i := range applications {
+		if i > 0 {
+			e.another(i)
+			want = []string{"get configmaps", "get sparkapplications", "list events", "list events", "list pods", "patch pods"}
+		}
+		requests()
+		if err := e.handle(); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, requests()); diff != "" {
+			t.Fatalf("requests besides the logs (-want +got):\n%s", diff)
+		}
+	}
+}
+
+// another makes the application another one, whose driver has ended, too.
+func (e *env) another(i int) {
+	e.t.Helper()
+	ctx, pods := e.t.Context(), e.core.CoreV1().Pods(pi.Namespace)
+	pod, err := pods.Get(ctx, "pi-driver", metav1.GetOptions{})
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	pod.UID, pod.Annotations = types.UID(fmt.Sprint("uid-of-driver-", i)), nil
+	if _, err := pods.Update(ctx, pod, metav1.UpdateOptions{}); err != nil {
+		e.t.Fatal(err)
+	}
+	e.app.Status.Firesteel.Launch.DriverUID = pod.UID
+	if _, err := e.spark.SparkV1().SparkApplications(pi.Namespace).Update(ctx, e.app, metav1.UpdateOptions{}); err != nil {
+		e.t.Fatal(err)
+	}
+}
+
+// A namespace that was made anew is not taken for the one before.
+func TestTheUIDOfANamespaceIsReadAgainForAYoungApplication(t *testing.T) {
+	e := newEnv(t)
+	namespaces := newNamespaceUIDs(e.core.CoreV1(), e.clock)
+	object := func(created time.Time) *metav1.ObjectMeta {
+		return &metav1.ObjectMeta{Namespace: pi.Namespace, CreationTimestamp: metav1.NewTime(created)}
+	}
+	if uid, err := namespaces.of(t.Context(), object(began)); err != nil || uid != "uid-of-team-a" {
+		t.Fatalf("%s, %v", uid, err)
+	}
+	if _, err := e.core.CoreV1().Namespaces().Update(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: pi.Namespace, UID: "new"}}, metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		created time.Time
+		want    types.UID
+	}{{began, "uid-of-team-a"}, {e.clock.Now(), "new"}} {
+		if uid, err := namespaces.of(t.Context(), object(test.created)); err != nil || uid != test.want {
+			t.Errorf("of %s: %s, %v, want %s", test.created, uid, err, test.want)
+		}
+	}
+}
+
+// The list of Pods ends before the driver's, or its label was changed.
+func TestADriverThatIsNotListedIsReadByItsName(t *testing.T) {
+	e := newEnv(t)
+	e.core.PrependReactor("list", "pods", func(clienttesting.Action) (bool, runtime.Object, error) {
+		list := &corev1.PodList{ListMeta: metav1.ListMeta{Continue: "more"}}
+		for i := range maxPods {
+			list.Items = append(list.Items, corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint("another-", i)}})
+		}
+		return true, list, nil
+	})
+	if err := e.handle(); err != nil || e.annotation() != "partly.uid-of-driver" {
+		t.Fatalf("the annotation is %q: %v", e.annotation(), err)
+	}
+	if logs := e.manifest().Logs; len(logs) != 4 || logs[0].Role != archive.RoleDriver {
+		t.Errorf("%+v", logs)
+	}
+}
+
+func TestWhatIsLeftOfADriverThatIsGoneIsArchived(t *testing.T) {
+	e := newEnv(t)
+	if err := e.core.CoreV1().Pods(pi.Namespace).Delete(t.Context(), "pi-driver", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := e.handle(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	manifest := e.manifest()
+	if len(manifest.Logs) != 1 || manifest.Logs[0].Pod != "pi-exec-1" || len(e.read) != 1 {
+		t.Errorf("%+v, read %v", manifest.Logs, e.read)
+	}
+	if len(manifest.Missing) != 1 || manifest.Missing[0].What != "driver Pod pi-driver" {
+		t.Errorf("%+v", manifest.Missing)
+	}
+}
+
+// running makes the containers of a Pod run.
+func (e *env) running(name string) {
+	e.t.Helper()
+	pods := e.core.CoreV1().Pods(pi.Namespace)
+	pod, err := pods.Get(e.t.Context(), name, metav1.GetOptions{})
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	pod.Status.Phase = corev1.PodRunning
+	for i := range pod.Status.ContainerStatuses {
+		pod.Status.ContainerStatuses[i].State = corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.NewTime(began)}}
+	}
+	if _, err := pods.UpdateStatus(e.t.Context(), pod, metav1.UpdateOptions{}); err != nil {
+		e.t.Fatal(err)
+	}
+}
+
+// Executors end a moment after their driver: their logs are read until then.
+func TestTheLogOfAnExecutorIsReadToItsEnd(t *testing.T) {
+	e := newEnv(t)
+	e.running("pi-exec-1")
+	if err := e.handle(); err != nil || e.annotation() != "whole.uid-of-driver" {
+		t.Errorf("the annotation is %q: %v", e.annotation(), err)
+	}
+	if want := []string{"pi-exec-1/spark-kubernetes-executor"}; !slices.Equal(e.followed, want) {
+		t.Errorf("it followed %v", e.followed)
+	}
+}
+
+func TestTheLogOfADriverThatRunsHasNoEnd(t *testing.T) {
+	for name, change := range map[string]func(*v1alpha1.Record){
+		"it was stopped": func(*v1alpha1.Record) {},
+		"it is being suspended": func(r *v1alpha1.Record) {
+			r.Transitions[2].State, r.Transitions[2].End = string(lifecycle.Suspending), nil
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := newEnv(t)
+			change(e.app.Status.Firesteel)
+			if _, err := e.spark.SparkV1().SparkApplications(pi.Namespace).Update(t.Context(), e.app, metav1.UpdateOptions{}); err != nil {
+				t.Fatal(err)
+			}
+			e.running("pi-driver")
+			e.running("pi-exec-1")
+			if err := e.handle(); err != nil || e.annotation() != "partly.uid-of-driver" {
+				t.Errorf("the annotation is %q: %v", e.annotation(), err)
+			}
+			for _, log := range e.manifest().Logs[:2] {
+				if !strings.Contains(log.Missing, "still ran") {
+					t.Errorf("%+v", log)
+				}
+			}
+			if len(e.followed) > 0 {
+				t.Errorf("it followed %v", e.followed)
+			}
+		})
+	}
+}
+
+// What follows the attempt does not wait longer: what was read until then is stored, and the rest is named as missing.
+func TestAnAttemptIsArchivedBeforeTheBoundOfItsWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := newEnv(t, "wait", "1s")
+		e.clock.SetTime(began.Add(time.Minute))
+		e.hanging["pi-exec-1/spark-kubernetes-executor"] = true
+		since := time.Now()
+		if err := e.handle(); err != nil || e.annotation() != "partly.uid-of-driver" || time.Since(since) >= time.Second {
+			t.Errorf("the annotation is %q after %s: %v", e.annotation(), time.Since(since), err)
+		}
+		log := e.manifest().Logs[1]
+		if log.Bytes != int64(len(lines(4))) || !strings.Contains(log.Missing, "took longer") {
+			t.Errorf("%+v", log)
+		}
+	})
+}
+
+// An error of the API server that passes is no reason to name Events or a ConfigMap as missing.
+func TestEventsAndTheConfigMapAreAskedForAgain(t *testing.T) {
+	for _, request := range [][2]string{{"list", "events"}, {"get", "configmaps"}} {
+		for name, passes := range map[string]error{
+			"unavailable": apierrors.NewServiceUnavailable("no"), "connection": errors.New("dial tcp: connection refused"),
+		} {
+			t.Run(request[1]+" "+name, func(t *testing.T) {
+				e := newEnv(t)
+				e.clock.SetTime(began.Add(time.Minute))
+				failing := true
+				e.core.PrependReactor(request[0], request[1], func(clienttesting.Action) (bool, runtime.Object, error) { return failing, nil, passes })
+				if err := e.handle(); err == nil || e.annotation() != "" {
+					t.Errorf("the annotation is %q: %v", e.annotation(), err)
+				}
+				failing = false
+				if err := e.handle(); err != nil || e.annotation() != "whole.uid-of-driver" {
+					t.Errorf("afterwards the annotation is %q: %v", e.annotation(), err)
+				}
+			})
+		}
+	}
+}
+
+func TestTheUsageOfAnAttemptIsArchivedToItsLastExecutor(t *testing.T) {
+	e := newEnv(t)
+	counted := metav1.NewTime(began.Add(30 * time.Second))
+	e.app.Status.Firesteel.Usage = &v1alpha1.ApplicationUsage{
+		Total: v1alpha1.Usage{Driver: &v1alpha1.PodUsage{Seconds: 130}},
+		Attempts: []v1alpha1.AttemptUsage{{
+			Attempt: 1, DriverPod: "pi-driver", DriverUID: "uid-of-driver", CountedAt: counted, RunningExecutors: "1", EndedExecutors: "2",
+			Running: v1alpha1.Usage{Driver: &v1alpha1.PodUsage{Seconds: 30}, Executors: &v1alpha1.PodUsage{Seconds: 20}, RunningPods: 2},
+			Ended:   v1alpha1.Usage{Executors: &v1alpha1.PodUsage{Seconds: 7}},
+		}},
+	}
+	if _, err := e.spark.SparkV1().SparkApplications(pi.Namespace).Update(t.Context(), e.app, metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	for name, seconds := range map[string][2]int{"pi-driver": {0, 40}, "pi-exec-1": {10, 55}} {
+		pods := e.core.CoreV1().Pods(pi.Namespace)
+		pod, err := pods.Get(t.Context(), name, metav1.GetOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		pod.Labels["spark-exec-id"] = "1"
+		at := func(second int) metav1.Time { return metav1.NewTime(began.Add(time.Duration(second) * time.Second)) }
+		pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionTrue, LastTransitionTime: at(seconds[0])}}
+		for i := range pod.Status.ContainerStatuses {
+			pod.Status.ContainerStatuses[i].State.Terminated = &corev1.ContainerStateTerminated{ContainerID: "x", FinishedAt: at(seconds[1])}
+		}
+		if _, err := pods.Update(t.Context(), pod, metav1.UpdateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
 	if err := e.handle(); err != nil {
 		t.Fatal(err)
 	}
-	var requests []string
-	for _, action := range e.core.Actions() {
-		requests = append(requests, action.GetVerb()+" "+action.GetResource().Resource)
+	content, err := e.attempt().Get(t.Context(), 1<<20, archive.UsageFile)
+	if err != nil {
+		t.Fatal(err)
 	}
-	slices.Sort(requests)
-	want := []string{"get configmaps", "get namespaces", "list events", "list events", "list pods", "patch pods"}
-	if diff := cmp.Diff(want, requests); diff != "" {
-		t.Errorf("requests besides the application and the logs (-want +got):\n%s", diff)
+	var got archive.Usage
+	if err := json.Unmarshal(content, &got); err != nil {
+		t.Fatal(err)
+	}
+	if got.Attempt.Driver.Seconds != 40 || got.Attempt.Executors.Seconds != 7+45 || got.Application.Driver.Seconds != 140 || got.Attempt.GapSeconds != 0 {
+		t.Errorf("%s", content)
+	}
+	if missing := e.manifest().Missing; len(missing) != 1 || missing[0].What != "logs of 1 executor" {
+		t.Errorf("%+v", missing)
 	}
 }

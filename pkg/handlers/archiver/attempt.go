@@ -3,6 +3,7 @@ package archiver
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -40,20 +41,30 @@ const (
 // attempt archives one attempt.
 type attempt struct {
 	*Archiver
-	app      *lookup.Subject
-	record   *v1alpha1.Record
+	app    *lookup.Subject
+	record *v1alpha1.Record
+	// ended is the transition that makes the attempt due.
 	ended    v1alpha1.Transition
 	settings *config.Archive
 
 	redactor *redact.Redactor
 	stored   *archive.Attempt
-	// due is until when the end of the attempt waits for the archive.
-	due time.Time
+	// driver is the driver Pod; nil if it is gone.
+	driver *corev1.Pod
+	// over reports whether the driver has ended, so that its executors end, too.
+	over bool
+	// reading ends when what was read has to be stored: what is read no more then is named as missing.
+	// following ends when the executors of a driver that is over are not followed any more.
+	reading, following context.Context //nolint:containedctx // they bound parts of the job
+	// askUntil is until when the handler wants to be asked again for what the API server does not give at the moment.
+	askUntil time.Time
 
 	mu       sync.Mutex
 	manifest archive.Manifest
 	// again is why the handler has to be asked again, once all else is stored; nil for nothing.
 	again error
+	// executorsEnded holds when the logs of executors ended that ran at first, by their Pods' uids.
+	executorsEnded map[types.UID]time.Time
 }
 
 // archive stores the attempt in the archive behind a URL. It returns an error if the storage or the API server cannot be reached; then nothing shows the
@@ -63,34 +74,39 @@ func (t *attempt) archive(ctx context.Context, url string) error {
 	if err != nil {
 		return err
 	}
-	i := slices.IndexFunc(pods, func(pod corev1.Pod) bool { return pod.UID == t.record.Launch.DriverUID })
-	if i < 0 {
-		return nil // there is no Pod to annotate
+	var seen *lifecycle.Driver
+	if t.driver != nil {
+		seen = lifecycle.ObserveDriver(t.driver, t.app.Dialect.Policy(t.app.Application).MainContainer)
+		if seen.Archived != "" {
+			return nil
+		}
 	}
-	driver := &pods[i]
-	seen := lifecycle.ObserveDriver(driver, t.app.Dialect.Policy(t.app.Application).MainContainer)
-	if seen.Archived != "" {
-		return nil
-	}
-	t.due = lifecycle.ArchiveDue(&t.ended, t.settings.WaitIn(t.app.GetNamespace()), seen)
-	namespace, err := t.core.Namespaces().Get(ctx, t.app.GetNamespace(), metav1.GetOptions{})
+	ctx, cancel := t.bound(ctx, seen)
+	defer cancel()
+	namespace, err := t.namespaces.of(ctx, t.app)
 	if err != nil {
-		return fmt.Errorf("read namespace %s: %w", t.app.GetNamespace(), err)
+		return err
 	}
 	store, err := t.stores.For(ctx, url)
 	if err != nil {
 		return err
 	}
-	description := t.describe(namespace.UID)
+	description := t.describe(namespace)
 	t.stored = store.Attempt(description.ID(), t.ended.Attempt)
+	if t.driver == nil {
+		if _, err := t.stored.Manifest(ctx); err == nil || !archive.IsNotFound(err) {
+			return err // no Pod shows that it is archived
+		}
+	}
 	t.manifest = archive.Manifest{
 		Attempt: t.ended.Attempt, ApplicationID: t.record.Launch.ApplicationID, Began: t.record.Attempt.Since.Time, Ended: t.ended.Time.Time,
 		State: t.ended.State, Outcome: description.Outcome, Message: description.Message,
 	}
-	if truncated {
-		t.missing("further Pods", fmt.Sprintf("the attempt has more than %d Pods", maxPods))
+	t.nameMissing(truncated)
+	if err := t.store(ctx, pods); err != nil {
+		return err
 	}
-	if err := t.store(ctx, driver, pods); err != nil {
+	if err := t.storeUsage(ctx, pods, !truncated); err != nil {
 		return err
 	}
 	lost, err := t.stored.Check(ctx)
@@ -107,22 +123,108 @@ func (t *attempt) archive(ctx context.Context, url string) error {
 	if err := store.WriteApplication(ctx, description); err != nil {
 		return err
 	}
-	return t.annotate(ctx, driver)
+	return t.annotate(ctx)
 }
 
-// pods returns the Pods of the attempt that are still there: the driver, and the executors that it owns.
+const (
+	// lastAsked is how long before the end of the wait nothing is left to be asked again: the handler is asked with a back-off of up to 30 s, and needs
+	// time.
+	lastAsked = time.Minute
+	// lastRead is how long before the end of the wait nothing is read any more, so that what was read is stored.
+	lastRead = 15 * time.Second
+)
+
+// bound ends the job when what follows the attempt waits no longer. driver is nil if its Pod is gone. If the job is late, nothing waits for it, and it has
+// the time of another.
+func (t *attempt) bound(ctx context.Context, driver *lifecycle.Driver) (context.Context, context.CancelFunc) {
+	wait, since := t.settings.WaitIn(t.app.GetNamespace()), t.ended.Time.Time
+	due := lifecycle.ArchiveDue(since, wait, driver)
+	left := due.Sub(t.clock.Now())
+	t.over = driver == nil || driver.End != nil || driver.Stopped
+	t.askUntil = due.Add(-min(lastAsked, due.Sub(since)/2))
+	if driver == nil || left <= 0 {
+		left, t.askUntil = wait, time.Time{}
+	}
+	ctx, cancel := context.WithTimeout(ctx, left)
+	reading, cancelReading := context.WithTimeout(ctx, left-min(lastRead, left/4))
+	following, cancelFollowing := context.WithTimeout(reading, executorsEnd)
+	t.reading, t.following = reading, following
+	return ctx, func() {
+		cancelFollowing()
+		cancelReading()
+		cancel()
+	}
+}
+
+// mayAskAgain reports whether an error of the API server may be none when the handler is asked again, and there is time for that.
+func (t *attempt) mayAskAgain(err error) bool {
+	return passing(err) && t.clock.Now().Before(t.askUntil)
+}
+
+// failed handles an error of the API server: it is a reason to be asked again, or what it was about is missing.
+func (t *attempt) failed(what string, err error) {
+	if t.mayAskAgain(err) {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.again = fmt.Errorf("read %s: %w", what, err)
+		return
+	}
+	t.missing(what, err.Error())
+}
+
+// passing reports whether an error of the API server may be none a moment later.
+func passing(err error) bool {
+	switch {
+	case err == nil, errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
+		return false
+	case !errors.As(err, new(apierrors.APIStatus)):
+		return true // the API server was not reached
+	default:
+		return apierrors.IsTooManyRequests(err) || apierrors.IsServiceUnavailable(err) || apierrors.IsServerTimeout(err) || apierrors.IsTimeout(err) ||
+			apierrors.IsInternalError(err)
+	}
+}
+
+// pods returns the Pods of the attempt that are still there: the driver first, and the executors that it owns.
 func (t *attempt) pods(ctx context.Context) (pods []corev1.Pod, truncated bool, err error) {
-	list, err := t.core.Pods(t.app.GetNamespace()).List(ctx, metav1.ListOptions{
-		LabelSelector: metav1.FormatLabelSelector(metav1.SetAsLabelSelector(map[string]string{submission.LabelApplicationID: t.record.Launch.ApplicationID})),
+	namespace, launch := t.app.GetNamespace(), t.record.Launch
+	list, err := t.core.Pods(namespace).List(ctx, metav1.ListOptions{
+		LabelSelector: metav1.FormatLabelSelector(metav1.SetAsLabelSelector(map[string]string{submission.LabelApplicationID: launch.ApplicationID})),
 		Limit:         maxPods,
 	})
 	if err != nil {
-		return nil, false, fmt.Errorf("list Pods of %s/%s: %w", t.app.GetNamespace(), t.app.GetName(), err)
+		return nil, false, fmt.Errorf("list Pods of %s/%s: %w", namespace, t.app.GetName(), err)
 	}
-	driver := t.record.Launch.DriverUID
-	return slices.DeleteFunc(list.Items, func(pod corev1.Pod) bool {
-		return pod.UID != driver && !slices.ContainsFunc(pod.OwnerReferences, func(owner metav1.OwnerReference) bool { return owner.UID == driver })
-	}), list.Continue != "", nil
+	pods = list.Items
+	if !slices.ContainsFunc(pods, t.isDriver) { // there are too many, or its labels were changed
+		driver, err := t.core.Pods(namespace).Get(ctx, launch.DriverPod, metav1.GetOptions{})
+		switch {
+		case err == nil:
+			pods = append(pods, *driver)
+		case !apierrors.IsNotFound(err):
+			return nil, false, fmt.Errorf("read driver Pod %s/%s: %w", namespace, launch.DriverPod, err)
+		}
+	}
+	pods = slices.DeleteFunc(pods, func(pod corev1.Pod) bool {
+		return !t.isDriver(pod) && !slices.ContainsFunc(pod.OwnerReferences, func(owner metav1.OwnerReference) bool { return owner.UID == launch.DriverUID })
+	})
+	if i := slices.IndexFunc(pods, t.isDriver); i >= 0 {
+		pods[0], pods[i] = pods[i], pods[0]
+		t.driver = &pods[0]
+	}
+	return pods, list.Continue != "", nil
+}
+
+func (t *attempt) isDriver(pod corev1.Pod) bool { return pod.UID == t.record.Launch.DriverUID }
+
+// nameMissing names the Pods that are missing.
+func (t *attempt) nameMissing(truncated bool) {
+	if t.driver == nil {
+		t.missing("driver Pod "+t.record.Launch.DriverPod, "it was gone before the attempt was archived")
+	}
+	if truncated {
+		t.missing("further Pods", fmt.Sprintf("the attempt has more than %d Pods", maxPods))
+	}
 }
 
 // describe returns the description of the application.
@@ -149,7 +251,7 @@ func (t *attempt) describe(namespace types.UID) archive.Application {
 }
 
 // store stores all parts, some of them at once.
-func (t *attempt) store(ctx context.Context, driver *corev1.Pod, pods []corev1.Pod) error {
+func (t *attempt) store(ctx context.Context, pods []corev1.Pod) error {
 	object, err := t.object(t.app.API.GroupVersion().String(), t.app.API.Kind, t.app.Application)
 	if err != nil {
 		return err
@@ -161,12 +263,12 @@ func (t *attempt) store(ctx context.Context, driver *corev1.Pod, pods []corev1.P
 		return t.putObject(ctx, "application.json.gz", "SparkApplication", t.app.GetName(), object)
 	})
 	do(func() error { return t.storeTransitions(ctx) })
-	do(func() error { return t.storeEvents(ctx, driver) })
-	do(func() error { return t.storeConfigMap(ctx, driver) })
+	do(func() error { return t.storeEvents(ctx) })
+	do(func() error { return t.storeConfigMap(ctx) })
 	for i := range pods {
 		pod := &pods[i]
 		do(func() error { return t.storePod(ctx, pod) })
-		for _, log := range t.logsOf(pod, pod == driver || pod.UID == driver.UID) {
+		for _, log := range t.logsOf(pod, pod == t.driver) {
 			do(func() error { return t.storeLog(ctx, pod, log) })
 		}
 	}
@@ -232,15 +334,19 @@ func (t *attempt) storePod(ctx context.Context, pod *corev1.Pod) error {
 // confVolume is the volume with Spark's properties in the driver Pod.
 const confVolume = "spark-conf-volume-driver"
 
-func (t *attempt) storeConfigMap(ctx context.Context, driver *corev1.Pod) error {
-	i := slices.IndexFunc(driver.Spec.Volumes, func(volume corev1.Volume) bool { return volume.Name == confVolume && volume.ConfigMap != nil })
+func (t *attempt) storeConfigMap(ctx context.Context) error {
+	if t.driver == nil {
+		return nil
+	}
+	volumes := t.driver.Spec.Volumes
+	i := slices.IndexFunc(volumes, func(volume corev1.Volume) bool { return volume.Name == confVolume && volume.ConfigMap != nil })
 	if i < 0 {
 		return nil
 	}
-	name := driver.Spec.Volumes[i].ConfigMap.Name
-	configMap, err := t.core.ConfigMaps(driver.Namespace).Get(ctx, name, metav1.GetOptions{})
+	name := volumes[i].ConfigMap.Name
+	configMap, err := t.core.ConfigMaps(t.app.GetNamespace()).Get(t.reading, name, metav1.GetOptions{})
 	if err != nil {
-		t.missing("ConfigMap "+name, err.Error())
+		t.failed("ConfigMap "+name, err)
 		return nil
 	}
 	object, err := t.object("v1", "ConfigMap", configMap)
@@ -251,16 +357,17 @@ func (t *attempt) storeConfigMap(ctx context.Context, driver *corev1.Pod) error 
 }
 
 // storeEvents stores the Kubernetes Events about the application and its driver.
-func (t *attempt) storeEvents(ctx context.Context, driver *corev1.Pod) error {
+func (t *attempt) storeEvents(ctx context.Context) error {
+	const what = "Kubernetes Events"
 	var items []corev1.Event
-	for _, about := range []types.UID{t.app.GetUID(), driver.UID} {
-		list, err := t.core.Events(driver.Namespace).List(ctx, metav1.ListOptions{FieldSelector: "involvedObject.uid=" + string(about), Limit: maxEvents})
+	for _, about := range []types.UID{t.app.GetUID(), t.record.Launch.DriverUID} {
+		list, err := t.core.Events(t.app.GetNamespace()).List(t.reading, metav1.ListOptions{FieldSelector: "involvedObject.uid=" + string(about), Limit: maxEvents})
 		if err != nil {
-			t.missing("Kubernetes Events", err.Error())
+			t.failed(what, err)
 			continue
 		}
 		if list.Continue != "" {
-			t.missing("Kubernetes Events", fmt.Sprintf("there are more than %d about one object", maxEvents))
+			t.missing(what, fmt.Sprintf("there are more than %d about one object", maxEvents))
 		}
 		items = append(items, list.Items...)
 	}
@@ -283,7 +390,11 @@ func happened(event corev1.Event) time.Time {
 }
 
 // annotate shows on the driver Pod that the attempt is archived.
-func (t *attempt) annotate(ctx context.Context, driver *corev1.Pod) error {
+func (t *attempt) annotate(ctx context.Context) error {
+	driver := t.driver
+	if driver == nil {
+		return nil
+	}
 	how := lifecycle.ArchivedWhole
 	if len(t.manifest.Missing) > 0 || slices.ContainsFunc(t.manifest.Logs, func(log archive.Log) bool { return log.Missing != "" }) {
 		how = lifecycle.ArchivedPartly

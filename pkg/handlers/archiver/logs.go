@@ -7,7 +7,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -24,8 +23,8 @@ const (
 	silence = 10 * time.Second
 	// readings is how often the reading of a log is begun, if it breaks off.
 	readings = 3
-	// lastAsked is how long before the end of the wait nothing is left to be asked again: the handler is asked with a back-off of up to 30 s, and needs time.
-	lastAsked = time.Minute
+	// executorsEnd is for how long the log of an executor is followed that still runs after the end of its driver.
+	executorsEnd = 10 * time.Second
 )
 
 // containerLog is the log of one run of a container.
@@ -34,7 +33,9 @@ type containerLog struct {
 	role string
 	// previous reports whether the container has been restarted since.
 	previous bool
-	started  time.Time
+	// running reports whether the container runs.
+	running bool
+	started time.Time
 }
 
 // logsOf returns the logs of a Pod that are to be stored.
@@ -82,7 +83,7 @@ func runsOf(pod *corev1.Pod, status corev1.ContainerStatus, role string) (logs [
 		}
 		switch {
 		case state.Running != nil:
-			log.started = state.Running.StartedAt.Time
+			log.running, log.started = true, state.Running.StartedAt.Time
 		case state.Terminated != nil && (state.Terminated.ContainerID != "" || !state.Terminated.StartedAt.IsZero()):
 			log.started = state.Terminated.StartedAt.Time
 		default:
@@ -103,11 +104,15 @@ func (t *attempt) storeLog(ctx context.Context, pod *corev1.Pod, log containerLo
 	if err != nil {
 		return err
 	}
+	reading, follows := t.reading, log.running && log.role == archive.RoleExecutor && t.over
+	if follows {
+		reading = t.following
+	}
 	why := ""
 	for range readings {
-		why, err = t.readLog(ctx, pod, log, w)
+		why, err = t.readLog(ctx, reading, pod, log, w, follows)
 		switch {
-		case passing(err):
+		case t.mayAskAgain(err):
 			t.mu.Lock()
 			defer t.mu.Unlock()
 			t.again = fmt.Errorf("read the log of %s in Pod %s/%s: %w", log.Container, pod.Namespace, pod.Name, err)
@@ -115,9 +120,15 @@ func (t *attempt) storeLog(ctx context.Context, pod *corev1.Pod, log containerLo
 		case err != nil:
 			return err
 		}
-		if why == "" || w.Bytes() >= t.settings.MaxLogBytes {
+		if why == "" || reading.Err() != nil || w.Bytes() >= t.settings.MaxLogBytes {
 			break
 		}
+	}
+	switch {
+	case follows && why == "":
+		t.noteEnd(pod)
+	case log.running && (log.role == archive.RoleDriver || log.role == archive.RoleExecutor) && why == "":
+		why = "the end: the container still ran when it was archived"
 	}
 	if err := w.Flush(ctx); err != nil {
 		return err
@@ -137,24 +148,28 @@ func (t *attempt) storeLog(ctx context.Context, pod *corev1.Pod, log containerLo
 	return nil
 }
 
-// passing reports whether an error of the API server may be none a moment later.
-func passing(err error) bool {
-	return apierrors.IsTooManyRequests(err) || apierrors.IsServiceUnavailable(err) || apierrors.IsServerTimeout(err) || apierrors.IsTimeout(err) ||
-		apierrors.IsInternalError(err)
+// noteEnd notes that an executor ended now.
+func (t *attempt) noteEnd(pod *corev1.Pod) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.executorsEnded == nil {
+		t.executorsEnded = map[types.UID]time.Time{}
+	}
+	t.executorsEnded[pod.UID] = t.clock.Now()
 }
 
-// readLog reads a log from where it was stored last. why is what keeps it from being read; err is an error of the storage, or a passing one of the API
-// server while there is time to be asked again.
-func (t *attempt) readLog(ctx context.Context, pod *corev1.Pod, log containerLog, w *archive.LogWriter) (why string, err error) {
-	options := &corev1.PodLogOptions{Container: log.Container, Previous: log.previous, Timestamps: true}
+// readLog reads a log from where it was stored last, until reading ends. why is what keeps it from being read; err is an error of the storage, or one of the
+// API server for which the handler is to be asked again.
+func (t *attempt) readLog(ctx, reading context.Context, pod *corev1.Pod, log containerLog, w *archive.LogWriter, follow bool) (why string, err error) {
+	options := &corev1.PodLogOptions{Container: log.Container, Previous: log.previous, Timestamps: true, Follow: follow}
 	if since := w.Since(); !since.IsZero() {
 		options.SinceTime = &metav1.Time{Time: since}
 	}
-	stream, err := t.openLog(ctx, types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name}, options)
-	if passing(err) && t.due.Sub(t.clock.Now()) > lastAsked {
+	stream, err := t.openLog(reading, types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name}, options)
+	switch {
+	case t.mayAskAgain(err):
 		return "", err
-	}
-	if err != nil {
+	case err != nil:
 		return fmt.Sprintf("the node does not give it: %v", err), ctx.Err()
 	}
 	defer stream.Close()
@@ -166,6 +181,10 @@ func (t *attempt) readLog(ctx context.Context, pod *corev1.Pod, log containerLog
 		return fmt.Sprintf("the end: it has more than max-log-bytes of config-archive, which is %d", t.settings.MaxLogBytes), nil
 	case archive.IsStorage(err):
 		return "", err
+	case follow && reading.Err() != nil && t.reading.Err() == nil:
+		return fmt.Sprintf("the end: the executor still ran %s after its driver", executorsEnd), ctx.Err()
+	case reading.Err() != nil:
+		return "the end: the node took longer than what follows the attempt waits", ctx.Err()
 	default:
 		return fmt.Sprintf("the end: the node broke off: %v", err), ctx.Err()
 	}

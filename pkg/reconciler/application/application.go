@@ -65,6 +65,8 @@ type Reconciler struct {
 	metrics           *applicationmetrics.Metrics
 	executorCounter   *executors.Counter
 	executorUsage     *executors.Usage
+	// finished are the executors that have ended and whose Pods stay.
+	finishedExecutors *executors.Finished
 	// executorDetails is nil if the API's status does not show executors.
 	executorDetails *executors.Details
 	// executorsSynced reports whether all executors that existed at the start are counted.
@@ -258,6 +260,9 @@ func (r *Reconciler) recordsFirstLaunchLater(v *view.Application) bool {
 func (r *Reconciler) rest(ctx context.Context, v *view.Application, decision lifecycle.Decision) error {
 	r.deadlines.clear(kube.KeyOf(v.App))
 	r.requeueAt(ctx, v, decision)
+	if err := r.deleteFinishedExecutors(ctx, v, v.App.GetRecord()); err != nil {
+		return err
+	}
 	return r.removeFinalizer(ctx, v)
 }
 
@@ -359,6 +364,10 @@ func requestOf(snapshot events.Snapshot, decision lifecycle.Decision) (*events.P
 	case lifecycle.AwaitsDeletion:
 		request.Event, err = events.NewExpiredEvent(snapshot.Object, decision.AwaitsSince)
 	case lifecycle.AwaitsArchive:
+		if !decision.AwaitsSince.IsZero() {
+			request.Event, err = events.NewInterruptedEvent(snapshot.Object, decision.AwaitsSince)
+			break
+		}
 		request.Event, err = events.NewTransitionEvent(snapshot.Object, *outbox.LastEnd(snapshot.Record))
 	default:
 		err = fmt.Errorf("the handler %q has no event", decision.Awaits)

@@ -147,6 +147,7 @@ func newReconciler(
 	kube, realClock := kubeclient.Get(ctx), clock.RealClock{}
 	expectations, podEventTimes := drivers.NewExpectations(realClock), newPodEventTimes(realClock)
 	counter, details, used := executors.NewCounter(), (*executors.Details)(nil), executors.NewUsage(realClock)
+	finished := executors.NewFinished()
 	if kind.API.ShowsExecutors {
 		details = executors.NewDetails(realClock)
 	}
@@ -183,19 +184,20 @@ func newReconciler(
 			},
 			Deleted: expectations.PodDeleted,
 		}),
-		podEventTimes:   podEventTimes,
-		edits:           edits.NewTracker(),
-		recordGuard:     newRecordGuard(func(a, b dialect.Application) bool { return currentDialect(a.GetNamespace()).SameVisibleStatus(a, b) }),
-		metrics:         metrics,
-		executorCounter: counter,
-		executorDetails: details,
-		executorUsage:   used,
-		firstLaunches:   &process.FirstLaunches,
-		executorsSynced: executors.Watch(ctx, kind.API.API, impl, executorApplications{apps, currentDialect}, counter, details, used, source.PodsChanged),
-		logs:            drivers.NewLogs(kube),
-		redactors:       redactors,
-		onStatusWrite:   kind.OnStatusWrite,
-		keepFinalizer:   kind.KeepFinalizer.in(ctx, impl.EnqueueKey),
+		podEventTimes:     podEventTimes,
+		edits:             edits.NewTracker(),
+		recordGuard:       newRecordGuard(func(a, b dialect.Application) bool { return currentDialect(a.GetNamespace()).SameVisibleStatus(a, b) }),
+		metrics:           metrics,
+		executorCounter:   counter,
+		executorDetails:   details,
+		executorUsage:     used,
+		finishedExecutors: finished,
+		firstLaunches:     &process.FirstLaunches,
+		executorsSynced:   executors.Watch(ctx, kind.API.API, impl, executorApplications{apps, currentDialect}, counter, details, used, finished, source.PodsChanged),
+		logs:              drivers.NewLogs(kube),
+		redactors:         redactors,
+		onStatusWrite:     kind.OnStatusWrite,
+		keepFinalizer:     kind.KeepFinalizer.in(ctx, impl.EnqueueKey),
 	}
 }
 

@@ -9,6 +9,7 @@
 //	usage.go                                 counts what the Pods used, with a status write that there is anyway
 //	quota_state.go                           what an application asks of the quotas of its namespace
 //	release.go, orphans.go                   deletes the driver of the record, and drivers of no attempt
+//	finished_executors.go                    deletes the oldest executors that ended, of those that stay for the archive
 //	finalizer.go                             when an application has the finalizer, and which one needs none
 //	adopt.go, blocked.go                     an application without a usable record; one that cannot be reconciled
 //	backpressure.go                          which applications yield to others

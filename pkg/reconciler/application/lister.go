@@ -1,6 +1,8 @@
 package application
 
 import (
+	"slices"
+
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
@@ -141,6 +143,20 @@ func (a executorApplications) OfExecutor(pod *executors.Pod) []types.NamespacedN
 // CountsUsage reports whether an application counts what an executor uses.
 func (a executorApplications) CountsUsage(pod *executors.Pod) bool {
 	return len(a.by(byCounted, pod.Application().String())) > 0
+}
+
+// WritesUsage reports whether the record of an application that counts an executor is written again.
+func (a executorApplications) WritesUsage(pod *executors.Pod) bool {
+	return slices.ContainsFunc(a.by(byCounted, pod.Application().String()), func(name types.NamespacedName) bool {
+		app, ok := a.get(name)
+		return ok && !isOver(app)
+	})
+}
+
+// isOver reports whether the record of an application is not written any more, unless its user edits it.
+func isOver(app dialect.Application) bool {
+	record := app.GetRecord()
+	return lifecycle.CurrentState(record) == lifecycle.ResourceReleased && record.Acknowledged >= record.Sequence
 }
 
 // CountsExecutors reports whether an application asks for a number of executors and is in a state in which that matters. If

@@ -121,6 +121,9 @@ func (r *Reconciler) forgetUsage(before, after dialect.Application) {
 		return
 	}
 	r.executorUsage.Counted(after.GetNamespace(), recordedUsage(after))
+	if isOver(after) {
+		r.executorUsage.Rest(after.GetNamespace(), recordedUsage(after))
+	}
 	if earlier == nil {
 		return
 	}

@@ -19,6 +19,8 @@ type Applications interface {
 	OfExecutor(pod *Pod) []types.NamespacedName
 	// CountsUsage reports whether an application counts what an executor uses.
 	CountsUsage(pod *Pod) bool
+	// WritesUsage reports whether the record of an application that counts an executor is written again.
+	WritesUsage(pod *Pod) bool
 	// CountsExecutors reports whether the number of executors matters to an application now.
 	CountsExecutors(name types.NamespacedName) bool
 }
@@ -31,23 +33,25 @@ type Queue interface {
 
 // Watch follows the executors of an API. It enqueues an application when the number of its ready executors changed and
 // matters. If details is not nil, it also enqueues an application when the details changed. It does so after
-// CollectInterval, so that one status write shows many changes. used gets all changes. countChanged is called with a namespace when an executor was created there,
+// CollectInterval, so that one status write shows many changes. used and finished get all changes; an application is enqueued if more executors of it
+// ended than stay. countChanged is called with a namespace when an executor was created there,
 // or ended. Watch returns a function that reports whether all executors that existed at the start are counted.
 func Watch(
-	ctx context.Context, api *dialect.API, queue Queue, apps Applications, counter *Counter, details *Details, used *Usage, countChanged func(namespace string),
+	ctx context.Context, api *dialect.API, queue Queue, apps Applications, counter *Counter, details *Details, used *Usage, finished *Finished, countChanged func(namespace string),
 ) func() bool {
 	note := func(before, after *Pod) {
 		before, after = before.executor(), after.executor()
 		if before == nil && after == nil {
 			return
 		}
-		used.Update(before, after, apps.CountsUsage)
+		used.Update(before, after, apps)
+		surplus := finished.Update(before, after)
 		counted, created := counter.Update(before, after)
 		if created {
 			countChanged(cmp.Or(after, before).Namespace)
 		}
 		listed := details != nil && details.Update(before, after)
-		if !counted && !listed {
+		if !counted && !listed && !surplus {
 			return
 		}
 		for _, name := range apps.OfExecutor(cmp.Or(after, before)) {
@@ -56,6 +60,9 @@ func Watch(
 			}
 			if listed {
 				queue.EnqueueKeyAfter(name, CollectInterval)
+			}
+			if surplus {
+				queue.EnqueueKeyAfter(name, finishedAge)
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package executors
 
 import (
+	"maps"
 	"sync"
 	"time"
 
@@ -46,13 +47,13 @@ func NewUsage(clock clock.PassiveClock) *Usage {
 	return &Usage{clock: clock, attempts: map[ApplicationID]*attemptUsage{}}
 }
 
-// Update records a change of an executor Pod: as it was and as it is, or nil. counts reports whether an application counts a Pod: another one is
-// forgotten with its Pod.
-func (u *Usage) Update(before, after *Pod, counts func(*Pod) bool) {
+// Update records a change of an executor Pod: as it was and as it is, or nil. One that no application counts is forgotten with its Pod. So is one whose
+// application is over and not written any more: if it is after all, that is a gap.
+func (u *Usage) Update(before, after *Pod, apps Applications) {
 	u.mutex.Lock()
 	defer u.mutex.Unlock()
 	if before != nil && (after == nil || after.UID != before.UID || after.Application() != before.Application()) {
-		u.remove(before, counts)
+		u.remove(before, apps)
 	}
 	if after == nil {
 		return
@@ -85,7 +86,7 @@ func usageOf(pod *Pod) executorUsage {
 	}
 }
 
-func (u *Usage) remove(pod *Pod, counts func(*Pod) bool) {
+func (u *Usage) remove(pod *Pod, apps Applications) {
 	id, now := pod.Application(), u.clock.Now()
 	attempt := u.attempts[id]
 	if attempt == nil {
@@ -95,8 +96,8 @@ func (u *Usage) remove(pod *Pod, counts func(*Pod) bool) {
 	if !found || executor.gone {
 		return
 	}
-	counted := counts(pod)
-	if counted && attempt.gone < maxGone {
+	counted := apps.CountsUsage(pod)
+	if counted && attempt.gone < maxGone && apps.WritesUsage(pod) {
 		executor = usageOf(pod)
 		executor.Ended, executor.Gap = executor.End(now.Unix())
 		if executor.Scheduled == 0 {
@@ -154,6 +155,23 @@ func (u *Usage) Counted(namespace string, stored *v1alpha1.ApplicationUsage) {
 				attempt.gone--
 			}
 		}
+	}
+}
+
+// Rest forgets the executors without a Pod of an application whose record is not written any more. If it is after all, they are a gap.
+func (u *Usage) Rest(namespace string, stored *v1alpha1.ApplicationUsage) {
+	if stored == nil {
+		return
+	}
+	u.mutex.Lock()
+	defer u.mutex.Unlock()
+	for _, counted := range stored.Attempts {
+		attempt := u.attempts[ApplicationID{namespace, counted.ApplicationID}]
+		if attempt == nil || attempt.gone == 0 {
+			continue
+		}
+		maps.DeleteFunc(attempt.executors, func(_ types.UID, executor executorUsage) bool { return executor.gone })
+		attempt.gone, attempt.since = 0, u.clock.Now()
 	}
 }
 

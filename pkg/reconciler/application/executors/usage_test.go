@@ -41,7 +41,17 @@ func (e *executorBuilder) Ended(at time.Time) *executorBuilder {
 	return e
 }
 
-func counts(*Pod) bool { return true }
+// counting are applications that count all executors.
+type counting struct {
+	Applications
+	foreign, over bool
+}
+
+func (c counting) CountsUsage(*Pod) bool { return !c.foreign }
+
+func (c counting) WritesUsage(*Pod) bool { return !c.over }
+
+var counts = counting{}
 
 func usageOfFirstAttempt(u *Usage) []usage.Executor {
 	executors, _ := u.Of("team-a", firstAttempt)
@@ -76,7 +86,7 @@ func TestUsageOfExecutors(t *testing.T) {
 			u.Update(nil, test.pod.Obj(), counts)
 			if test.last {
 				clock.SetTime(start.Add(time.Hour))
-				u.Update(test.pod.Obj(), nil, func(*Pod) bool { return !test.foreign })
+				u.Update(test.pod.Obj(), nil, counting{foreign: test.foreign})
 			}
 			if diff := cmp.Diff(test.want, usageOfFirstAttempt(u), cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("executors (-want +got):\n%s", diff)
@@ -119,5 +129,32 @@ func TestUsageOfTooManyGoneExecutorsIsAGap(t *testing.T) {
 	executors, since := u.Of("team-a", firstAttempt)
 	if len(executors) != maxGone || !since.Equal(start.Add(maxGone*time.Second)) {
 		t.Errorf("it has %d executors since %s", len(executors), since)
+	}
+}
+
+// What vanishes of an application that is over is not written any more: it takes no memory, and is a gap if the application runs again after all.
+func TestUsageOfAnApplicationThatIsOverIsForgotten(t *testing.T) {
+	stored := &v1alpha1.ApplicationUsage{Attempts: []v1alpha1.AttemptUsage{firstAttempt}}
+	for name, over := range map[string]func(u *Usage, pod *Pod){
+		"before the Pod vanishes": func(u *Usage, pod *Pod) { u.Update(pod, nil, counting{over: true}) },
+		"after the Pod vanished": func(u *Usage, pod *Pod) {
+			u.Update(pod, nil, counts)
+			u.Rest("team-a", stored)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			u := NewUsage(clocktesting.NewFakePassiveClock(start.Add(time.Hour)))
+			pod := anExecutor("1").Numbered("1").Obj()
+			u.Update(nil, pod, counts)
+			over(u, pod)
+			executors, since := u.Of("team-a", firstAttempt)
+			if len(executors) > 0 || !since.Equal(start.Add(time.Hour)) {
+				t.Errorf("it holds %+v since %s", executors, since)
+			}
+			u.Forget("team-a", stored)
+			if len(u.attempts) > 0 {
+				t.Errorf("it holds %+v", u.attempts)
+			}
+		})
 	}
 }

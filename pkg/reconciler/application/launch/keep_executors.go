@@ -10,6 +10,12 @@ import (
 
 const keepExecutorsKey = "spark.kubernetes.executor.deleteOnTermination"
 
+// KeptByUser reports whether the user says whether the Pods of executors that ended stay.
+func KeptByUser(plan submission.Plan) bool {
+	_, given := plan.Properties[keepExecutorsKey]
+	return given
+}
+
 // keepExecutors lets the Pods of executors that ended stay, so that their logs can be archived. The garbage collector deletes them with the driver Pod,
 // which owns them. If the user has them deleted, that stays, with a warning.
 func keepExecutors(plan *submission.Plan) finding.List {
