@@ -53,10 +53,14 @@ func newMachine(t *testing.T) *machine {
 	return m
 }
 
-// install adds a stand-in that runs a script.
+// install adds a stand-in that runs a script. It takes the place of a link to a real program: a write through the link would destroy that program.
 func (m *machine) install(t *testing.T, name, script string) {
 	t.Helper()
-	if err := os.WriteFile(filepath.Join(m.bin, name), []byte(standIn+script+"\n"), 0o755); err != nil {
+	path := filepath.Join(m.bin, name)
+	if err := os.RemoveAll(path); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(standIn+script+"\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 }
