@@ -48,7 +48,7 @@ func (a *Archive) writeApplication(ctx context.Context, app Application, onlyIfA
 		return err
 	}
 	for _, key := range []string{id.indexKey(app.Created), id.folder() + applicationFile} {
-		err := a.putJSON(ctx, key, app, onlyIfAbsent)
+		err := a.putDescription(ctx, key, app, onlyIfAbsent)
 		if err != nil && (!onlyIfAbsent || gcerrors.Code(err) != gcerrors.FailedPrecondition) {
 			return err
 		}

@@ -162,12 +162,31 @@ func readAll(reader io.Reader, limit int64) ([]byte, error) {
 	return content, nil
 }
 
-func (a *Archive) putJSON(ctx context.Context, key string, description any, onlyIfAbsent bool) error {
+func (a *Archive) putJSON(ctx context.Context, key string, description any) error {
 	content, err := json.Marshal(description)
 	if err != nil {
 		return fmt.Errorf("write %s: %w", key, err)
 	}
-	return a.put(ctx, key, content, onlyIfAbsent)
+	return a.put(ctx, key, content, false)
+}
+
+// putDescription writes a description, and reads it again: without it nothing else is found, and there is storage that takes what it does not store.
+func (a *Archive) putDescription(ctx context.Context, key string, description any, onlyIfAbsent bool) error {
+	content, err := json.Marshal(description)
+	if err != nil {
+		return fmt.Errorf("write %s: %w", key, err)
+	}
+	if err := a.put(ctx, key, content, onlyIfAbsent); err != nil {
+		return err
+	}
+	stored, err := a.get(ctx, key, maxDescription)
+	if err != nil {
+		return err
+	}
+	if !bytes.Equal(stored, content) {
+		return failure("write", key, errors.New("the storage took it, and has something else: check the storage"))
+	}
+	return nil
 }
 
 func (a *Archive) getJSON(ctx context.Context, key string, into any) error {

@@ -93,7 +93,7 @@ func (t *Attempt) WriteManifest(ctx context.Context, manifest *Manifest) error {
 	if t.invalid != nil {
 		return t.invalid
 	}
-	return t.archive.putJSON(ctx, t.prefix+manifestFile, manifest, false)
+	return t.archive.putDescription(ctx, t.prefix+manifestFile, manifest, false)
 }
 
 // Manifest returns the manifest. It is not found before the attempt is archived.

@@ -52,7 +52,7 @@ func (a *Archive) SweepIfDue(
 	case !last.Began.After(now) && now.Sub(last.Began) < interval: // nor must a note of a process whose clock was wrong
 		return Retained{}, nil
 	}
-	if err := a.putJSON(ctx, retentionFile, sweep{now}, false); err != nil {
+	if err := a.putJSON(ctx, retentionFile, sweep{now}); err != nil {
 		return Retained{}, err
 	}
 	names, err := a.Namespaces(ctx)

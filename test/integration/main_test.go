@@ -7,11 +7,13 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/firesteel-dev/firesteel/test/harness/controlplane"
 	"github.com/firesteel-dev/firesteel/test/harness/firesteel"
 	"github.com/firesteel-dev/firesteel/test/harness/kubelet"
+	"github.com/firesteel-dev/firesteel/test/harness/s3"
 	"github.com/firesteel-dev/firesteel/test/harness/sink"
 )
 
@@ -58,6 +60,10 @@ func run(m *testing.M) (code int) {
 		}
 		fmt.Fprintln(os.Stderr, "logs are in", dir)
 	}()
+	for _, variable := range s3.Environment() { // of the servers of archives
+		name, value, _ := strings.Cut(variable, "=")
+		os.Setenv(name, value)
+	}
 	controlPlanes = newControlPlanePool(dir)
 	defer controlPlanes.stop()
 	if err := firesteel.Build(context.Background(), repository, dir, "cmd/controller", "cmd/handler", "cmd/webhook", "cmd/archive"); err != nil {

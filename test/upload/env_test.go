@@ -9,41 +9,31 @@ import (
 	"encoding/xml"
 	"fmt"
 	"io"
-	"log"
-	"net"
 	"net/http"
 	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
-	"github.com/minio/minio-go/v7/pkg/signer"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/firesteel-dev/firesteel/pkg/cli"
 	"github.com/firesteel-dev/firesteel/pkg/cli/root"
 	"github.com/firesteel-dev/firesteel/pkg/upload"
+	harness "github.com/firesteel-dev/firesteel/test/harness/s3"
 )
 
 const (
-	accessKey, secretKey, region = "firesteel", "hunter2-of-the-test", "us-east-1"
+	accessKey, secretKey, region = harness.AccessKey, harness.SecretKey, harness.Region
 	bucket                       = "apps"
-	// patience bounds each wait.
-	patience = 30 * time.Second
 )
 
 // server is a server of the S3 protocol, behind a proxy that counts its requests.
 type server struct {
-	// address is the URL of the server itself.
-	address string
-	// proxy is what clients talk to.
-	proxy *httptest.Server
+	*harness.Server
 	// sent counts requests that send content, and hold is called for each of them.
 	sent atomic.Int64
 	hold atomic.Pointer[func()]
@@ -71,9 +61,11 @@ func run(m *testing.M) int {
 	defer stop()
 	s3 = s
 	// Who uploads finds the credentials in the environment, and none of the machine.
+	for _, variable := range harness.Environment() {
+		name, value, _ := strings.Cut(variable, "=")
+		os.Setenv(name, value)
+	}
 	for name, value := range map[string]string{
-		"AWS_ACCESS_KEY_ID": accessKey, "AWS_SECRET_ACCESS_KEY": secretKey, "AWS_EC2_METADATA_DISABLED": "true", "AWS_PROFILE": "", "AWS_SESSION_TOKEN": "",
-		"AWS_CONFIG_FILE": filepath.Join(folder, "none"), "AWS_SHARED_CREDENTIALS_FILE": filepath.Join(folder, "none"), "AWS_MAX_ATTEMPTS": "2",
 		"PATH": folder + string(os.PathListSeparator) + os.Getenv("PATH"), "HOME": folder, "KUBECONFIG": "",
 		"SPARK_HOME": "", "SPARK_CONF_DIR": "", "HADOOP_CONF_DIR": "", "MASTER": "", "DEPLOY_MODE": "", "SPARK_REMOTE": "",
 	} {
@@ -95,26 +87,15 @@ func output(folder, name string, args ...string) string {
 
 // start starts the server.
 func start(folder string) (*server, func()) {
-	binary := output("versitygw", "go", "tool", "-n", "versitygw")
-	data := filepath.Join(folder, "data")
-	if err := os.Mkdir(data, 0o755); err != nil {
+	started, err := harness.Start(context.Background(), "../..", folder)
+	if err == nil {
+		err = started.AddBucket(context.Background(), bucket)
+	}
+	if err != nil {
 		panic(err)
 	}
-	address := freePort()
-	gateway := exec.Command(binary, "--access", accessKey, "--secret", secretKey, "--port", address, "--quiet", "posix", data)
-	gateway.Stderr = os.Stderr
-	if err := gateway.Start(); err != nil {
-		panic(err)
-	}
-	s := &server{address: "http://" + address}
-	wait("the S3 server", func(ctx context.Context) bool {
-		_, err := s.request(ctx, http.MethodPut, bucket)
-		return err == nil
-	})
-	target := &url.URL{Scheme: "http", Host: address}
-	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target); r.Out.Host = r.In.Host }} // the signature holds it
-	proxy.ErrorLog = log.New(io.Discard, "", 0)                                                                           // tests break connections
-	s.proxy = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	s := &server{Server: started}
+	started.Break(func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 		if r.Method == http.MethodPut {
 			s.sent.Add(1)
 			if hold := s.hold.Load(); hold != nil {
@@ -125,57 +106,9 @@ func start(folder string) (*server, func()) {
 			w.WriteHeader(http.StatusForbidden)
 			return
 		}
-		proxy.ServeHTTP(w, r)
-	}))
-	return s, func() {
-		s.proxy.Close()
-		_ = gateway.Process.Kill()
-		_ = gateway.Wait()
-	}
-}
-
-// request sends a signed request without content, and returns the answer.
-func (s *server) request(ctx context.Context, method, path string) ([]byte, error) {
-	request, err := http.NewRequestWithContext(ctx, method, s.address+"/"+path, nil)
-	if err != nil {
-		return nil, err
-	}
-	request.Header.Set("X-Amz-Content-Sha256", "UNSIGNED-PAYLOAD")
-	answer, err := http.DefaultClient.Do(signer.SignV4(*request, accessKey, secretKey, "", region))
-	if err != nil {
-		return nil, err
-	}
-	defer answer.Body.Close()
-	body, err := io.ReadAll(answer.Body)
-	if err == nil && answer.StatusCode != http.StatusOK {
-		err = fmt.Errorf("%s: %s", answer.Status, body)
-	}
-	return body, err
-}
-
-func freePort() string {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		panic(err)
-	}
-	defer listener.Close()
-	return listener.Addr().String()
-}
-
-// wait waits for a condition.
-func wait(what string, done func(context.Context) bool) {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
-	for ticker := time.NewTicker(20 * time.Millisecond); !done(ctx); <-ticker.C {
-		if ctx.Err() != nil {
-			panic(what + " is not there in time")
-		}
-	}
-}
-
-// url returns the value of --upload-to for a folder of a bucket.
-func (s *server) url(bucket, folder string) string {
-	return "s3://" + bucket + "/" + folder + "?endpoint=" + url.QueryEscape(s.proxy.URL) + "&use_path_style=true&region=" + region
+		next.ServeHTTP(w, r)
+	})
+	return s, func() { _ = started.Stop() }
 }
 
 // objects returns the keys below a folder, and those of which only parts are there.
@@ -184,7 +117,7 @@ func (s *server) objects(t *testing.T, folder string) (keys, incomplete []string
 	var whole struct{ Contents []struct{ Key string } }
 	var parts struct{ Upload []struct{ Key string } }
 	for query, into := range map[string]any{"?list-type=2&prefix=" + folder + "/": &whole, "?uploads=&prefix=" + folder + "/": &parts} {
-		answer, err := s.request(t.Context(), http.MethodGet, bucket+query)
+		answer, err := s.Request(t.Context(), http.MethodGet, bucket+query)
 		if err == nil {
 			err = xml.Unmarshal(answer, into)
 		}
@@ -205,7 +138,7 @@ func (s *server) objects(t *testing.T, folder string) (keys, incomplete []string
 func (s *server) content(t *testing.T, address string) string {
 	t.Helper()
 	path, _ := strings.CutPrefix(address, "s3a://")
-	text, err := s.request(t.Context(), http.MethodGet, path)
+	text, err := s.Request(t.Context(), http.MethodGet, path)
 	if err != nil {
 		t.Fatalf("%s: %v", address, err)
 	}

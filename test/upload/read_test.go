@@ -32,7 +32,7 @@ func ended(t *testing.T, line string) (code int, out, errOut string) {
 }
 
 func TestArchiveIsReadWithTheUsersOwnCredentials(t *testing.T) {
-	for name, url := range map[string]string{"S3": s3.url(bucket, "archive"), "a folder": "file://" + t.TempDir()} {
+	for name, url := range map[string]string{"S3": s3.URL(bucket, "archive"), "a folder": "file://" + t.TempDir()} {
 		t.Run(name, func(t *testing.T) {
 			stored, err := archive.Open(t.Context(), url)
 			if err != nil {
@@ -74,7 +74,7 @@ func TestArchiveIsReadWithTheUsersOwnCredentials(t *testing.T) {
 
 func TestArchiveThatCannotBeReadIsNamedInOneLine(t *testing.T) {
 	for url, want := range map[string]string{
-		"ftp://archive": "s3://, gs://, azblob:// or file:///", s3.url("no-such-bucket", "archive"): "the archive cannot be read",
+		"ftp://archive": "s3://, gs://, azblob:// or file:///", s3.URL("no-such-bucket", "archive"): "the archive cannot be read",
 	} {
 		code, _, errOut := ended(t, "list --ended --archive "+url)
 		if code != 1 || strings.Count(errOut, "\n") != 1 || !strings.Contains(errOut, want) || strings.Contains(errOut, secretKey) {

@@ -21,7 +21,7 @@ func TestAnApplicationIsSubmittedWithItsFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	line := []string{"--upload-to", s3.url(bucket, "team-a"), "--name", "etl", "--py-files", "lib one.zip,local:///opt/b.zip", "--archives", "table.csv#table", "etl.py"}
+	line := []string{"--upload-to", s3.URL(bucket, "team-a"), "--name", "etl", "--py-files", "lib one.zip,local:///opt/b.zip", "--archives", "table.csv#table", "etl.py"}
 	code, errOut, created := submit(t, line...)
 	if code != 0 || len(created) != 1 || strings.Count(errOut, " uploaded, ") != len(contents) {
 		t.Fatalf("%d, created %v: %s", code, created, errOut)
@@ -51,7 +51,7 @@ func TestAnApplicationIsSubmittedWithItsFiles(t *testing.T) {
 func TestALineOfSparkSubmitUploadsWhereItsPropertySays(t *testing.T) {
 	file := small(t, "etl.py", "print('etl')")
 	const s3a = "spark.hadoop.fs.s3a."
-	code, errOut, created := submit(t, "--conf", "spark.kubernetes.file.upload.path=s3a://"+bucket+"/of-spark", "--conf", s3a+"endpoint="+s3.proxy.URL,
+	code, errOut, created := submit(t, "--conf", "spark.kubernetes.file.upload.path=s3a://"+bucket+"/of-spark", "--conf", s3a+"endpoint="+s3.Endpoint(),
 		"--conf", s3a+"path.style.access=true", "--conf", s3a+"endpoint.region="+region, file.Path)
 	if code != 0 || len(created) != 1 {
 		t.Fatalf("%d, created %v: %s", code, created, errOut)
@@ -64,7 +64,7 @@ func TestALineOfSparkSubmitUploadsWhereItsPropertySays(t *testing.T) {
 func TestAFileIsUploadedByAUserWhoMayWriteAndNotList(t *testing.T) {
 	file := small(t, "a.jar", "a")
 	s3.mayNotList.Store(true)
-	events, code := begin(t, s3.url(bucket, "write-only"), file).end(t)
+	events, code := begin(t, s3.URL(bucket, "write-only"), file).end(t)
 	s3.mayNotList.Store(false)
 	if code != 0 || events["a.jar"].Step != upload.Uploaded {
 		t.Fatalf("%d: %+v", code, events)
@@ -77,7 +77,7 @@ func TestAFileIsUploadedByAUserWhoMayWriteAndNotList(t *testing.T) {
 func TestALargeFileIsSentInPartsAndItsProgressIsReported(t *testing.T) {
 	file := large(t, "large.jar")
 	before := s3.sent.Load()
-	p := begin(t, s3.url(bucket, "large"), file)
+	p := begin(t, s3.URL(bucket, "large"), file)
 	sending := 0
 	last := map[string]upload.Event{}
 	for p.lines.Scan() {
@@ -99,7 +99,7 @@ func TestALargeFileIsSentInPartsAndItsProgressIsReported(t *testing.T) {
 	if sending == 0 {
 		t.Error("no progress was reported")
 	}
-	if events, code := begin(t, s3.url(bucket, "large"), file).end(t); code != 0 || events["large.jar"].Step != upload.Present {
+	if events, code := begin(t, s3.URL(bucket, "large"), file).end(t); code != 0 || events["large.jar"].Step != upload.Present {
 		t.Errorf("the second time: %d, %+v", code, events)
 	}
 }
@@ -108,7 +108,7 @@ func TestALargeFileIsSentInPartsAndItsProgressIsReported(t *testing.T) {
 func TestAnInterruptLeavesNoPart(t *testing.T) {
 	const folder = "interrupted"
 	whole, parts := small(t, "small.jar", "small"), large(t, "large.jar")
-	if events, code := begin(t, s3.url(bucket, folder), whole).end(t); code != 0 {
+	if events, code := begin(t, s3.URL(bucket, folder), whole).end(t); code != 0 {
 		t.Fatalf("%d: %+v", code, events)
 	}
 	waits, goOn := make(chan struct{}), make(chan struct{})
@@ -118,7 +118,7 @@ func TestAnInterruptLeavesNoPart(t *testing.T) {
 		<-goOn
 	}
 	s3.hold.Store(&hold)
-	p := begin(t, s3.url(bucket, folder), whole, parts)
+	p := begin(t, s3.URL(bucket, folder), whole, parts)
 	<-waits
 	if err := p.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
@@ -132,7 +132,7 @@ func TestAnInterruptLeavesNoPart(t *testing.T) {
 	if keys, incomplete := s3.objects(t, folder); len(keys) != 1 || len(incomplete) > 0 {
 		t.Errorf("there are %v, and parts of %v", keys, incomplete)
 	}
-	if events, code := begin(t, s3.url(bucket, folder), whole, parts).end(t); code != 0 || events["small.jar"].Step != upload.Present || events["large.jar"].Step != upload.Uploaded {
+	if events, code := begin(t, s3.URL(bucket, folder), whole, parts).end(t); code != 0 || events["small.jar"].Step != upload.Present || events["large.jar"].Step != upload.Uploaded {
 		t.Errorf("the next time: %d: %+v", code, events)
 	}
 }
@@ -149,7 +149,7 @@ func TestAFileThatChangesWhileItIsReadIsNotUploaded(t *testing.T) {
 		})
 	}
 	s3.hold.Store(&hold)
-	events, code := begin(t, s3.url(bucket, folder), file).end(t)
+	events, code := begin(t, s3.URL(bucket, folder), file).end(t)
 	s3.hold.Store(nil)
 	want := "large.jar cannot be uploaded: it changed while it was read: run the command again once it is written"
 	if code != 1 || events["large.jar"].Message != want {
@@ -162,7 +162,7 @@ func TestAFileThatChangesWhileItIsReadIsNotUploaded(t *testing.T) {
 	if err := os.WriteFile(changed.Path, []byte("after"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if events, code := begin(t, s3.url(bucket, folder), changed).end(t); code != 1 || !strings.Contains(events["small.jar"].Message, "it changed while it was read") {
+	if events, code := begin(t, s3.URL(bucket, folder), changed).end(t); code != 1 || !strings.Contains(events["small.jar"].Message, "it changed while it was read") {
 		t.Errorf("a small one: %d: %+v", code, events)
 	}
 }
@@ -196,11 +196,11 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		environment map[string]string
 		want        []string
 	}{
-		"a wrong secret": {s3.url(bucket, ""), map[string]string{"AWS_SECRET_ACCESS_KEY": "hunter3"}, []string{"a.jar cannot be uploaded: ", "set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, to a user who may write there"}},
-		"an unknown key": {s3.url(bucket, ""), map[string]string{"AWS_ACCESS_KEY_ID": "nobody"}, []string{"set AWS_PROFILE, or AWS_ACCESS_KEY_ID"}},
-		"no credentials": {s3.url(bucket, ""), map[string]string{"AWS_ACCESS_KEY_ID": "", "AWS_SECRET_ACCESS_KEY": ""}, []string{"set AWS_PROFILE, or AWS_ACCESS_KEY_ID"}},
-		"no bucket":      {s3.url("none", ""), nil, []string{"NoSuchBucket: ", "create the bucket, or name another one"}},
-		"no server":      {"s3://apps?endpoint=http://" + freePort() + "&use_path_style=true&region=us-east-1", nil, []string{"connection refused", "check the URL, its parameters and the network"}},
+		"a wrong secret": {s3.URL(bucket, ""), map[string]string{"AWS_SECRET_ACCESS_KEY": "hunter3"}, []string{"a.jar cannot be uploaded: ", "set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, to a user who may write there"}},
+		"an unknown key": {s3.URL(bucket, ""), map[string]string{"AWS_ACCESS_KEY_ID": "nobody"}, []string{"set AWS_PROFILE, or AWS_ACCESS_KEY_ID"}},
+		"no credentials": {s3.URL(bucket, ""), map[string]string{"AWS_ACCESS_KEY_ID": "", "AWS_SECRET_ACCESS_KEY": ""}, []string{"set AWS_PROFILE, or AWS_ACCESS_KEY_ID"}},
+		"no bucket":      {s3.URL("none", ""), nil, []string{"NoSuchBucket: ", "create the bucket, or name another one"}},
+		"no server":      {"s3://apps?endpoint=http://127.0.0.1:1&use_path_style=true&region=us-east-1", nil, []string{"connection refused", "check the URL, its parameters and the network"}},
 		"a parameter":    {"s3://apps?path_style=true", nil, []string{`unknown query parameter "path_style"`, "check the URL, its parameters and the network"}},
 		"no folder":      {"file://" + filepath.Join(t.TempDir(), "none"), nil, []string{"no such file or directory"}},
 	} {

@@ -40,7 +40,7 @@ func newS3(t *testing.T, c *cluster.Cluster) *s3 {
 	manifest, err := filepath.Abs("testdata/s3.yaml")
 	cluster.Must(t, err)
 	resolved := filepath.Join(t.TempDir(), "s3.yaml")
-	c.Run(t, "", "sh", "-c", `cd ../../upload/versitygw && "$0" resolve --filename="$1" >"$2"`, ko, manifest, resolved)
+	c.Run(t, "", "sh", "-c", `cd ../../harness/s3/versitygw && "$0" resolve --filename="$1" >"$2"`, ko, manifest, resolved)
 	c.Apply(t, resolved)
 	c.Run(t, "", "kubectl", "-n", c.Namespace, "wait", "--for=condition=Ready", "pod/s3", "--timeout=2m")
 	address, stop, err := forward(t.Context(), c, "s3", "7070")

@@ -1,4 +1,4 @@
-module github.com/firesteel-dev/firesteel/test/upload/versitygw
+module github.com/firesteel-dev/firesteel/test/harness/s3/versitygw
 
 go 1.26.0
 
