@@ -97,18 +97,19 @@ UNIT_PARTS := test-packages test-localcluster test-install test-release test-upl
 test-unit: ## Run the tests that need only Go.
 	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target $(UNIT_PARTS)
 
-# The cache of results does not notice changes of files outside a module, such as the chart: hence -count=1.
+# Go's cache of results does not notice changes of files outside a module, such as the chart: hence -count=1, and a cache of our own.
+UNLESS_PASSED := $(CURDIR)/hack/unless-passed.sh
 .PHONY: $(UNIT_PARTS)
 test-packages:
 	go test $(UNIT)
 test-localcluster:
 	cd hack/localcluster && go test ./cmd/localcluster/... ./internal/...
 test-install:
-	cd test/install && go test -count=1 .
+	cd test/install && $(UNLESS_PASSED) test-install go test -count=1 .
 test-release:
-	cd hack/release && go test -count=1 ./build ./push
+	cd hack/release && $(UNLESS_PASSED) test-release go test -count=1 ./build ./push
 test-upload:
-	go test -count=1 ./test/upload
+	$(UNLESS_PASSED) test-upload go test -count=1 ./test/upload
 
 .PHONY: test-alerts
 test-alerts: ## Test alerts and panels with promtool, which is installed from Debian's package prometheus.
