@@ -1,34 +1,40 @@
 #!/usr/bin/env bash
-# Runs all tests but those of make e2e, and prints how long each part took. Chaos mostly waits, so it runs beside the end-to-end
-# tests. Its output is printed after those have ended, so that it is in one piece. Failures are printed last.
+# Runs all tests but those of make e2e, and prints how long each part took. Real Spark and chaos wait for much, so they run beside the
+# parts that compute, one after the other. Their output is printed after those, so that it is in one piece. The parts that failed are
+# named last.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 assets=$(cd hack/localcluster && go run ./cmd/localcluster control-plane-assets --kwok)
 export KUBEBUILDER_ASSETS=$assets
 work=$(mktemp -d)
-trap 'rm -r "$work"' EXIT
 
 part() { # name: runs make test-NAME
 	local began=$SECONDS
-	make --no-print-directory "test-$1" || return
+	if ! make --no-print-directory "test-$1"; then
+		echo "$1" >>"$work/failed"
+		return 1
+	fi
 	echo "  test-$1 $((SECONDS - began)) s" >>"$work/took"
 }
-part unit
-part alerts
-part integration
-part chaos >"$work/chaos" 2>&1 &
-failed=
-part e2e || failed+=" e2e"
-if wait $!; then
-	[[ -n $failed ]] || cat "$work/chaos"
-else
-	cat "$work/chaos"
-	failed+=" chaos"
-fi
-if [[ -n $failed ]]; then
-	echo "failed:$failed" >&2
+beside() {
+	part e2e || true
+	part chaos || true
+}
+set -m # in a process group of its own, which is ended as a whole
+beside >"$work/beside" 2>&1 </dev/null &
+group=$!
+set +m
+trap 'kill -INT -- "-$group" 2>/dev/null && wait "$group"; rm -r "$work"' EXIT
+
+for name in unit alerts integration; do
+	part "$name" || break
+done
+wait "$group"
+cat "$work/beside"
+if [[ -e $work/failed ]]; then
+	echo "failed: $(paste -sd' ' "$work/failed")" >&2
 	exit 1
 fi
-printf 'all tests passed in %d s; chaos ran beside e2e:\n' "$SECONDS"
+printf 'all tests passed in %d s; e2e and chaos ran beside the others:\n' "$SECONDS"
 cat "$work/took"

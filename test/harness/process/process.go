@@ -130,8 +130,8 @@ func memoryOf(pid int, name string) (int, error) {
 }
 
 // FreePorts returns ports of the loopback address on which no process listens. No call in this process returns a port again: a program
-// that a test starts listens only later. They are below those that the kernel gives to outgoing connections, which would take them
-// meanwhile, and below Kubernetes' node ports.
+// that a test starts listens only later. They are above those of the local cluster, which may boot meanwhile, below those that the
+// kernel gives to outgoing connections, which would take them meanwhile, and below Kubernetes' node ports.
 func FreePorts(n int) ([]int, error) {
 	var ports []int
 	for range lastPort - firstPort {
@@ -147,7 +147,7 @@ func FreePorts(n int) ([]int, error) {
 	return nil, fmt.Errorf("%d ports from %d to %d are not free", n, firstPort, lastPort)
 }
 
-const firstPort, lastPort = 11000, 30000
+const firstPort, lastPort = 17000, 30000
 
 // nextPort begins at random, so that processes that run at the same time begin at different ports.
 var nextPort = func() *atomic.Uint32 {
