@@ -37,9 +37,11 @@ const apiServer = "api-server"
 // env is the control plane, the programs and the history of a run.
 type env struct {
 	*firesteel.Installation
-	dir   string
-	seed  uint64
-	delay time.Duration
+	dir string
+	// programs is the folder with Firesteel's programs.
+	programs string
+	seed     uint64
+	delay    time.Duration
 
 	gateway    *gateway.Gateway
 	supervisor *process.Supervisor
@@ -76,6 +78,10 @@ func newEnv(ctx context.Context, dir string, seed uint64, rates gateway.Rates, c
 		func(name string) { counters.count("kill " + strings.TrimRight(name, "0123456789-")) },
 		func() bool { return !w.stormy.Load() })
 	w.eventlog = eventlog.NewReader(dir)
+	var err error
+	if w.programs, err = firesteel.Programs(repository, "chaos"); err != nil {
+		return w, err
+	}
 	group, starting := errgroup.WithContext(ctx)
 	group.Go(func() error { return w.build(starting) })
 	group.Go(func() error { return w.startPlane(starting) })
@@ -84,12 +90,10 @@ func newEnv(ctx context.Context, dir string, seed uint64, rates gateway.Rates, c
 	}
 	server := w.Plane.Admin()
 	if *replicaFlag {
-		var err error
 		if server, err = w.addAPIServer(ctx); err != nil {
 			return w, err
 		}
 	}
-	var err error
 	w.gateway, err = gateway.New(server, filepath.Join(dir, "gateway.crt"), rates, rng.New(seed, "gateway"), counters.count)
 	if err != nil {
 		return w, err
@@ -112,7 +116,7 @@ func (w *env) close() {
 }
 
 func (w *env) build(ctx context.Context) error {
-	err := firesteel.Build(ctx, repository, w.dir, "cmd/controller", "cmd/handler", "cmd/webhook", "test/harness/sink/failing")
+	err := firesteel.Build(ctx, repository, w.programs, "cmd/controller", "cmd/handler", "cmd/webhook", "test/harness/sink/failing")
 	if err != nil || *versionsFlag == "" {
 		return err
 	}
@@ -120,7 +124,7 @@ func (w *env) build(ctx context.Context) error {
 }
 
 func (w *env) startPlane(ctx context.Context) (err error) {
-	w.Installation, err = firesteel.Install(ctx, repository, controlplane.Options{Dir: filepath.Join(w.dir, "plane")},
+	w.Installation, err = firesteel.Install(ctx, repository, controlplane.Options{Dir: filepath.Join(w.dir, "plane"), Cheap: true},
 		slices.Concat(firesteel.Manifests, firesteel.Handlers, []string{earlyCRD})...)
 	if err != nil {
 		return err
@@ -210,7 +214,7 @@ func (w *env) newSink(port int) process.Spec {
 		if w.stormy.Load() {
 			rate, dead, slow = sinkRate, deadTenant, slowTenant
 		}
-		return process.Start(log, nil, filepath.Join(w.dir, "failing"),
+		return process.Start(log, nil, filepath.Join(w.programs, "failing"),
 			fmt.Sprintf("-listen=127.0.0.1:%d", port), "-events="+w.dir, fmt.Sprintf("-incarnation=%d", incarnation),
 			fmt.Sprintf("-seed=%d", w.seed), fmt.Sprintf("-rate=%g", rate), fmt.Sprintf("-delay=%s", w.delay),
 			"-restart="+w.restartURL, "-ttl="+w.ttlURL, "-dead="+dead, "-slow="+slow)
@@ -230,7 +234,7 @@ func (w *env) newWebhook(ctx context.Context, program firesteel.WebhookProgram) 
 		return process.Spec{}, err
 	}
 	var err error
-	program.Program = filepath.Join(w.dir, "webhook")
+	program.Program = filepath.Join(w.programs, "webhook")
 	program.Kubeconfig, err = w.kubeconfig(ctx, "webhook")
 	return process.Spec{Name: "webhook", MemoryLimit: webhookMemoryLimit, Start: func(_ int, log string) (*process.Process, error) {
 		return program.Start(log)

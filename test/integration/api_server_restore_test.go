@@ -23,7 +23,7 @@ import (
 func ownPlane(t *testing.T) *env {
 	t.Helper()
 	controlPlanes.reserve(t)
-	s := &env{TB: t, suite: &suite{dir: t.TempDir(), programs: controlPlanes.dir}, ns: "alone"}
+	s := &env{TB: t, suite: &suite{dir: t.TempDir(), programs: controlPlanes.programs}, ns: "alone"}
 	ctx, cancel := context.WithCancel(context.Background())
 	t.Cleanup(func() {
 		cancel()

@@ -20,8 +20,8 @@ const (
 
 // controlPlanePool gives control planes to tests. A control plane starts when the first test needs it.
 type controlPlanePool struct {
-	// dir holds Firesteel's programs, and a folder for each control plane.
-	dir string
+	// dir holds a folder for each control plane, and programs Firesteel's programs.
+	dir, programs string
 	// shared returns the control plane of all tests that do not call alone.
 	shared func() (*suite, error)
 	// places has an entry for each test that uses the shared control plane.
@@ -35,9 +35,9 @@ type controlPlanePool struct {
 	used map[string]*suite
 }
 
-func newControlPlanePool(dir string) *controlPlanePool {
+func newControlPlanePool(dir, programs string) *controlPlanePool {
 	p := &controlPlanePool{
-		dir:    dir,
+		dir: dir, programs: programs,
 		places: make(chan struct{}, sharedTests), idle: make(chan *suite, lonePlanes),
 		used: map[string]*suite{},
 	}
@@ -51,7 +51,7 @@ func newControlPlanePool(dir string) *controlPlanePool {
 // start starts one more control plane.
 func (p *controlPlanePool) start() (*suite, error) {
 	p.mutex.Lock()
-	s := &suite{dir: filepath.Join(p.dir, fmt.Sprintf("plane-%d", len(p.started))), programs: p.dir}
+	s := &suite{dir: filepath.Join(p.dir, fmt.Sprintf("plane-%d", len(p.started))), programs: p.programs}
 	p.started = append(p.started, s)
 	p.mutex.Unlock()
 	return s, s.start(context.Background())

@@ -106,7 +106,7 @@ func (d *driver) earlyExecutor(name string) *driver {
 func startEarly(t *testing.T) *env {
 	t.Helper()
 	controlPlanes.reserve(t)
-	s := &env{TB: t, suite: &suite{dir: t.TempDir(), programs: controlPlanes.dir}, ns: metav1.NamespaceDefault}
+	s := &env{TB: t, suite: &suite{dir: t.TempDir(), programs: controlPlanes.programs}, ns: metav1.NamespaceDefault}
 	ctx, cancel := context.WithCancel(context.Background())
 	t.Cleanup(func() {
 		cancel()

@@ -64,12 +64,17 @@ func run(m *testing.M) (code int) {
 		name, value, _ := strings.Cut(variable, "=")
 		os.Setenv(name, value)
 	}
-	controlPlanes = newControlPlanePool(dir)
-	defer controlPlanes.stop()
-	if err := firesteel.Build(context.Background(), repository, dir, "cmd/controller", "cmd/handler", "cmd/webhook", "cmd/archive"); err != nil {
+	programs, err := firesteel.Programs(repository, "integration")
+	if err == nil {
+		err = firesteel.Build(context.Background(), repository, programs,
+			"cmd/controller", "cmd/handler", "cmd/webhook", "cmd/archive", "cmd/setup", "examples/functions/verdict")
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
+	controlPlanes = newControlPlanePool(dir, programs)
+	defer controlPlanes.stop()
 	code = m.Run()
 	if err := controlPlanes.checkRoles(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -86,6 +91,7 @@ func (s *suite) start(ctx context.Context) error {
 // startWith starts a control plane with options.
 func (s *suite) startWith(ctx context.Context, options controlplane.Options) error {
 	var err error
+	options.Cheap = true
 	s.Installation, err = firesteel.Install(ctx, repository, options, slices.Concat(firesteel.Manifests, firesteel.Handlers)...)
 	if err != nil {
 		return err

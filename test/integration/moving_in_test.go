@@ -318,7 +318,6 @@ func (t *team) untilRun(name string, earlier ...string) string {
 func TestMoveFromTheKubeflowOperatorAndBack(t *testing.T) {
 	t.Parallel()
 	m := &movingIn{env: ownPlane(t)}
-	m.must(firesteel.Build(t.Context(), repository, m.programs, "cmd/setup"))
 	began := time.Now()
 	operator, err := kubeflow.Build(t.Context(), repository, m.dir)
 	m.must(err)

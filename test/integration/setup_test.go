@@ -7,15 +7,12 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	"github.com/firesteel-dev/firesteel/test/harness/firesteel"
 )
 
 // The chart runs cmd/setup before it installs and upgrades.
 func TestSetupAppliesCRDs(t *testing.T) {
 	t.Parallel()
 	s := ownPlane(t)
-	s.must(firesteel.Build(t.Context(), repository, s.programs, "cmd/setup"))
 	setup := func(arguments ...string) (string, error) {
 		command := exec.CommandContext(t.Context(), filepath.Join(s.programs, "setup"), append([]string{"crds"}, arguments...)...)
 		command.Env = append(command.Environ(), "KUBECONFIG="+s.Plane.Kubeconfig())

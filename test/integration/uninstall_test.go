@@ -20,7 +20,6 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/schedule/variant"
 	"github.com/firesteel-dev/firesteel/pkg/uninstall"
 	"github.com/firesteel-dev/firesteel/test/harness/controlplane"
-	"github.com/firesteel-dev/firesteel/test/harness/firesteel"
 	"github.com/firesteel-dev/firesteel/test/harness/pages"
 )
 
@@ -63,7 +62,6 @@ func TestUninstallReleasesAllFinalizers(t *testing.T) {
 	t.Parallel()
 	s := ownPlane(t)
 	s.applyCRD(crdOfEarlyApplications)
-	s.must(firesteel.Build(t.Context(), repository, s.programs, "cmd/setup"))
 	byLine, err := pages.Command(repository+"/docs/operators/uninstall.md", "for kind in ")
 	s.must(err)
 	for name, release := range map[string]func() (string, error){

@@ -63,15 +63,15 @@ type replicaProcess struct {
 // start without a gap. FIRESTEEL_UPGRADE_LIVES is the number of applications of each kind and round, 1 by default.
 func TestUpgradeAndRollbackLoseNothing(t *testing.T) {
 	t.Parallel()
-	before := filepath.Join(t.TempDir(), "previous")
+	config, before := t.TempDir(), filepath.Join(controlPlanes.programs, previous.Commit())
 	built := make(chan error, 1)
 	go func() {
-		built <- errors.Join(previous.CopyConfig(t.Context(), repository, before, previous.Commit()),
+		built <- errors.Join(previous.CopyConfig(t.Context(), repository, config, previous.Commit()),
 			firesteel.BuildCommit(t.Context(), repository, before, previous.Commit(), "cmd/controller"))
 	}()
 	u := newUpgrade(t)
 	u.must(<-built)
-	u.apply(filepath.Join(before, "config"))
+	u.apply(filepath.Join(config, "config"))
 	u.replicas = []*replicaProcess{u.replicaOf(before), u.replicaOf(before)}
 
 	u.createCases("old")
@@ -87,7 +87,7 @@ func TestUpgradeAndRollbackLoseNothing(t *testing.T) {
 	u.untilRunning("amid", drivers)
 	u.suspendAll("old", suspends, false)
 	u.roll(before, func() { u.createCases("late") })
-	u.apply(filepath.Join(before, "config"))
+	u.apply(filepath.Join(config, "config"))
 	u.untilRunning("late", drivers)
 	stop()
 

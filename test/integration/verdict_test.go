@@ -13,7 +13,6 @@ import (
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
 	"github.com/firesteel-dev/firesteel/pkg/config"
-	"github.com/firesteel-dev/firesteel/test/harness/firesteel"
 )
 
 // The policy of examples/functions/verdict takes the place of the handler restart, with the rights that its manifest gives.
@@ -21,7 +20,6 @@ func TestRestartVerdictOfAnotherHandler(t *testing.T) {
 	alone(t)
 	const backoff = 10 * time.Second
 	s := newEnv(t)
-	s.must(firesteel.Build(t.Context(), repository, s.programs, "examples/functions/verdict"))
 	manifest := "--filename=../../examples/functions/verdict/verdict.yaml"
 	_, err := s.Plane.Kubectl(t.Context(), "", "apply", manifest)
 	s.must(err)

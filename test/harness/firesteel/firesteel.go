@@ -17,6 +17,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
@@ -55,8 +56,12 @@ func Install(ctx context.Context, repository string, o controlplane.Options, pat
 	if i.Plane, err = controlplane.Start(ctx, o); err != nil {
 		return nil, err
 	}
+	kube := i.Plane.Admin()
+	if o.Cheap {
+		kube.ContentType, kube.AcceptContentTypes = runtime.ContentTypeProtobuf, runtime.ContentTypeProtobuf+","+runtime.ContentTypeJSON
+	}
 	var errs [3]error
-	i.Kube, errs[0] = kubernetes.NewForConfig(i.Plane.Admin())
+	i.Kube, errs[0] = kubernetes.NewForConfig(kube)
 	i.Spark, errs[1] = versioned.NewForConfig(i.Plane.Admin())
 	i.Dynamic, errs[2] = dynamic.NewForConfig(i.Plane.Admin())
 	if err := errors.Join(errs[:]...); err != nil {
@@ -68,6 +73,12 @@ func Install(ctx context.Context, repository string, o controlplane.Options, pat
 
 // buildFlags are those of .ko.yaml.
 var buildFlags = []string{"-trimpath", "-tags=grpcnotrace"}
+
+// Programs is a folder of the repository for the programs of one package of tests. It stays, since the linker runs only for a program
+// that is not there or has changed.
+func Programs(repository, name string) (string, error) {
+	return filepath.Abs(filepath.Join(repository, ".bin", name))
+}
 
 // Build builds commands of the repository as ko does, into a folder.
 func Build(ctx context.Context, repository, folder string, commands ...string) error {
@@ -84,8 +95,13 @@ func Build(ctx context.Context, repository, folder string, commands ...string) e
 }
 
 // BuildCommit builds commands of a commit of the repository into a folder.
-func BuildCommit(ctx context.Context, repository, folder, commit string, commands ...string) error {
-	return previous.InWorkTree(ctx, repository, folder, commit, func(source string) error { return Build(ctx, source, folder, commands...) })
+func BuildCommit(ctx context.Context, repository, folder, commit string, commands ...string) (err error) {
+	work, err := os.MkdirTemp("", "firesteel-build-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(work)) }()
+	return previous.InWorkTree(ctx, repository, work, commit, func(source string) error { return Build(ctx, source, folder, commands...) })
 }
 
 // Configure sets keys of one of Firesteel's ConfigMaps. An empty value removes the key.

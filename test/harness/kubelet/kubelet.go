@@ -28,6 +28,8 @@ type Kubelet struct {
 	plays  map[string]func(*corev1.Pod) []Step
 	// playing are the Pods that go through steps.
 	playing map[types.UID]bool
+	// removing has the uids of Pods that are being stopped.
+	removing sync.Map
 }
 
 // Step is what happens to a Pod some time after the step before.
@@ -153,7 +155,12 @@ func (k *Kubelet) end(ctx context.Context, pod *corev1.Pod, code int32) {
 	_ = SetStatus(ctx, k.kube, pod, func(status *corev1.PodStatus) { Ended(status, code) })
 }
 
+// remove stops a Pod and confirms that it is gone. The Pod changes meanwhile, and is not stopped again for that.
 func (k *Kubelet) remove(ctx context.Context, pod *corev1.Pod) {
+	if _, busy := k.removing.LoadOrStore(pod.UID, nil); busy {
+		return
+	}
+	defer k.removing.Delete(pod.UID)
 	if pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed {
 		k.end(ctx, pod, 143)
 	}
