@@ -33,7 +33,8 @@ done
 wait "$group"
 cat "$work/beside"
 if [[ -e $work/failed ]]; then
-	echo "failed: $(paste -sd' ' "$work/failed")" >&2
+	mapfile -t failed <"$work/failed"
+	echo "failed: ${failed[*]}" >&2
 	exit 1
 fi
 printf 'all tests passed in %d s; e2e and chaos ran beside the others:\n' "$SECONDS"
