@@ -236,7 +236,7 @@ func (c *ControlPlane) writeFiles() error {
 // environment makes the programs trade memory for speed, as long as there is memory.
 func (c *ControlPlane) environment() []string {
 	if c.Cheap {
-		return []string{"GOGC=1000", "GOMEMLIMIT=2GiB"}
+		return []string{"GOGC=1000", "GOMEMLIMIT=1536MiB"}
 	}
 	return []string{"GOGC=400", "GOMEMLIMIT=12GiB"}
 }
