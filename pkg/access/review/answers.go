@@ -2,6 +2,7 @@ package review
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"golang.org/x/sync/singleflight"
@@ -29,6 +30,12 @@ func newAnswers[A any](size int, clock clock.PassiveClock) *answers[A] {
 	}
 }
 
+// kept is an answer that is kept.
+type kept[A any] struct {
+	value A
+	asked time.Time
+}
+
 // answer is the result of a question.
 type answer[A any] struct {
 	value A
@@ -39,8 +46,9 @@ type answer[A any] struct {
 // get returns the answer for a key. The question goes on if the caller leaves: others may wait for the same answer. The error is access.ErrBusy if too
 // many callers wait already.
 func (r *answers[A]) get(ctx context.Context, key string, ask func(context.Context) (answer[A], error)) (A, error) {
-	if kept, ok := r.kept.Get(key); ok {
-		return kept.(A), nil
+	last, known := r.last(key)
+	if known && r.clock.Since(last.asked) < keepFor {
+		return last.value, nil
 	}
 	var none A
 	if !enter(r.callers) {
@@ -56,6 +64,9 @@ func (r *answers[A]) get(ctx context.Context, key string, ask func(context.Conte
 	case <-ctx.Done():
 		return none, ctx.Err()
 	case got := <-result:
+		if got.Err != nil && known && !errors.Is(got.Err, access.ErrBusy) { // while the API server gives no answer, nobody changes rights
+			return last.value, nil
+		}
 		if got.Err != nil {
 			return none, got.Err
 		}
@@ -80,19 +91,38 @@ func (r *answers[A]) ask(ctx context.Context, key string, ask func(context.Conte
 		return nil, access.ErrBusy
 	}
 	defer leave(r.questions)
+	asked := r.clock.Now()
+	got, err := r.once(ctx, func(ctx context.Context) (answer[A], error) {
+		asked = r.clock.Now()
+		return ask(ctx)
+	})
+	if err != nil {
+		return nil, err
+	}
+	if left := graceFor - r.clock.Since(asked); !got.uncertain && left > time.Duration(0) {
+		r.kept.Add(key, kept[A]{got.value, asked}, left)
+	} else {
+		r.kept.Remove(key)
+	}
+	return got.value, nil
+}
+
+// last returns the last answer for a key, if it is not too old to be used at all.
+func (r *answers[A]) last(key string) (kept[A], bool) {
+	last, ok := r.kept.Get(key)
+	if !ok {
+		return kept[A]{}, false
+	}
+	return last.(kept[A]), true
+}
+
+// once asks as soon as there is a slot.
+func (r *answers[A]) once(ctx context.Context, ask func(context.Context) (answer[A], error)) (answer[A], error) {
 	select {
 	case r.slots <- struct{}{}:
 		defer leave(r.slots)
 	case <-ctx.Done():
-		return nil, ctx.Err()
+		return answer[A]{}, ctx.Err()
 	}
-	asked := r.clock.Now()
-	got, err := ask(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if left := keepFor - r.clock.Since(asked); !got.uncertain && left > time.Duration(0) {
-		r.kept.Add(key, got.value, left)
-	}
-	return got.value, nil
+	return ask(ctx)
 }

@@ -25,6 +25,20 @@ func (r *Reviewer) Check(ctx context.Context, user User, right access.Right) err
 	return nil
 }
 
+// Ask asks the API server now for exactly this right: no kept answer, and none about a wider right. Its errors are those of Check.
+func (r *Reviewer) Ask(ctx context.Context, user User, right access.Right) error {
+	ctx, cancel := context.WithTimeout(ctx, reviewTimeout)
+	defer cancel()
+	answered, err := r.rights.once(ctx, func(ctx context.Context) (answer[bool], error) { return r.reviewAccess(ctx, user, right) })
+	switch {
+	case err != nil:
+		return unavailable(err, "subjectaccessreviews.authorization.k8s.io")
+	case !answered.value:
+		return fmt.Errorf("%w: it needs %s", access.ErrNotAllowed, right)
+	}
+	return nil
+}
+
 func (r *Reviewer) reviewAccess(ctx context.Context, user User, right access.Right) (answer[bool], error) {
 	extra := make(map[string]authorizationv1.ExtraValue, len(user.info.Extra))
 	for key, values := range user.info.Extra {

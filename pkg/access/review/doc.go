@@ -2,6 +2,7 @@
 //
 //	bearer token --Authenticate--> User --Check(access.Right)--> nil, or an error of package access
 //
-// Answers are kept for a minute at most, and in bounded number. Equal questions that arrive together are asked once. The numbers of questions under way,
-// and of those that wait for that, are bounded. A failed request is no answer: it is never kept, and callers can tell it from a refusal.
+// Answers are kept for a minute, and in bounded number. While the API server gives no answer, the last one is used up to three minutes: nobody changes
+// rights then. Equal questions that arrive together are asked once. The numbers of questions under way, and of those that wait for that, are bounded. A
+// failed request is no answer: it is never kept, and callers can tell it from a refusal.
 package review

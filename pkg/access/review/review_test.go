@@ -336,6 +336,51 @@ func TestReviewsUnderWayAreBounded(t *testing.T) {
 	}
 }
 
+func TestWithoutTheAPIServerTheLastAnswerLastsThreeMinutes(t *testing.T) {
+	server, clock := &apiServer{rights: map[string][]authorizationv1.ResourceAttributes{"alice": {{Verb: "get", Resource: "pods", Subresource: "log"}}}}, newClock()
+	reviewer := server.reviewer(t, clock)
+	check := func() error {
+		user, err := reviewer.Authenticate(t.Context(), "alice")
+		if err != nil {
+			return err
+		}
+		return reviewer.Check(t.Context(), user, logs)
+	}
+	if err := check(); err != nil {
+		t.Fatal(err)
+	}
+	server.failure = apierrors.NewInternalError(errors.New("gone"))
+	clock.SetTime(clock.Now().Add(2 * time.Minute))
+	if err := check(); err != nil {
+		t.Errorf("after two minutes: %v", err)
+	}
+	clock.SetTime(clock.Now().Add(2 * time.Minute))
+	if err := check(); !errors.Is(err, access.ErrUnavailable) {
+		t.Errorf("after four minutes: %v", err)
+	}
+}
+
+func TestAskAsksEachTime(t *testing.T) {
+	server, clock := &apiServer{rights: map[string][]authorizationv1.ResourceAttributes{"alice": {{Verb: "get", Resource: "pods", Subresource: "log"}}}}, newClock()
+	reviewer := server.reviewer(t, clock)
+	user, err := reviewer.Authenticate(t.Context(), "alice")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := reviewer.Ask(t.Context(), user, logs); err != nil {
+			t.Error(err)
+		}
+	}
+	if server.accessReviews != 2 {
+		t.Errorf("%d reviews for two questions", server.accessReviews)
+	}
+	server.rights = nil
+	if err := reviewer.Ask(t.Context(), user, logs); !errors.Is(err, access.ErrNotAllowed) {
+		t.Errorf("a right that is gone: %v", err)
+	}
+}
+
 func TestCallersThatWaitAreBounded(t *testing.T) {
 	const most, further = 32 + 512, 20
 	server := &apiServer{hold: make(chan struct{})}

@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	// keepFor is how long an answer is used.
-	keepFor = time.Minute
+	// keepFor is how long an answer is used. While the API server gives none, the last one is used up to graceFor.
+	keepFor, graceFor = time.Minute, 3 * time.Minute
 	// maxUsers bounds the tokens whose users are kept, and maxAnswers the answers about rights.
 	maxUsers, maxAnswers = 4096, 16384
 	// maxInFlight bounds the reviews of one sort that are under way, and maxWaiting those that wait for that. Callers of more get access.ErrBusy: whoever
