@@ -6,6 +6,7 @@
 //	explanation.go                          an explanation, and what is made of it: a condition, a Cause, a message
 //	application.go, progress.go, events.go  conditions of applications
 //	blocked.go, names.go                    why nothing is done for an object, or not yet
+//	waits.go                                what an application waits for in each state
 //	quota.go                                which quota has no room for an application
 //	archive.go                              how much of an attempt is archived
 //	deletion.go                             what the deletion of a driver Pod did, or left

@@ -21,6 +21,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/outbox"
 	"github.com/firesteel-dev/firesteel/pkg/redact"
 	"github.com/firesteel-dev/firesteel/pkg/schedule/variant"
+	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
 // Kind is the kind of an object, the same for all APIs.
@@ -180,6 +181,15 @@ func phaseOf(record *firesteelv1alpha1.Record) Phase {
 	}
 }
 
+// Phases returns the phase after each transition of a record.
+func Phases(record *firesteelv1alpha1.Record) []Phase {
+	phases := make([]Phase, len(record.Transitions))
+	for i, t := range record.Transitions {
+		phases[i] = phaseOf(&firesteelv1alpha1.Record{Attempt: firesteelv1alpha1.Attempt{ID: t.Attempt}, Transitions: record.Transitions[:i+1]})
+	}
+	return phases
+}
+
 func (o *Object) readCluster(c *sparkv1.SparkCluster) {
 	o.Kind, o.Record, o.Conditions = Cluster, c.Status.Firesteel, c.Status.Conditions
 	if c.Status.CurrentState != nil {
@@ -229,6 +239,40 @@ func (o *Object) ShortReason() string {
 		return ""
 	}
 	return o.Reason
+}
+
+// AskedExecutors returns how many executors the current attempt of an application asks for at its start, and how many at most, if dynamic
+// allocation has such a limit. Both are zero if nothing can be submitted.
+func (o *Object) AskedExecutors() (first, most int64) {
+	app, ok := o.Typed.(dialect.Application)
+	if !ok || app.GetUndecodable() != "" {
+		return 0, 0
+	}
+	attempt := firesteelv1alpha1.Attempt{}
+	if o.Record != nil {
+		attempt = o.Record.Attempt
+	}
+	plan, err := o.dialect.Plan(app, attempt)
+	if err != nil {
+		return 0, 0
+	}
+	property := func(key string) string { return plan.Properties[key] }
+	if dialect.WantedExecutors(property, submission.DefaultExecutors) == 0 && !submission.DynamicAllocation(property) {
+		return 0, 0 // the driver runs alone
+	}
+	planned, err := submission.PlannedExecutors(plan)
+	if err != nil {
+		return 0, 0
+	}
+	return planned.Count, submission.MostExecutors(plan)
+}
+
+// AskedWorkers returns how many workers a cluster asks for; zero for other objects.
+func (o *Object) AskedWorkers() int {
+	if c, ok := o.Typed.(*sparkv1.SparkCluster); ok {
+		return int(c.Spec.ClusterTolerations.InstanceConfig.InitWorkers)
+	}
+	return 0
 }
 
 // Redactor removes the secrets of the object from texts.

@@ -94,7 +94,7 @@ func RequestsOf(pod *corev1.Pod) Requests {
 	requests.MilliCPU = max(total.Cpu().MilliValue(), 0)
 	requests.Mebibytes = max((total.Memory().Value()-1)>>20+1, 0)
 	for name, quantity := range total {
-		if isGPU(string(name)) {
+		if IsGPU(string(name)) {
 			requests.GPUs = add(requests.GPUs, max(quantity.Value(), 0))
 		}
 	}
@@ -119,9 +119,9 @@ func (r Requests) As() *corev1.ResourceRequirements {
 	}}
 }
 
-// isGPU reports whether an extended resource is a GPU or a part of one, by the names of its vendors: nvidia.com/gpu,
+// IsGPU reports whether an extended resource is a GPU or a part of one, by the names of its vendors: nvidia.com/gpu,
 // nvidia.com/gpu.shared, nvidia.com/mig-1g.5gb, gpu.intel.com/xe. Spark makes such a name of its settings for the resource gpu and its vendor.
-func isGPU(name string) bool {
+func IsGPU(name string) bool {
 	domain, kind, extended := strings.Cut(name, "/")
 	return extended && (kind == "gpu" || strings.HasPrefix(kind, "gpu.") || strings.HasPrefix(kind, "mig-") || strings.HasPrefix(domain, "gpu."))
 }
