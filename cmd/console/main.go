@@ -1,4 +1,5 @@
-// The console serves what the archive has of applications that are over, to users with a token of the cluster. It is opt-in: config/console.
+// The console serves what runs, and what the archive has of applications that are over, to users with a token of the cluster. It is opt-in:
+// config/console.
 // Nothing of Firesteel needs it.
 package main
 
@@ -10,6 +11,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"sync/atomic"
 	"syscall"
 
 	"github.com/kelseyhightower/envconfig"
@@ -32,6 +34,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/console"
 	"github.com/firesteel-dev/firesteel/pkg/console/incluster"
+	"github.com/firesteel-dev/firesteel/pkg/console/liveapi"
 	"github.com/firesteel-dev/firesteel/pkg/console/session"
 	"github.com/firesteel-dev/firesteel/pkg/kube"
 	"github.com/firesteel-dev/firesteel/pkg/redact/redactlog"
@@ -89,10 +92,22 @@ func run(ctx context.Context) error {
 	ctx = context.WithValue(ctx, kubeclient.Key{}, client)
 	meters, _ := sharedmain.SetupObservabilityOrDie(ctx, "console", logger.Sugar(), k8sruntime.NewProfilingServer(logger.Sugar()))
 	defer func() { _ = meters.Shutdown(context.WithoutCancel(ctx)) }() // the process ends
-	settings, err := follow(ctx, cluster, env.Namespace)
+	var running atomic.Pointer[liveapi.Live]
+	settings, err := follow(ctx, cluster, env.Namespace, func(after *config.Config) {
+		if live := running.Load(); live != nil {
+			live.Watch(after.Scope.OnlyNamespaces())
+		}
+	})
 	if err != nil {
 		return err
 	}
+	live, err := incluster.NewLive(ctx, cluster, settings.Load, logger.Sugar())
+	if err != nil {
+		return err
+	}
+	running.Store(live)
+	live.Watch(settings.Load().Scope.OnlyNamespaces())
+	go live.Run(ctx)
 	reviewer := review.NewReviewer(client, func() []string { return settings.Load().Console.Audiences }, clock.RealClock{})
 	key, shared, err := session.LoadKey(env.SessionKey)
 	if err != nil {
@@ -104,16 +119,17 @@ func run(ctx context.Context) error {
 	sessions := session.New(session.Options{
 		Key: key, Users: incluster.NewUsers(client, reviewer), Clock: clock.RealClock{}, Address: func() string { return settings.Load().Console.URL },
 	})
-	handler := console.NewHandler(sessions, incluster.NewArchives(settings.Load), logger.Sugar())
-	return incluster.Serve(ctx, handler, incluster.ServeOptions{Port: env.Port, ProbePort: env.ProbePort, Certificate: env.Certificate})
+	handler := console.NewHandler(sessions, incluster.NewArchives(settings.Load), logger.Sugar(), live.Routes()...)
+	return incluster.Serve(ctx, handler, incluster.ServeOptions{Port: env.Port, ProbePort: env.ProbePort, Certificate: env.Certificate, Ready: live.HasSynced})
 }
 
-// follow returns the settings, which follow the ConfigMaps. The controller reports an invalid change on the ConfigMap.
-func follow(ctx context.Context, cluster *rest.Config, namespace string) (*config.Store, error) {
+// follow returns the settings, which follow the ConfigMaps, and calls changed after each change. The controller reports an invalid change on the
+// ConfigMap.
+func follow(ctx context.Context, cluster *rest.Config, namespace string, changed func(*config.Config)) (*config.Store, error) {
 	client, err := dynamic.NewForConfig(cluster)
 	if err != nil {
 		return nil, fmt.Errorf("create client: %w", err)
 	}
-	store := config.NewStore(logging.FromContext(ctx), func(_, _ *config.Config) {}, func(*corev1.ConfigMap, error) {})
+	store := config.NewStore(logging.FromContext(ctx), func(_, after *config.Config) { changed(after) }, func(*corev1.ConfigMap, error) {})
 	return store, store.Follow(ctx, client, namespace)
 }

@@ -230,6 +230,9 @@ var settings = map[string]map[string]schema{
 	"config-console": {
 		"url":       trimmed(`[Hh][Tt][Tt][Pp][Ss]://[^\s/@?#]+(/[^\s?#]*)?`),
 		"audiences": listOfUpTo(8, `[^,\s]+`),
+
+		"team-label": trimmed(labelKey),
+		"user-label": trimmed(labelKey),
 	},
 	"config-admission": {
 		"quota":              oneOf("off", "hold", "fail"),

@@ -385,6 +385,9 @@ func TestInvalidSettings(t *testing.T) {
 		"too many audiences": {
 			config.ConsoleName, "audiences", "a,b,c,d,e,f,g,h,i", `config-console: audiences is "a,b,c,d,e,f,g,h,i": write up to 8 audiences, separated by commas`,
 		},
+		"a label with blanks": {
+			config.ConsoleName, "team-label", "my team", `config-console: team-label is "my team": write the key of a label, such as example.com/team`,
+		},
 		"a replacement that is none": {
 			config.EarlyName, "image-replacements", "kubespark/*=spark:3.5.7\nspark", `config-early: image-replacements is "kubespark/*=spark:3.5.7\nspark": write up to 64 pairs PATTERN=IMAGE`,
 		},

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/firesteel-dev/firesteel/pkg/policy"
 )
@@ -15,14 +16,19 @@ type Console struct {
 	URL string
 	// Audiences are those of users' tokens. Without any, tokens are for the API server.
 	Audiences []string
+	// TeamLabel and UserLabel are the labels, or else the annotations, that name the team and the user of an application.
+	TeamLabel, UserLabel string
 }
+
+// The default labels.
+const defaultTeamLabel, defaultUserLabel = "team", "user"
 
 // maxAudiences bounds the audiences of a token review.
 const maxAudiences = 8
 
 // NewConsole reads config-console.
 func NewConsole(configMap *corev1.ConfigMap) (*Console, error) {
-	console := Console{}
+	console := Console{TeamLabel: defaultTeamLabel, UserLabel: defaultUserLabel}
 	err := Keys{
 		"url": func(key, value string) error {
 			console.URL = strings.TrimSuffix(strings.TrimSpace(value), "/")
@@ -43,9 +49,22 @@ func NewConsole(configMap *corev1.ConfigMap) (*Console, error) {
 			}
 			return nil
 		},
+		"team-label": labelKey(&console.TeamLabel),
+		"user-label": labelKey(&console.UserLabel),
 	}.Read(ConsoleName, configMap)
 	if err != nil {
 		return nil, err
 	}
 	return &console, nil
+}
+
+// labelKey reads the key of a label; empty for none.
+func labelKey(into *string) func(key, value string) error {
+	return func(key, value string) error {
+		*into = strings.TrimSpace(value)
+		if *into != "" && len(validation.IsQualifiedName(*into)) > 0 {
+			return InvalidValue(key, value, "write the key of a label, such as example.com/team")
+		}
+		return nil
+	}
 }

@@ -48,7 +48,7 @@ func rightOn(verb, resource, namespace, name string) access.Right {
 }
 
 // namespaces answers which namespaces have applications that the reader may list.
-func (h *handler) namespaces(q *request) error {
+func (h *handler) namespaces(q *Request) error {
 	names, err := h.archives.Namespaces(q.Context())
 	if err != nil {
 		return err
@@ -60,7 +60,7 @@ func (h *handler) namespaces(q *request) error {
 			return err
 		}
 		if allowed {
-			return q.write(api.Namespaces{Items: append([]string{}, names...)})
+			return q.Write(api.Namespaces{Items: append([]string{}, names...)})
 		}
 	}
 	readable := make([]bool, len(names))
@@ -87,11 +87,11 @@ func (h *handler) namespaces(q *request) error {
 			answer.Items = append(answer.Items, name)
 		}
 	}
-	return q.write(answer)
+	return q.Write(answer)
 }
 
 // list answers with a page of the applications of a namespace: of the kinds that the reader may list.
-func (h *handler) list(q *request) error {
+func (h *handler) list(q *Request) error {
 	filter, page, err := q.selection()
 	if err != nil {
 		return err
@@ -111,7 +111,7 @@ func (h *handler) list(q *request) error {
 			listed = append(listed, resource)
 		}
 	}
-	missing := &notFoundError{"applications of the namespace " + namespace, "list of " + strings.Join(wanted, " or ")}
+	missing := &notFoundError{what: "applications of the namespace " + namespace, needs: "list of " + strings.Join(wanted, " or ")}
 	if len(listed) == 0 {
 		return missing
 	}
@@ -126,21 +126,21 @@ func (h *handler) list(q *request) error {
 	if err != nil {
 		return err
 	}
-	return q.write(pageOf(found.Items, found.Next, listed))
+	return q.Write(pageOf(found.Items, found.Next, listed))
 }
 
 // selection reads the parameters of a list.
-func (q *request) selection() (filter archive.Filter, page archive.Page, err error) {
+func (q *Request) selection() (filter archive.Filter, page archive.Page, err error) {
 	parameters := q.URL.Query()
 	for name := range parameters {
 		if !slices.Contains([]string{"resource", "name", "state", "since", "until", "labelSelector", "limit", "continue"}, name) {
-			return filter, page, invalid("the parameter", name, "write resource, name, state, since, until, labelSelector, limit or continue")
+			return filter, page, Invalid("the parameter", name, "write resource, name, state, since, until, labelSelector, limit or continue")
 		}
 	}
 	filter.Resource, filter.Name, filter.State = parameters.Get("resource"), parameters.Get("name"), parameters.Get("state")
 	page.Token = parameters.Get("continue")
 	if filter.Resource != "" && !slices.Contains(resources(), filter.Resource) {
-		return filter, page, invalid("resource", filter.Resource, "write one of "+strings.Join(resources(), ", "))
+		return filter, page, Invalid("resource", filter.Resource, "write one of "+strings.Join(resources(), ", "))
 	}
 	for name, at := range map[string]*time.Time{"since": &filter.Since, "until": &filter.Until} {
 		if *at, err = timeOf(name, parameters.Get(name)); err != nil {
@@ -149,12 +149,12 @@ func (q *request) selection() (filter archive.Filter, page archive.Page, err err
 	}
 	if text := parameters.Get("labelSelector"); text != "" {
 		if filter.Labels, err = labels.Parse(text); err != nil {
-			return filter, page, invalid("labelSelector", text, "write a selector such as team=reports")
+			return filter, page, Invalid("labelSelector", text, "write a selector such as team=reports")
 		}
 	}
 	if text := parameters.Get("limit"); text != "" {
 		if page.Limit, err = strconv.Atoi(text); err != nil || page.Limit < 1 {
-			return filter, page, invalid("limit", text, "write a number above 0")
+			return filter, page, Invalid("limit", text, "write a number above 0")
 		}
 	}
 	return filter, page, nil
@@ -166,7 +166,7 @@ func timeOf(parameter, text string) (time.Time, error) {
 	}
 	at, err := time.Parse(time.RFC3339, text)
 	if err != nil {
-		return time.Time{}, invalid(parameter, text, "write a time such as 2026-01-31T12:00:00Z")
+		return time.Time{}, Invalid(parameter, text, "write a time such as 2026-01-31T12:00:00Z")
 	}
 	return at, nil
 }
@@ -190,30 +190,30 @@ func applicationOf(app *archive.Application) api.Application {
 }
 
 // application returns the archive and the ID of the application of a path, after the reader's right on it was checked.
-func (h *handler) application(q *request) (source, archive.ID, error) {
+func (h *handler) application(q *Request) (source, archive.ID, error) {
 	resource, name := q.PathValue("resource"), q.PathValue("name")
 	right := rightOn("get", resource, q.PathValue("namespace"), name)
 	if err := q.allowedOn(right, resource); err != nil {
 		return source{}, archive.ID{}, err
 	}
-	return h.find(q, &notFoundError{q.what(), right.String()})
+	return h.find(q, &notFoundError{what: q.what(), needs: right.String()})
 }
 
 // allowedOn returns nil if the reader has a right and the resource of the path is a kind of application.
-func (q *request) allowedOn(right access.Right, resource string) error {
+func (q *Request) allowedOn(right access.Right, resource string) error {
 	if !slices.Contains(resources(), resource) {
-		return invalid("the resource", resource, "write one of "+strings.Join(resources(), ", "))
+		return Invalid("the resource", resource, "write one of "+strings.Join(resources(), ", "))
 	}
 	return q.allowed(right, q.what())
 }
 
 // what names what a request asks for.
-func (q *request) what() string {
+func (q *Request) what() string {
 	return fmt.Sprintf("%s %s/%s", q.PathValue("resource"), q.PathValue("namespace"), q.PathValue("name"))
 }
 
 // find returns the archive and the ID of the application of a path. The reader's rights were checked before.
-func (h *handler) find(q *request, missing error) (source, archive.ID, error) {
+func (h *handler) find(q *Request, missing error) (source, archive.ID, error) {
 	from, err := h.open(q, missing)
 	if err != nil {
 		return source{}, archive.ID{}, err
@@ -224,15 +224,15 @@ func (h *handler) find(q *request, missing error) (source, archive.ID, error) {
 }
 
 // missing returns the answer to a request for something that the archive does not have.
-func (q *request) missing(err error, right access.Right) error {
+func (q *Request) missing(err error, right access.Right) error {
 	if archive.IsNotFound(err) {
-		return &notFoundError{q.what(), right.String()}
+		return &notFoundError{what: q.what(), needs: right.String()}
 	}
 	return err
 }
 
 // named answers with all applications that had a name.
-func (h *handler) named(q *request) error {
+func (h *handler) named(q *Request) error {
 	from, id, err := h.application(q)
 	if err != nil {
 		return err
@@ -243,13 +243,13 @@ func (h *handler) named(q *request) error {
 		return q.missing(err, right)
 	}
 	if len(found) == 0 {
-		return &notFoundError{q.what(), right.String()}
+		return &notFoundError{what: q.what(), needs: right.String()}
 	}
-	return q.write(pageOf(found, "", []string{id.Resource}))
+	return q.Write(pageOf(found, "", []string{id.Resource}))
 }
 
 // details answers with an application and its attempts.
-func (h *handler) details(q *request) error {
+func (h *handler) details(q *Request) error {
 	from, id, err := h.application(q)
 	if err != nil {
 		return err
@@ -276,5 +276,5 @@ func (h *handler) details(q *request) error {
 	if err := group.Wait(); err != nil {
 		return q.missing(err, right)
 	}
-	return q.write(answer)
+	return q.Write(answer)
 }

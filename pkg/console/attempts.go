@@ -79,15 +79,15 @@ func logOf(log archive.Log) api.Log {
 }
 
 // attempt returns the attempt of a path, after a right was checked.
-func (h *handler) attempt(q *request, right access.Right) (*archive.Attempt, error) {
+func (h *handler) attempt(q *Request, right access.Right) (*archive.Attempt, error) {
 	number, err := strconv.ParseInt(q.PathValue("attempt"), 10, 64)
 	if err != nil || number < 0 {
-		return nil, invalid("the attempt", q.PathValue("attempt"), "write a number from 0 on")
+		return nil, Invalid("the attempt", q.PathValue("attempt"), "write a number from 0 on")
 	}
 	if err := q.allowedOn(right, q.PathValue("resource")); err != nil {
 		return nil, err
 	}
-	from, id, err := h.find(q, &notFoundError{q.what(), right.String()})
+	from, id, err := h.find(q, &notFoundError{what: q.what(), needs: right.String()})
 	if err != nil {
 		return nil, err
 	}
@@ -95,7 +95,7 @@ func (h *handler) attempt(q *request, right access.Right) (*archive.Attempt, err
 }
 
 // objectRight returns the right that reading an archived object needs: that on its own kind, by its file.
-func objectRight(q *request, object archive.Object) (access.Right, bool) {
+func objectRight(q *Request, object archive.Object) (access.Right, bool) {
 	namespace := q.PathValue("namespace")
 	right := access.Right{Verb: "get", Namespace: namespace, Name: object.Name}
 	switch object.Kind {
@@ -116,7 +116,7 @@ func objectRight(q *request, object archive.Object) (access.Right, bool) {
 }
 
 // object answers with an archived object. The reader needs the right on the application, which names the objects, and that on the object's own kind.
-func (h *handler) object(q *request) error {
+func (h *handler) object(q *Request) error {
 	onApplication := rightOn("get", q.PathValue("resource"), q.PathValue("namespace"), q.PathValue("name"))
 	stored, err := h.attempt(q, onApplication)
 	if err != nil {
@@ -129,11 +129,11 @@ func (h *handler) object(q *request) error {
 	file := q.PathValue("file")
 	i := slices.IndexFunc(manifest.Objects, func(object archive.Object) bool { return object.File == file })
 	if i < 0 {
-		return &notFoundError{q.what(), onApplication.String()}
+		return &notFoundError{what: q.what(), needs: onApplication.String()}
 	}
 	right, known := objectRight(q, manifest.Objects[i])
 	if !known {
-		return &notFoundError{q.what(), onApplication.String()}
+		return &notFoundError{what: q.what(), needs: onApplication.String()}
 	}
 	if err := q.allowed(right, q.what()); err != nil {
 		return err
@@ -153,10 +153,10 @@ func logRight(namespace, pod string) access.Right {
 }
 
 // log answers with a log, or a part of it.
-func (h *handler) log(q *request) error {
+func (h *handler) log(q *Request) error {
 	restart, err := strconv.ParseInt(q.PathValue("restart"), 10, 32)
 	if err != nil || restart < 0 {
-		return invalid("the number of restarts", q.PathValue("restart"), "write a number from 0 on")
+		return Invalid("the number of restarts", q.PathValue("restart"), "write a number from 0 on")
 	}
 	options, err := q.logOptions()
 	if err != nil {
@@ -186,12 +186,12 @@ func (h *handler) log(q *request) error {
 	return nil
 }
 
-func (q *request) logOptions() (options archive.LogOptions, err error) {
+func (q *Request) logOptions() (options archive.LogOptions, err error) {
 	options.Tail = -1
 	parameters := q.URL.Query()
 	if text := parameters.Get("timestamps"); text != "" {
 		if options.Timestamps, err = strconv.ParseBool(text); err != nil {
-			return options, invalid("timestamps", text, "write true or false")
+			return options, Invalid("timestamps", text, "write true or false")
 		}
 	}
 	if options.Since, err = timeOf("since", parameters.Get("since")); err != nil {
@@ -203,17 +203,17 @@ func (q *request) logOptions() (options archive.LogOptions, err error) {
 			continue
 		}
 		if *number, err = strconv.ParseInt(text, 10, 64); err != nil || *number < 0 {
-			return options, invalid(name, text, "write a number from 0 on")
+			return options, Invalid(name, text, "write a number from 0 on")
 		}
 	}
 	if (options.Offset > 0 || options.Length > 0) && !options.Timestamps {
-		return options, invalid("timestamps", parameters.Get("timestamps"), "offset and length count the bytes with timestamps: write timestamps=true")
+		return options, Invalid("timestamps", parameters.Get("timestamps"), "offset and length count the bytes with timestamps: write timestamps=true")
 	}
 	return options, nil
 }
 
 // stream copies a log to the client, compressed if the client takes that and there is memory for it. A client that stops to read is disconnected.
-func (h *handler) stream(q *request, from io.Reader) error {
+func (h *handler) stream(q *Request, from io.Reader) error {
 	q.w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	q.w.Header().Set("Vary", "Accept-Encoding")
 	control := http.NewResponseController(q.w)
@@ -285,7 +285,7 @@ func (p *patientWriter) Write(content []byte) (int, error) {
 }
 
 // eventLogs answers with the files of Spark's event log. They hold what logs hold, and need the same right.
-func (h *handler) eventLogs(q *request) error {
+func (h *handler) eventLogs(q *Request) error {
 	right := logRight(q.PathValue("namespace"), "")
 	stored, err := h.attempt(q, right)
 	if err != nil {
@@ -299,5 +299,5 @@ func (h *handler) eventLogs(q *request) error {
 	for _, file := range files {
 		answer.Items = append(answer.Items, api.EventLog{Path: path.Join(file.Path[1:]...), Bytes: file.Size, Modified: file.Modified})
 	}
-	return q.write(answer)
+	return q.Write(answer)
 }

@@ -35,6 +35,8 @@ type env struct {
 	server  *httptest.Server
 	// opened counts how often the archive was asked for.
 	opened atomic.Int64
+	// ended makes every token invalid.
+	ended atomic.Bool
 	// hold keeps requests waiting in a review until it is closed.
 	hold chan struct{}
 }
@@ -62,7 +64,7 @@ func (e *env) Namespaces(ctx context.Context) ([]string, error) { return e.archi
 // Reader returns a reader with the rights that the token lists.
 func (e *env) Reader(request *http.Request) (console.Reader, error) {
 	token := request.Header.Get("Authorization")
-	if token == "" {
+	if token == "" || e.ended.Load() {
 		return nil, access.ErrUnauthenticated
 	}
 	return &reader{e, strings.Split(token, "; ")}, nil
@@ -76,6 +78,16 @@ type reader struct {
 func (r *reader) Name() string { return strings.Join(r.rights, "; ") }
 
 func (r *reader) Key() string { return r.Name() }
+
+func (r *reader) Ask(_ context.Context, right access.Right) error {
+	if r.failure != nil {
+		return r.failure
+	}
+	if slices.Contains(r.rights, right.String()) {
+		return nil
+	}
+	return access.ErrNotAllowed
+}
 
 func (r *reader) Check(_ context.Context, right access.Right) error {
 	if r.hold != nil {

@@ -45,6 +45,8 @@ type handler struct {
 	// inMemory has the slots of maxInMemory, by reader, and compressed those of maxCompressed.
 	inMemory   *fairshare.Limiter
 	compressed chan struct{}
+	// sessionPeriod is that of the constant; shorter in tests.
+	sessionPeriod time.Duration
 
 	mutex sync.Mutex
 	// running counts the requests under way, by reader.
@@ -55,7 +57,7 @@ type handler struct {
 // route is a path of the API, and what serves it.
 type route struct {
 	path  string
-	serve func(*handler, *request) error
+	serve func(*handler, *Request) error
 	// streams reports whether the answer may take as long as the client reads, up to streamTimeout.
 	streams bool
 }
@@ -72,15 +74,37 @@ var routes = []route{
 	{path: applicationPath + "/{uid}/attempts/{attempt}/eventlogs", serve: (*handler).eventLogs},
 }
 
-// NewHandler returns a handler of the whole API.
-func NewHandler(guard Guard, archives Archives, logger *zap.SugaredLogger) http.Handler {
+// Route is a path of the API that another package serves.
+type Route struct {
+	// Path is the path below the API's prefix, as a pattern of http.ServeMux.
+	Path string
+	// Serve answers a request. Its error is one of Invalid, NotFound or package access; others are logged.
+	Serve func(*Request) error
+	// Streams reports whether the answer may take as long as the client reads, up to an hour.
+	Streams bool
+}
+
+// NewHandler returns a handler of the API about the archive, and of more routes.
+func NewHandler(guard Guard, archives Archives, logger *zap.SugaredLogger, more ...Route) http.Handler {
+	return newHandler(guard, archives, logger, sessionPeriod, more)
+}
+
+func newHandler(guard Guard, archives Archives, logger *zap.SugaredLogger, sessionPeriod time.Duration, more []Route) http.Handler {
 	h := &handler{
-		guard: guard, archives: archives, logger: logger, running: map[string]int{},
+		guard: guard, archives: archives, logger: logger, sessionPeriod: sessionPeriod, running: map[string]int{},
 		inMemory: fairshare.New(maxInMemory, maxInMemoryOfReader), compressed: make(chan struct{}, maxCompressed),
 	}
 	mux := http.NewServeMux()
-	for _, route := range routes {
-		mux.HandleFunc("GET "+api.Prefix+route.path, func(w http.ResponseWriter, r *http.Request) { h.handle(w, r, route) })
+	for _, r := range routes {
+		more = append(more, Route{Path: r.path, Streams: r.streams, Serve: func(q *Request) error {
+			if r.streams {
+				return r.serve(h, q)
+			}
+			return h.holding(q, func() error { return r.serve(h, q) })
+		}})
+	}
+	for _, route := range more {
+		mux.HandleFunc("GET "+api.Prefix+route.Path, func(w http.ResponseWriter, r *http.Request) { h.handle(w, r, route) })
 	}
 	mux.HandleFunc("GET "+api.Prefix+"/openapi.json", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
@@ -105,17 +129,19 @@ func NewHandler(guard Guard, archives Archives, logger *zap.SugaredLogger) http.
 	})
 }
 
-// request is a request of a reader.
-type request struct {
+// Request is a request of a reader.
+type Request struct {
 	*http.Request
 	Reader
-	w http.ResponseWriter
+	w             http.ResponseWriter
+	guard         Guard
+	sessionPeriod time.Duration
 }
 
 // handle authenticates a request and answers it.
-func (h *handler) handle(w http.ResponseWriter, r *http.Request, route route) {
+func (h *handler) handle(w http.ResponseWriter, r *http.Request, route Route) {
 	timeout := answerTimeout
-	if route.streams {
+	if route.Streams {
 		timeout = streamTimeout
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), timeout)
@@ -127,12 +153,7 @@ func (h *handler) handle(w http.ResponseWriter, r *http.Request, route route) {
 	}
 	if err == nil {
 		defer h.end(reader.Name())
-		q := &request{Request: r, Reader: reader, w: w}
-		if route.streams {
-			err = route.serve(h, q)
-		} else {
-			err = h.holding(q, func() error { return route.serve(h, q) })
-		}
+		err = route.Serve(&Request{Request: r, Reader: reader, w: w, guard: h.guard, sessionPeriod: h.sessionPeriod})
 	}
 	if err != nil {
 		writeError(w, h.explain(r, err))
@@ -152,7 +173,7 @@ func (h *handler) begin(reader string) error {
 }
 
 // holding does work that holds its result, or a part of the archive, in memory. It waits until there is room.
-func (h *handler) holding(q *request, work func() error) error {
+func (h *handler) holding(q *Request, work func() error) error {
 	release, err := h.inMemory.Acquire(q.Context(), q.Name())
 	if err != nil {
 		return err
@@ -175,16 +196,29 @@ type invalidError struct{ message string }
 
 func (e *invalidError) Error() string { return e.message }
 
-func invalid(parameter, value, remedy string) error {
+// Invalid returns the error of a request with a parameter that cannot be used.
+func Invalid(parameter, value, remedy string) error {
 	const most = 64
 	return &invalidError{fmt.Sprintf("%s is %.*q: %s", parameter, most, value, remedy)}
 }
 
 // notFoundError is the answer about everything that there is not, or that the reader may not read. It depends on nothing but the request.
-type notFoundError struct{ what, needs string }
+type notFoundError struct {
+	what, needs string
+	// now reports whether it was asked for in the cluster, and not in the archive.
+	now bool
+}
 
 func (e *notFoundError) Error() string {
+	if e.now {
+		return fmt.Sprintf("%s: it does not exist, or you may not read it: that needs %s", e.what, e.needs)
+	}
 	return fmt.Sprintf("%s: it is not in the archive, or you may not read it: that needs %s", e.what, e.needs)
+}
+
+// NotFound returns the error of a request for something in the cluster that does not exist, or that the reader may not read.
+func NotFound(what string, needs access.Right) error {
+	return &notFoundError{what: what, needs: needs.String(), now: true}
 }
 
 // explain returns the answer to a request that failed.
@@ -222,15 +256,15 @@ func writeError(w http.ResponseWriter, failure *api.Error) {
 	_ = json.NewEncoder(w).Encode(failure) // the client has left
 }
 
-// write answers with JSON.
-func (q *request) write(answer any) error {
+// Write answers with JSON.
+func (q *Request) Write(answer any) error {
 	q.w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(q.w).Encode(answer) // the client has left
 	return nil
 }
 
 // may reports whether the reader has a right.
-func (q *request) may(ctx context.Context, right access.Right) (bool, error) {
+func (q *Request) may(ctx context.Context, right access.Right) (bool, error) {
 	err := q.Check(ctx, right)
 	if errors.Is(err, access.ErrNotAllowed) {
 		return false, nil
@@ -239,10 +273,10 @@ func (q *request) may(ctx context.Context, right access.Right) (bool, error) {
 }
 
 // allowed returns nil if the reader has a right, and notFound if not.
-func (q *request) allowed(right access.Right, what string) error {
-	allowed, err := q.may(q.Context(), right)
-	if err == nil && !allowed {
-		return &notFoundError{what, right.String()}
+func (q *Request) allowed(right access.Right, what string) error {
+	err := q.Check(q.Context(), right)
+	if errors.Is(err, access.ErrNotAllowed) {
+		return &notFoundError{what: what, needs: right.String()}
 	}
 	return err
 }
@@ -254,7 +288,7 @@ type source struct {
 }
 
 // open returns the archive of the namespace of a request, after the reader's rights were checked. missing is the answer if there is none.
-func (h *handler) open(q *request, missing error) (source, error) {
+func (h *handler) open(q *Request, missing error) (source, error) {
 	namespace, err := q.Namespace(q.Context(), q.PathValue("namespace"))
 	if errors.Is(err, ErrNoNamespace) {
 		return source{}, missing

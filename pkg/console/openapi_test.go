@@ -3,6 +3,7 @@ package console_test
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"os"
 	"regexp"
 	"strings"
@@ -50,12 +51,13 @@ func TestAnswersAreAsDescribed(t *testing.T) {
 	if err := compiler.AddResource("openapi.json", document); err != nil {
 		t.Fatal(err)
 	}
-	e := newEnv(t)
+	e, _ := newLiveEnv(t)
 	e.storeAttempt(application("team-a", "etl", "uid-1", 0))
-	examples := map[string]string{"/namespaces": list}
+	examples := map[string]string{"/namespaces": list, "/live/stream": list}
 	for path, rights := range guarded {
 		examples[path] = strings.Join(rights, "; ")
 	}
+	maps.Copy(examples, liveGuarded)
 	for template, path := range described.Paths {
 		matched := 0
 		for example, rights := range examples {

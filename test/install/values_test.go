@@ -500,6 +500,26 @@ func TestNamespacesScopeHasRolesInThemOnly(t *testing.T) {
 	}
 }
 
+// config/namespace-console is made by hand, and the chart makes the same of config/console.
+func TestConsoleFollowsListedNamespacesOnly(t *testing.T) {
+	all := with(t, "controller: {rbac: {scope: Namespaces}}\nconsole: {enable: true}\nspark: {jobNamespaces: [team-a]}")
+	want := read(t, "namespace-console/rbac.yaml")
+	for kind, field := range map[string]string{"Role": "rules", "RoleBinding": "subjects"} {
+		const name = "firesteel-console-watch-namespaced"
+		got := all[kind+".rbac.authorization.k8s.io team-a/"+name]
+		if got == nil || fmt.Sprint(got.Object[field]) != fmt.Sprint(want.get(t, kind, name).Object[field]) {
+			t.Errorf("%s of the %s are %v", field, kind, got)
+		}
+	}
+	for _, kind := range []string{"ClusterRole", "ClusterRoleBinding"} {
+		for name := range all.kind(kind) {
+			if strings.Contains(name, "console-watch") {
+				t.Errorf("there is %s", name)
+			}
+		}
+	}
+}
+
 func TestNamespacesOfApplicationsHaveServiceAccounts(t *testing.T) {
 	all := with(t, "spark: {jobNamespaces: ['', team-a, team-b], serviceAccount: {name: driver, annotations: {role: arn}}}")
 	accounts := all.kind("ServiceAccount").without(func(o *object) bool { return o.GetNamespace() == systemNamespace })

@@ -12,15 +12,18 @@ import (
 	"go.uber.org/zap"
 	"gocloud.dev/blob/memblob"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/utils/clock"
 
 	"github.com/firesteel-dev/firesteel/pkg/access/review"
 	"github.com/firesteel-dev/firesteel/pkg/archive"
+	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/console"
 	"github.com/firesteel-dev/firesteel/pkg/console/api"
 	"github.com/firesteel-dev/firesteel/pkg/console/incluster"
 	"github.com/firesteel-dev/firesteel/pkg/console/session"
+	"github.com/firesteel-dev/firesteel/pkg/kube"
 	"github.com/firesteel-dev/firesteel/test/harness/firesteel"
 )
 
@@ -64,15 +67,21 @@ func (s *env) serveConsole(stored *archive.Archive, audiences ...string) *url.UR
 	s.must(err)
 	_, err = s.Plane.Kubectl(s.Context(), string(manifests), "apply", "--server-side", "--force-conflicts", "-f", "-")
 	s.must(err)
-	config, err := s.ConfigOf(s.Context(), firesteel.SystemNamespace, "console")
+	cluster, err := s.ConfigOf(s.Context(), firesteel.SystemNamespace, "console")
 	s.must(err)
-	client, err := kubernetes.NewForConfig(config)
+	kube.Configure(cluster)
+	client, err := kubernetes.NewForConfig(cluster)
 	s.must(err)
 	reviewer := review.NewReviewer(client, func() []string { return audiences }, clock.RealClock{})
 	key, _, err := session.LoadKey("")
 	s.must(err)
 	sessions := session.New(session.Options{Key: key, Users: incluster.NewUsers(client, reviewer), Clock: clock.RealClock{}, Address: func() string { return "" }})
-	server := httptest.NewServer(console.NewHandler(sessions, inMemory{stored}, zap.NewNop().Sugar()))
+	running, err := incluster.NewLive(s.Context(), cluster, config.Default, zap.NewNop().Sugar())
+	s.must(err)
+	running.Watch(nil)
+	go running.Run(s.Context())
+	s.must(wait.PollUntilContextTimeout(s.Context(), pollInterval, timeout, true, func(context.Context) (bool, error) { return running.HasSynced(), nil }))
+	server := httptest.NewServer(console.NewHandler(sessions, inMemory{stored}, zap.NewNop().Sugar(), running.Routes()...))
 	s.Cleanup(server.Close)
 	address, err := url.Parse(server.URL)
 	s.must(err)

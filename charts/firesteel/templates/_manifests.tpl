@@ -100,7 +100,7 @@ Takes root, file, and jobNamespace for the accounts of drivers.
 {{- $_ := set $object "subjects" (list (merge (dict "name" $values.spark.serviceAccount.name) (first $object.subjects))) -}}
 {{- end -}}
 {{- end -}}
-{{- if and (eq $values.controller.rbac.scope "Namespaces") (not (hasPrefix "firesteel-webhook" $name)) (not (hasPrefix "firesteel-console" $name)) -}}
+{{- if and (eq $values.controller.rbac.scope "Namespaces") (not (hasPrefix "firesteel-webhook" $name)) (or (eq $name "firesteel-console-watch") (not (hasPrefix "firesteel-console" $name))) -}}
 {{- include "firesteel.editScope" . -}}
 {{- end -}}
 {{- if hasSuffix "WebhookConfiguration" $kind -}}

@@ -109,7 +109,7 @@ func TestProbesSayWhenItStops(t *testing.T) {
 	var stopping atomic.Bool
 	for _, want := range []int{http.StatusOK, http.StatusServiceUnavailable} {
 		answer := httptest.NewRecorder()
-		probes(&stopping).ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/readyz", nil))
+		probes(&stopping, nil).ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/readyz", nil))
 		if answer.Code != want {
 			t.Errorf("stopping %t: %d, want %d", stopping.Load(), answer.Code, want)
 		}
@@ -119,7 +119,7 @@ func TestProbesSayWhenItStops(t *testing.T) {
 
 func TestHostHeadersMakeNoSeries(t *testing.T) {
 	reader := sdkmetric.NewManualReader()
-	handler := measured(probes(&atomic.Bool{}), 8080, otelhttp.WithMeterProvider(sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader))))
+	handler := measured(probes(&atomic.Bool{}, nil), 8080, otelhttp.WithMeterProvider(sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader))))
 	for i := range 10 {
 		request := httptest.NewRequest(http.MethodGet, "/readyz", nil)
 		request.Host = fmt.Sprintf("host-%d:%d", i, 1000+i)

@@ -44,6 +44,8 @@ type ServeOptions struct {
 	// Certificate is a folder with tls.crt and tls.key. Serve serves HTTPS if they are there when it starts, HTTP if neither is, and fails
 	// if one of them is missing.
 	Certificate string
+	// Ready reports whether requests can be answered; nil if that is always so.
+	Ready func() bool
 }
 
 // Serve serves a handler until ctx ends, and probes at a port of their own.
@@ -51,7 +53,7 @@ func Serve(ctx context.Context, handler http.Handler, options ServeOptions) erro
 	var stopping atomic.Bool
 	servers := map[int]*http.Server{
 		options.Port:      newServer(ctx, measured(handler, options.Port)),
-		options.ProbePort: newServer(ctx, probes(&stopping)),
+		options.ProbePort: newServer(ctx, probes(&stopping, options.Ready)),
 	}
 	var err error
 	if servers[options.Port].TLSConfig, err = certificate(options.Certificate); err != nil {
@@ -113,12 +115,15 @@ func newServer(ctx context.Context, handler http.Handler) *http.Server {
 	}
 }
 
-func probes(stopping *atomic.Bool) http.Handler {
+func probes(stopping *atomic.Bool, ready func() bool) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) })
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
-		if stopping.Load() {
+		switch {
+		case stopping.Load():
 			http.Error(w, "stopping", http.StatusServiceUnavailable)
+		case ready != nil && !ready():
+			http.Error(w, "reading what runs", http.StatusServiceUnavailable)
 		}
 	})
 	return mux

@@ -47,6 +47,11 @@ func (r *reader) Name() string { return r.user.Name() }
 // Key identifies the user with all groups.
 func (r *reader) Key() string { return r.user.Key() }
 
+// Ask asks the API server now whether the user has a right.
+func (r *reader) Ask(ctx context.Context, right access.Right) error {
+	return r.reviewer.Ask(ctx, r.user, right)
+}
+
 // Check asks the API server whether the user has a right.
 func (r *reader) Check(ctx context.Context, right access.Right) error {
 	return r.reviewer.Check(ctx, r.user, right)

@@ -98,6 +98,8 @@ func (r reader) Name() string { return r.name }
 
 func (r reader) Key() string { return "key of " + r.name }
 
+func (r reader) Ask(ctx context.Context, right access.Right) error { return r.Check(ctx, right) }
+
 func (r reader) Check(context.Context, access.Right) error { return nil }
 
 func (r reader) Namespace(_ context.Context, name string) (archive.Namespace, error) {

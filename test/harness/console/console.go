@@ -65,6 +65,8 @@ func (reader) Name() string { return Token }
 
 func (reader) Key() string { return Token }
 
+func (reader) Ask(context.Context, access.Right) error { return nil }
+
 func (reader) Check(context.Context, access.Right) error { return nil }
 
 func (reader) Namespace(_ context.Context, name string) (archive.Namespace, error) {
