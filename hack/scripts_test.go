@@ -12,7 +12,7 @@ import (
 )
 
 // tools are the real programs that the scripts need.
-var tools = []string{"awk", "basename", "bash", "cat", "dirname", "env", "false", "grep", "make", "mkdir", "mktemp", "printenv", "rm", "sed", "sleep", "true"}
+var tools = []string{"awk", "basename", "bash", "cat", "dirname", "env", "false", "grep", "make", "mkdir", "mktemp", "nice", "printenv", "rm", "sed", "sleep", "true"}
 
 // standIn records how it was called, with the cluster that it would use, and runs a script.
 const standIn = `#!/usr/bin/env bash

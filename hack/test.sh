@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs all tests but those of make e2e, and prints how long each part took. Real Spark and chaos wait for much, so they run beside the
-# parts that compute, one after the other. Their output is printed after those, so that it is in one piece. The parts that failed are
-# named last.
+# parts that compute, one after the other and before them in line for a processor. Their output is printed after those, so that it is in
+# one piece. The parts that failed are named last.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -9,9 +9,9 @@ assets=$(cd hack/localcluster && go run ./cmd/localcluster control-plane-assets 
 export KUBEBUILDER_ASSETS=$assets
 work=$(mktemp -d)
 
-part() { # name: runs make test-NAME
+part() { # name [command]: runs make test-NAME, by a command
 	local began=$SECONDS
-	if ! make --no-print-directory "test-$1"; then
+	if ! "${@:2}" make --no-print-directory "test-$1"; then
 		echo "$1" >>"$work/failed"
 		return 1
 	fi
@@ -28,7 +28,7 @@ set +m
 trap 'kill -INT -- "-$group" 2>/dev/null && wait "$group"; rm -r "$work"' EXIT
 
 for name in unit alerts integration; do
-	part "$name" || break
+	part "$name" nice -n 5 || break
 done
 wait "$group"
 cat "$work/beside"
