@@ -53,15 +53,15 @@ var load = sync.OnceValues(func() (*bundle, error) {
 		{npm.Console, "htmx/htmx.min.js"}, {npm.Console, "htmx/hx-sse.min.js"}, {own, "console.js"},
 	}
 	for name, from := range map[string][]source{
-		"console.js":              scripts,
-		"charts.js":               {{npm.Console, "uplot/uPlot.iife.min.js"}, {own, "charts.js"}},
-		"logs.js":                 {{own, "logs.js"}},
-		"icons.svg":               {{own, "icons.svg"}},
-		"favicon.svg":             {{own, "favicon.svg"}},
-		"text-latin.woff2":        {{npm.Console, "red-hat-text/latin.woff2"}},
-		"text-latin-ext.woff2":    {{npm.Console, "red-hat-text/latin-ext.woff2"}},
-		"mono-latin.woff2":        {{npm.Console, "red-hat-mono/latin.woff2"}},
-		"mono-latin-ext.woff2":    {{npm.Console, "red-hat-mono/latin-ext.woff2"}},
+		"console.js":           scripts,
+		"charts.js":            {{npm.Console, "uplot/uPlot.iife.min.js"}, {own, "charts.js"}},
+		"logs.js":              {{own, "logs.js"}},
+		"icons.svg":            {{own, "icons.svg"}},
+		"favicon.svg":          {{own, "favicon.svg"}},
+		"text-latin.woff2":     {{npm.Console, "red-hat-text/latin.woff2"}},
+		"text-latin-ext.woff2": {{npm.Console, "red-hat-text/latin-ext.woff2"}},
+		"mono-latin.woff2":     {{npm.Console, "red-hat-mono/latin.woff2"}},
+		"mono-latin-ext.woff2": {{npm.Console, "red-hat-mono/latin-ext.woff2"}},
 	} {
 		content, err := join(from)
 		if err != nil {

@@ -1,0 +1,340 @@
+package pages
+
+import (
+	"cmp"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/firesteel-dev/firesteel/pkg/console/live"
+	"github.com/firesteel-dev/firesteel/pkg/overview"
+)
+
+// The tabs of an application, the first one by default.
+const (
+	tabTimeline  = "timeline"
+	tabExecutors = "executors"
+	tabPods      = "pods"
+	tabEvents    = "events"
+)
+
+type conditionView struct {
+	Type, Status, Reason, Message string
+	// Icon and Tone show the status: true is not always good.
+	Since instant
+}
+
+type podView struct {
+	ID                  string
+	Name, Role, Node    string
+	Status              status
+	Reason, Message     string
+	Exit, Restarts      string
+	Created             instant
+	Requests            string
+	Took, WaitedForNode string
+	Earlier             bool
+}
+
+// podStatuses are the statuses of Pods, by their phases.
+var podStatuses = map[string]status{
+	"Running": outcomes[overview.Running], "Pending": outcomes[overview.Waiting], "Succeeded": outcomes[overview.Succeeded], "Failed": outcomes[overview.Failed],
+}
+
+type transitionView struct {
+	ID        string
+	Sequence  string
+	At        instant
+	Status    status
+	Lasted    string
+	WaitedFor string
+	Message   string
+	Event     string
+	EventType string
+	Delivery  status
+}
+
+type attemptView struct {
+	Number          string
+	Status          status
+	Began           instant
+	Took            string
+	Exit            string
+	Class           string
+	Reason, Message string
+	ApplicationID   string
+	DriverPod       string
+	Usage           string
+	Transitions     []transitionView
+}
+
+// usageRow is a line of what an application used.
+type usageRow struct{ Name, Amount, Price string }
+
+type applicationView struct {
+	Row        rowView
+	Kind       string
+	Tabs       []link
+	Tab        string
+	Reasons    []live.Reason
+	Facts      []factView
+	Timeline   timeline
+	Drawn      bool
+	Attempts   []attemptView
+	Earlier    bool
+	Conditions []conditionView
+	Pods       []podView
+	PodsHidden bool
+	Executors  chart
+	Counts     []fact
+	Requests   []fact
+	Usage      []usageRow
+	Gap        string
+	Peak       string
+	// Compare is the address of the comparison with the run before.
+	Compare string
+}
+
+// factView is a fact about an application, maybe with a link or a time.
+type factView struct {
+	Name, Text, Href string
+	Time             instant
+	// Mono reports whether it is an identifier.
+	Mono bool
+}
+
+func (s *Server) application(v *view) error {
+	ref := v.refOf()
+	pods, err := v.mayGet(ref)
+	if err != nil {
+		return err
+	}
+	found, ok := s.options.Source.Details(ref, pods)
+	if !ok {
+		return errNotFound
+	}
+	p := s.newPage(v.Request, ref.Name, "applications")
+	p.viewed(v.viewer)
+	p.follow(found.Cursor, narrowed(ref))
+	row := found.Row
+	body := applicationView{Row: p.row(row), Kind: row.Kind, Reasons: found.Reasons, Facts: p.facts(row), Earlier: found.Earlier, PodsHidden: found.PodsHidden}
+	body.Tabs, body.Tab = p.tabs(v.URL.Query().Get("tab"), hrefOf(overview.Application, ref))
+	switch body.Tab {
+	case tabExecutors:
+		p.Scripts = []string{"charts.js"}
+		end := p.clock.now
+		if !row.Ended.IsZero() {
+			end = row.Ended
+		}
+		body.Executors = executorsChart(found.Executors, end)
+		body.Counts = []fact{
+			{"Asked", number(int64(row.Executors.Asked))}, {"Running", number(int64(row.Executors.Running))},
+			{"Pending", number(int64(row.Executors.Pending))}, {"Lost", number(int64(row.Executors.Lost))},
+		}
+		s.usage(&body, row)
+	case tabPods:
+		body.Pods = p.pods(found.Pods)
+	case tabEvents:
+		body.Attempts = p.attempts(found.Attempts)
+	default:
+		body.Timeline, body.Drawn = timelineOf(found.Attempts, p.clock.now)
+		body.Attempts = p.attempts(found.Attempts)
+		body.Conditions = p.conditions(found.Conditions)
+	}
+	p.Announce = fmt.Sprintf("%s: %s", ref.Name, row.State)
+	p.Body = body
+	return render(v.w, v.Request, http.StatusOK, "application", p)
+}
+
+func (p *page) tabs(wanted, href string) (tabs []link, current string) {
+	known := []struct{ name, text string }{
+		{tabTimeline, "Timeline"}, {tabExecutors, "Executors and usage"}, {tabPods, "Pods"}, {tabEvents, "CloudEvents"},
+	}
+	current = tabTimeline
+	for _, tab := range known {
+		if tab.name == wanted {
+			current = wanted
+		}
+	}
+	for _, tab := range known {
+		tabs = append(tabs, link{tab.text, p.Prefix + href + "?tab=" + tab.name, tab.name == current})
+	}
+	return tabs, current
+}
+
+// facts returns what is said of an application beside its state.
+func (p *page) facts(r *live.Row) []factView {
+	ran := short(r.Duration(p.clock.now))
+	if !r.Started.IsZero() && r.Ended.IsZero() {
+		ran += " so far"
+	}
+	all := []factView{
+		{Name: "Created", Time: p.clock.ago(r.Created)},
+		{Name: "In this state for", Time: p.clock.ago(r.Since)},
+		{Name: "Ran", Text: ran},
+		{Name: "Attempt", Text: attemptOf(r.Attempt)},
+		{Name: "Executors", Text: executorsText(r.Executors)},
+		{Name: "Requests", Text: resources(r.Requested)},
+		{Name: "Team", Text: r.Team, Href: p.listed(url.Values{live.ParamTeam: {r.Team}})},
+		{Name: "User", Text: r.User, Href: p.listed(url.Values{live.ParamUser: {r.User}})},
+		{Name: "Schedule", Text: r.Schedule, Href: p.listed(url.Values{live.ParamSchedule: {r.Schedule}, live.ParamNamespace: {r.Namespace}})},
+		{Name: "Due", Time: p.clock.ago(r.Due)},
+		{Name: "Driver Pod", Text: r.DriverPod, Mono: true},
+		{Name: "Application ID", Text: r.ApplicationID, Mono: true},
+		{Name: "Undelivered events", Text: zero(r.Undelivered(p.clock.now))},
+		{Name: "Refused events", Text: zero(int(r.RejectedEvents))},
+	}
+	if r.Held != nil {
+		all = append(all, factView{Name: "Held since", Time: p.clock.ago(r.Held.Since)}, factView{Name: "Asks for", Text: cmp.Or(resources(r.Held.Resources), "–")})
+	}
+	return slices.DeleteFunc(all, func(f factView) bool { return (f.Text == "" || f.Text == "–") && f.Time.Machine == "" })
+}
+
+// zero returns a number; empty for none.
+func zero(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return number(int64(n))
+}
+
+func executorsText(e live.Executors) string {
+	var words []string
+	for _, part := range []struct {
+		n    int
+		word string
+	}{{e.Running, "running"}, {e.Pending, "pending"}, {e.Lost, "lost"}} {
+		if part.n > 0 {
+			words = append(words, strconv.Itoa(part.n)+" "+part.word)
+		}
+	}
+	text := strings.Join(words, ", ")
+	if e.Asked > 0 {
+		text = cmp.Or(text, "none") + " of " + strconv.Itoa(e.Asked) + " asked"
+	}
+	if e.Most > e.Asked {
+		text += ", at most " + strconv.Itoa(e.Most)
+	}
+	return text
+}
+
+func (p *page) attempts(attempts []live.Attempt) []attemptView {
+	var views []attemptView
+	for i := range slices.Backward(attempts) {
+		a := &attempts[i]
+		end := a.Ended
+		if end.IsZero() {
+			end = p.clock.now
+		}
+		view := attemptView{
+			Number: strconv.FormatInt(a.Attempt, 10), Status: statusOf(a.Outcome, ""), Began: p.clock.exact(a.Began), Took: precise(end.Sub(a.Began).Milliseconds()),
+			Class: a.Class, Reason: a.Reason, Message: a.Message, ApplicationID: a.ApplicationID, DriverPod: a.DriverPod,
+		}
+		if a.ExitCode != nil {
+			view.Exit = strconv.Itoa(int(*a.ExitCode))
+		}
+		if a.Usage != nil {
+			view.Usage = usageText(a.Usage)
+		}
+		for at := range a.Transitions {
+			view.Transitions = append(view.Transitions, p.transition(&a.Transitions[at]))
+		}
+		views = append(views, view)
+	}
+	return views
+}
+
+var deliveries = map[live.Delivery]status{
+	live.Delivered:       {Icon: "succeeded", Tone: "succeeded", Word: "delivered"},
+	live.DeliveryPending: {Icon: "waiting", Tone: "waiting", Word: "pending"},
+	live.DeliveryUnknown: {Icon: "deleted", Tone: "waiting", Word: "unknown"},
+}
+
+func (p *page) transition(t *live.Transition) transitionView {
+	return transitionView{
+		ID: fmt.Sprintf("transition-%d", t.Sequence), Sequence: strconv.FormatInt(t.Sequence, 10), At: p.clock.exact(t.At), Status: statusOf(t.Outcome, t.State),
+		Lasted: precise(t.Lasted), WaitedFor: t.WaitedFor, Message: t.Message, Event: t.Event, EventType: t.EventType, Delivery: deliveries[t.Delivery],
+	}
+}
+
+func usageText(u *live.Usage) string {
+	return fmt.Sprintf("%s core-hours, %s GiB-hours", decimal(float64(u.CoreSeconds)/3600), decimal(float64(u.MebibyteSeconds)/3600/1024))
+}
+
+// usage adds what an application used and what it costs.
+func (s *Server) usage(body *applicationView, r *live.Row) {
+	body.Requests = append(body.Requests, fact{"Requested now", cmp.Or(resources(r.Requested), "nothing")})
+	u := r.Usage
+	if u == nil {
+		return
+	}
+	price := s.options.Price()
+	charged := func(used live.Usage) string {
+		if price == (Price{}) {
+			return ""
+		}
+		return decimal(price.of(&used)) + " " + price.Currency
+	}
+	body.Usage = []usageRow{
+		{"Core-hours", decimal(float64(u.CoreSeconds) / 3600), charged(live.Usage{CoreSeconds: u.CoreSeconds})},
+		{"GiB-hours", decimal(float64(u.MebibyteSeconds) / 3600 / 1024), charged(live.Usage{MebibyteSeconds: u.MebibyteSeconds})},
+	}
+	if u.GPUSeconds > 0 {
+		body.Usage = append(body.Usage, usageRow{"GPU-hours", decimal(float64(u.GPUSeconds) / 3600), charged(live.Usage{GPUSeconds: u.GPUSeconds})})
+	}
+	if price != (Price{}) {
+		body.Usage = append(body.Usage, usageRow{"Together", "", charged(*u)})
+	}
+	if u.PeakExecutors > 0 {
+		body.Peak = number(u.PeakExecutors)
+	}
+	if u.GapSeconds > 0 {
+		body.Gap = short(time.Duration(u.GapSeconds) * time.Second)
+	}
+}
+
+func (p *page) conditions(conditions []live.Condition) []conditionView {
+	var views []conditionView
+	for _, c := range conditions {
+		views = append(views, conditionView{Type: c.Type, Status: c.Status, Reason: c.Reason, Message: c.Message, Since: p.clock.ago(c.Since)})
+	}
+	return views
+}
+
+func (p *page) pods(pods []live.Pod) []podView {
+	var views []podView
+	for i := range pods {
+		pod := &pods[i]
+		view := podView{
+			ID: "pod-" + string(pod.UID), Name: pod.Name, Role: strings.TrimSpace(pod.Role + " " + pod.Number), Node: cmp.Or(pod.Node, "–"), Reason: pod.Reason, Message: pod.Message,
+			Restarts: strconv.Itoa(int(pod.Restarts)), Created: p.clock.ago(pod.Created), Requests: cmp.Or(resources(pod.Requests), "–"), Earlier: pod.Earlier, Took: "–", WaitedForNode: "–",
+		}
+		var known bool
+		if view.Status, known = podStatuses[pod.Phase]; !known {
+			view.Status = status{Icon: "deleted", Tone: "waiting"}
+		}
+		view.Status.State = pod.Phase
+		if pod.Phase == "Running" && !pod.Ready {
+			view.Status.State = "Running, not ready"
+		}
+		if pod.ExitCode != nil {
+			view.Exit = strconv.Itoa(int(*pod.ExitCode))
+		}
+		if !pod.Scheduled.IsZero() {
+			view.WaitedForNode = precise(pod.Scheduled.Sub(pod.Created).Milliseconds())
+		}
+		if !pod.Started.IsZero() {
+			end := pod.Ended
+			if end.IsZero() {
+				end = p.clock.now
+			}
+			view.Took = short(end.Sub(pod.Started))
+		}
+		views = append(views, view)
+	}
+	return views
+}

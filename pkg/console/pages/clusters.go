@@ -1,0 +1,68 @@
+package pages
+
+import (
+	"fmt"
+	"net/http"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/spark"
+	"github.com/firesteel-dev/firesteel/pkg/console/live"
+	"github.com/firesteel-dev/firesteel/pkg/overview"
+)
+
+// clusterResource is the only kind of clusters.
+const clusterResource = "sparkclusters." + spark.GroupName
+
+// maxClusters bounds the clusters of the page: the list has all.
+const maxClusters = 500
+
+type clustersView struct {
+	Rows []rowView
+	More string
+}
+
+func (s *Server) clusters(v *view) error {
+	p := s.newPage(v.Request, "Clusters", "clusters")
+	p.viewed(v.viewer)
+	query := live.Query{Filter: live.Filter{Noun: overview.Cluster}, Sort: sortName, Ascending: true, Limit: maxClusters}
+	found := s.options.Source.Page(v.see, query)
+	p.follow(found.Cursor, nil)
+	body := clustersView{Rows: p.rows(found.Rows)}
+	if found.Total > len(found.Rows) {
+		body.More = p.listed(map[string][]string{live.ParamKind: {string(overview.Cluster)}})
+	}
+	p.Announce = plural(found.Total, "cluster", "clusters")
+	p.Body = body
+	return render(v.w, v.Request, http.StatusOK, "clusters", p)
+}
+
+type clusterView struct {
+	Row        rowView
+	Reasons    []live.Reason
+	Conditions []conditionView
+	Pods       []podView
+	PodsHidden bool
+	Users      []rowView
+	Requested  string
+}
+
+func (s *Server) cluster(v *view) error {
+	ref := v.refOf()
+	ref.Resource = clusterResource
+	pods, err := v.mayGet(ref)
+	if err != nil {
+		return err
+	}
+	found, ok := s.options.Source.Cluster(v.see, ref, pods)
+	if !ok {
+		return errNotFound
+	}
+	p := s.newPage(v.Request, ref.Name, "clusters")
+	p.viewed(v.viewer)
+	p.follow(found.Cursor, nil) // its users are objects of their own
+	p.Body = clusterView{
+		Row: p.row(found.Row), Reasons: found.Reasons, Conditions: p.conditions(found.Conditions), Pods: p.pods(found.Pods), PodsHidden: found.PodsHidden,
+		Users: p.rows(found.Users), Requested: resources(found.Row.Requested),
+	}
+	p.Announce = fmt.Sprintf("%s: %s", ref.Name, found.Row.State)
+	return render(v.w, v.Request, http.StatusOK, "cluster", p)
+}

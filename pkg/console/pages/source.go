@@ -1,0 +1,56 @@
+package pages
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/firesteel-dev/firesteel/pkg/access"
+	"github.com/firesteel-dev/firesteel/pkg/console/live"
+)
+
+// Source is what the pages know of the cluster. *live.Live is one.
+type Source interface {
+	// StaleSince returns since when the API server does not answer; zero if it does.
+	StaleSince() time.Time
+	Page(see live.Visible, query live.Query) live.Page
+	// Overview counts what ended since an instant.
+	Overview(see live.Visible, since time.Time) live.Overview
+	// Details returns an application; pods reports whether the viewer may list Pods in its namespace.
+	Details(ref live.Ref, pods bool) (*live.Details, bool)
+	Schedule(see live.Visible, ref live.Ref) (*live.ScheduleDetails, bool)
+	Calendar(see live.Visible, from, until time.Time) []live.Run
+	Cluster(see live.Visible, ref live.Ref, pods bool) (*live.ClusterDetails, bool)
+	// Changes returns what changed after a cursor. It waits until something did.
+	Changes(ctx context.Context, see live.Visible, cursor uint64) (live.Changes, error)
+}
+
+// Viewer is somebody who looks at a page.
+type Viewer interface {
+	Name() string
+	// CSRF returns a token for a form.
+	CSRF() string
+	// CanSignOut reports whether the session is one that the viewer may end.
+	CanSignOut() bool
+	// Check returns an error once the session is over.
+	Check(ctx context.Context) error
+	// Visible returns what the viewer may see.
+	Visible(ctx context.Context) (live.Visible, error)
+	// May reports whether the viewer has a right.
+	May(ctx context.Context, right access.Right) (bool, error)
+}
+
+// Viewers returns who sent a request. The request is that of somebody who is signed in.
+type Viewers func(r *http.Request) (Viewer, error)
+
+// Price is what an admin charges. The zero value charges nothing, and no price is shown.
+type Price struct {
+	CoreHour, GiBHour, GPUHour float64
+	Currency                   string
+}
+
+// of returns the price of an amount.
+func (p Price) of(u *live.Usage) float64 {
+	const hour = 3600
+	return float64(u.CoreSeconds)/hour*p.CoreHour + float64(u.MebibyteSeconds)/hour/1024*p.GiBHour + float64(u.GPUSeconds)/hour*p.GPUHour
+}
