@@ -42,7 +42,9 @@ type pkg struct {
 	Licence string `json:"licence"`
 	// Integrity is the checksum of the tarball as npm writes it: sha512- and base64.
 	Integrity string `json:"integrity"`
-	Files     []file `json:"files"`
+	// Tests reports whether only tests use it. No binary then contains it.
+	Tests bool   `json:"tests,omitempty"`
+	Files []file `json:"files"`
 }
 
 // file is a file that is taken of a package.

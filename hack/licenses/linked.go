@@ -80,7 +80,12 @@ func linked() ([]work, error) {
 			return nil, err
 		}
 	}
-	works := make([]work, 0, len(found))
+	assets, err := npmPackages("third_party/npm")
+	if err != nil {
+		return nil, err
+	}
+	works := make([]work, 0, len(found)+len(assets))
+	works = append(works, assets...)
 	for _, work := range found {
 		works = append(works, *work)
 	}
@@ -110,6 +115,35 @@ func list(module, pattern string) ([]goPackage, error) {
 		}
 		packages = append(packages, pkg)
 	}
+}
+
+// npmPackages returns the npm packages whose files the console serves.
+func npmPackages(folder string) ([]work, error) {
+	text, err := os.ReadFile(filepath.Join(folder, "packages.json"))
+	if err != nil {
+		return nil, err
+	}
+	var listed []struct {
+		Name, Version string
+		Tests         bool
+		Files         []struct{ To string }
+	}
+	if err := json.Unmarshal(text, &listed); err != nil {
+		return nil, fmt.Errorf("packages.json: %w", err)
+	}
+	var works []work
+	for _, p := range listed {
+		if p.Tests || len(p.Files) == 0 {
+			continue
+		}
+		w := work{name: "npm: " + p.Name, version: p.Version}
+		dir := filepath.Join(folder, filepath.Dir(p.Files[0].To))
+		if err := w.collect(dir, dir); err != nil {
+			return nil, err
+		}
+		works = append(works, w)
+	}
+	return works, nil
 }
 
 func standardLibrary() (work, error) {

@@ -1,5 +1,5 @@
-// Command licenses writes third_party/LICENSES.md: the modules that the binaries in cmd and the push of a release link, and the
-// texts that their licences require us to pass on.
+// Command licenses writes third_party/LICENSES.md: the modules that the binaries in cmd and the push of a release link, the npm packages
+// whose files the console serves, and the texts that their licences require us to pass on.
 //
 // It reads them from the module cache and needs no network. With -check it only compares. Run it in the module's
 // root.
@@ -53,11 +53,13 @@ var kinds = []struct {
 	name  string
 	words *regexp.Regexp
 }{
+	{"0BSD", words(`Zero-Clause BSD`)},
 	{"Apache-2.0", words(`Apache License,? Version 2\.0`)},
 	{"BSD-2-Clause", words(`Redistribution and use in source and binary forms`)},
 	{"BSD-3-Clause", words(`Redistribution and use in source and binary forms.*(Neither the name|names? of (its|the))`)},
 	{"ISC", words(`Permission to use, copy, modify, and/?(or)? ?distribute this software for any purpose`)},
 	{"MIT", words(`Permission is hereby granted, free of charge`)},
+	{"OFL-1.1", words(`SIL Open Font License,? Version 1\.1`)},
 	{"MPL-2.0", words(`Mozilla Public License,? Version 2\.0`)},
 }
 
@@ -76,6 +78,9 @@ func kindsOf(text string) []string {
 	}
 	if slices.Contains(names, "BSD-3-Clause") { // it contains the words of BSD-2-Clause, too
 		names = slices.DeleteFunc(names, func(name string) bool { return name == "BSD-2-Clause" })
+	}
+	if slices.Contains(names, "0BSD") { // it contains the words of ISC, too
+		names = slices.DeleteFunc(names, func(name string) bool { return name == "ISC" })
 	}
 	return names
 }

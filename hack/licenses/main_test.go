@@ -14,6 +14,7 @@ func TestKindsOf(t *testing.T) {
 		"a broken line":         {"Apache License\n     Version 2.0, January 2004", []string{"Apache-2.0"}},
 		"two clauses":           {bsd, []string{"BSD-2-Clause"}},
 		"three clauses":         {bsd + "\nNeither the name of the authors", []string{"BSD-3-Clause"}},
+		"no clause":             {"Zero-Clause BSD\nPermission to use, copy, modify, and/or distribute this software for any purpose", []string{"0BSD"}},
 		"two works in a file":   {"Permission is hereby granted, free of charge\n---\n" + bsd, []string{"BSD-2-Clause", "MIT"}},
 		"what we do not accept": {"GNU AFFERO GENERAL PUBLIC LICENSE Version 3", nil},
 	} {

@@ -132,7 +132,7 @@ func (s *Server) application(v *view) error {
 		}
 		body.Executors = executorsChart(found.Executors, end)
 		body.Counts = []fact{
-			{"Asked", number(int64(row.Executors.Asked))}, {"Running", number(int64(row.Executors.Running))},
+			{"Asked", number(row.Executors.Asked)}, {"Running", number(int64(row.Executors.Running))},
 			{"Pending", number(int64(row.Executors.Pending))}, {"Lost", number(int64(row.Executors.Lost))},
 		}
 		s.usage(&body, row)
@@ -214,10 +214,10 @@ func executorsText(e live.Executors) string {
 	}
 	text := strings.Join(words, ", ")
 	if e.Asked > 0 {
-		text = cmp.Or(text, "none") + " of " + strconv.Itoa(e.Asked) + " asked"
+		text = cmp.Or(text, "none") + " of " + number(e.Asked) + " asked"
 	}
 	if e.Most > e.Asked {
-		text += ", at most " + strconv.Itoa(e.Most)
+		text += ", at most " + number(e.Most)
 	}
 	return text
 }
@@ -255,10 +255,14 @@ var deliveries = map[live.Delivery]status{
 }
 
 func (p *page) transition(t *live.Transition) transitionView {
-	return transitionView{
+	view := transitionView{
 		ID: fmt.Sprintf("transition-%d", t.Sequence), Sequence: strconv.FormatInt(t.Sequence, 10), At: p.clock.exact(t.At), Status: statusOf(t.Outcome, t.State),
 		Lasted: precise(t.Lasted), WaitedFor: t.WaitedFor, Message: t.Message, Event: t.Event, EventType: t.EventType, Delivery: deliveries[t.Delivery],
 	}
+	if ended(t.Outcome) && t.WaitedFor == "" {
+		view.Lasted = "–" // nothing lasts any more
+	}
+	return view
 }
 
 func usageText(u *live.Usage) string {

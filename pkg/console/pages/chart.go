@@ -141,7 +141,7 @@ func executorsChart(counts []live.ExecutorCount, end time.Time) chart {
 	}
 	var points []point
 	for _, count := range counts {
-		points = append(points, point{count.At, []int{count.Asked, count.Running, count.Pending, count.Lost}})
+		points = append(points, point{count.At, []int{int(count.Asked), count.Running, count.Pending, count.Lost}})
 	}
 	names := []string{"Asked", "Running", "Pending", "Lost"}
 	tones := []string{"asked", "running", "waiting", "failed"}

@@ -91,7 +91,7 @@ func (p *page) compared(a, b *live.Details) []compareRow {
 		line("Attempts", func(d *live.Details) string { return attemptOf(d.Row.Attempt) }),
 		line("Created", func(d *live.Details) string { return p.clock.ago(d.Row.Created).Exact }),
 		line("Ran", func(d *live.Details) string { return short(d.Row.Duration(p.clock.now)) }),
-		line("Executors asked", func(d *live.Details) string { return number(int64(d.Row.Executors.Asked)) }),
+		line("Executors asked", func(d *live.Details) string { return number(d.Row.Executors.Asked) }),
 		line("Executors at most", used(func(u *live.Usage) string { return number(u.PeakExecutors) })),
 		line("Core-hours", used(func(u *live.Usage) string { return decimal(float64(u.CoreSeconds) / 3600) })),
 		line("GiB-hours", used(func(u *live.Usage) string { return decimal(float64(u.MebibyteSeconds) / 3600 / 1024) })),

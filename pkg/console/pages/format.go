@@ -20,8 +20,8 @@ type instant struct {
 	Exact, Text string
 }
 
-// clock formats times relative to the time of a page.
-type clock struct{ now time.Time }
+// moment formats times relative to the time of a page.
+type moment struct{ now time.Time }
 
 const (
 	exactFormat   = "2006-01-02 15:04:05 MST"
@@ -29,7 +29,7 @@ const (
 )
 
 // ago returns how long ago a time is. A time in the future has "in" before it.
-func (c clock) ago(t time.Time) instant {
+func (c moment) ago(t time.Time) instant {
 	if t.IsZero() {
 		return instant{Text: "–"}
 	}
@@ -43,7 +43,7 @@ func (c clock) ago(t time.Time) instant {
 }
 
 // exact returns a time with its milliseconds.
-func (c clock) exact(t time.Time) instant {
+func (c moment) exact(t time.Time) instant {
 	i := c.ago(t)
 	if i.Machine != "" {
 		i.Text = t.UTC().Format("15:04:05.000")
@@ -192,7 +192,7 @@ func executorsOf(e live.Executors) string {
 	}
 	text := strconv.Itoa(e.Running)
 	if e.Asked > 0 {
-		text += "/" + strconv.Itoa(e.Asked)
+		text += "/" + number(e.Asked)
 	}
 	return text
 }

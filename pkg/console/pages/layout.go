@@ -41,7 +41,7 @@ type page struct {
 	Scripts []string
 	Body    any
 
-	clock clock
+	clock moment
 }
 
 // Sections are the parts of the navigation.
@@ -146,7 +146,7 @@ const themeCookie = "firesteel-theme"
 func (s *Server) newPage(r *http.Request, title, section string) *page {
 	now := s.options.Clock.Now()
 	p := &page{
-		Title: title, Section: section, Prefix: s.options.Prefix(), clock: clock{now}, Now: now.UTC().Format(machineFormat),
+		Title: title, Section: section, Prefix: s.options.Prefix(), clock: moment{now}, Now: now.UTC().Format(machineFormat),
 	}
 	p.Self = p.Prefix + r.URL.Path
 	if r.URL.RawQuery != "" {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/firesteel-dev/firesteel/pkg/console/live"
+	"github.com/firesteel-dev/firesteel/pkg/overview"
 )
 
 // The parameters of the list that are none of a query.
@@ -54,6 +55,7 @@ type filterView struct {
 }
 
 type listView struct {
+	Heading string
 	Filter  filterView
 	Active  []link
 	Clear   string
@@ -87,6 +89,11 @@ var withins = []struct {
 	name, text string
 	length     time.Duration
 }{{"1h", "last hour", time.Hour}, {"24h", "last 24 hours", 24 * time.Hour}, {"7d", "last 7 days", 7 * 24 * time.Hour}, {"30d", "last 30 days", 30 * 24 * time.Hour}}
+
+// headings are the headings of lists, by the kind that they are narrowed down to.
+var headings = map[overview.Kind]string{
+	"": "Applications, schedules and clusters", overview.Application: "Applications", overview.Schedule: "Schedules", overview.Cluster: "Clusters",
+}
 
 // query reads the query of an address. An age becomes the beginning of a time.
 func (v *view) query(now time.Time) (live.Query, error) {
@@ -134,7 +141,7 @@ func (s *Server) list(v *view) error {
 		return p.listed(values)
 	}
 	body := listView{
-		Filter: filterOf(&query, within), Rows: p.rows(found.Rows), Total: number(int64(found.Total)), Clear: p.Prefix + "/applications",
+		Heading: headings[query.Noun], Filter: filterOf(&query, within), Rows: p.rows(found.Rows), Total: number(int64(found.Total)), Clear: p.Prefix + "/applications",
 		CSV: address(func(values url.Values) {
 			values.Set(paramFormat, "csv")
 			values.Del(live.ParamOffset)
@@ -186,7 +193,7 @@ func filterOf(query *live.Query, within string) filterView {
 		pick("Outcome", live.ParamOutcome, "Any", texts(query.Outcomes), texts(live.Outcomes)),
 		pick("Kind", live.ParamKind, "All", []string{string(query.Noun)}, texts(live.Nouns)),
 		{Label: "Lived", Name: paramAge, Options: []option{{"", "At any time", within == ""}}},
-		pick("API", live.ParamResource, "All", query.Resources, live.Resources()),
+		pick("API", live.ParamResource, "All", query.Resources, live.ResourceNames()),
 		pick("Special", live.ParamFlag, "Any", query.Flags, live.Flags),
 	}
 	for _, known := range withins {
@@ -303,7 +310,7 @@ func csvRow(r *live.Row) []string {
 	}
 	row := []string{
 		r.Namespace, r.Resource, r.Name, string(r.UID), string(r.Noun), string(r.Outcome), r.State, strconv.FormatInt(r.Attempt, 10), r.Reason, r.Cause, r.Sentence, r.Team,
-		r.User, at(r.Created), at(r.Started), at(r.Ended), strconv.Itoa(r.Executors.Running), strconv.Itoa(r.Executors.Asked),
+		r.User, at(r.Created), at(r.Started), at(r.Ended), strconv.Itoa(r.Executors.Running), strconv.FormatInt(r.Executors.Asked, 10),
 		strconv.FormatInt(u.CoreSeconds, 10), strconv.FormatInt(u.MebibyteSeconds, 10), strconv.FormatInt(u.GPUSeconds, 10),
 	}
 	for i := range row {

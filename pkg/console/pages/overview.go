@@ -18,7 +18,7 @@ import (
 const (
 	maxGroups = 12
 	maxCauses = 6
-	maxFeed   = 25
+	maxFeed   = 14
 	maxLate   = 8
 )
 

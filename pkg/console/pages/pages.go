@@ -21,7 +21,7 @@ type Options struct {
 	Prefix func() string
 	// Price returns what an admin charges.
 	Price  func() Price
-	Clock  clock.PassiveClock
+	Clock  clock.Clock
 	Logger *zap.SugaredLogger
 }
 

@@ -48,6 +48,12 @@ func (p *page) row(r *live.Row) rowView {
 		Created: p.clock.ago(r.Created), Since: p.clock.ago(r.Since), Ended: p.clock.ago(r.Ended), Duration: short(r.Duration(p.clock.now)),
 		Reason: r.Reason, Why: r.Sentence, Schedule: r.Schedule,
 	}
+	if ended(r.Outcome) && r.Noun == overview.Application {
+		v.Executors = "–"
+		if r.Usage != nil && r.Usage.PeakExecutors > 0 {
+			v.Executors = number(r.Usage.PeakExecutors)
+		}
+	}
 	if r.Foreign {
 		v.Notes = append(v.Notes, "another operator's")
 	}

@@ -21,8 +21,8 @@ type Source interface {
 	Schedule(see live.Visible, ref live.Ref) (*live.ScheduleDetails, bool)
 	Calendar(see live.Visible, from, until time.Time) []live.Run
 	Cluster(see live.Visible, ref live.Ref, pods bool) (*live.ClusterDetails, bool)
-	// Changes returns what changed after a cursor. It waits until something did.
-	Changes(ctx context.Context, see live.Visible, cursor uint64) (live.Changes, error)
+	// Follow calls a function with what changed after a cursor, until the context ends or the function fails.
+	Follow(ctx context.Context, see func(context.Context) (live.Visible, error), cursor uint64, each func(live.Changes) error) error
 }
 
 // Viewer is somebody who looks at a page.

@@ -8,7 +8,10 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/firesteel-dev/firesteel/pkg/console/live"
 )
@@ -43,58 +46,50 @@ func (s *Server) stream(v *view) error {
 	header.Set("Content-Type", "text/event-stream")
 	header.Set("Cache-Control", "no-store")
 	header.Set("X-Accel-Buffering", "no") // nginx would hold events back
-	ctx, cancel := context.WithTimeout(v.Context(), streamEnd)
+	timed, cancel := context.WithTimeout(v.Context(), streamEnd)
 	defer cancel()
+	group, ctx := errgroup.WithContext(timed)
 	e := &events{w: v.w, controller: http.NewResponseController(v.w)}
-	if err := e.send(": open\n\n"); err != nil {
-		return nil // the client has left
-	}
-	stale := s.options.Source.StaleSince()
-	for ctx.Err() == nil {
-		waiting, stop := context.WithTimeout(ctx, streamPing)
-		changes, err := s.options.Source.Changes(waiting, v.see, cursor)
-		quiet := err != nil && waiting.Err() != nil
-		stop()
-		if err != nil && !quiet {
-			return nil // the source ends
-		}
-		if quiet {
-			if err := s.renew(ctx, v); err != nil {
-				return nil // the session is over
-			}
-			if e.send(": ping\n\n") != nil {
+	group.Go(func() error { return s.ping(ctx, v.viewer, e) })
+	group.Go(func() error {
+		return s.options.Source.Follow(ctx, v.viewer.Visible, cursor, func(changes live.Changes) error {
+			if !changes.Missed && only.Name != "" && len(changes.Items) > 0 && !slices.ContainsFunc(changes.Items, func(c *live.Change) bool { return c.Ref == only }) {
 				return nil
 			}
-			continue
-		}
-		cursor = changes.Cursor
-		concerns := changes.Missed || only.Name == "" || slices.ContainsFunc(changes.Items, func(c *live.Change) bool { return c.Ref == only })
-		if now := s.options.Source.StaleSince(); now != stale {
-			stale, concerns = now, true
-		}
-		if concerns && e.send(fmt.Sprintf("event: changed\nid: %d\ndata: \n\n", cursor)) != nil {
-			return nil
-		}
-	}
+			return e.send(fmt.Sprintf("event: changed\nid: %d\ndata: \n\n", changes.Cursor))
+		})
+	})
+	_ = group.Wait() // the client has left, the session is over, or the stream has had its time: the browser opens the next one
 	return nil
 }
 
-// renew checks the session, and what the viewer may see.
-func (s *Server) renew(ctx context.Context, v *view) (err error) {
-	if err := v.viewer.Check(ctx); err != nil {
-		return err
+// ping keeps a quiet stream open while the session lasts.
+func (s *Server) ping(ctx context.Context, viewer Viewer, e *events) error {
+	for {
+		if err := e.send(": \n\n"); err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-s.options.Clock.After(streamPing):
+		}
+		if err := viewer.Check(ctx); err != nil {
+			return err
+		}
 	}
-	v.see, err = v.viewer.Visible(ctx)
-	return err
 }
 
 // events writes server-sent events.
 type events struct {
+	mutex      sync.Mutex
 	w          http.ResponseWriter
 	controller *http.ResponseController
 }
 
 func (e *events) send(text string) error {
+	e.mutex.Lock()
+	defer e.mutex.Unlock()
 	if err := e.controller.SetWriteDeadline(time.Now().Add(streamWrite)); err != nil && !errors.Is(err, http.ErrNotSupported) {
 		return err
 	}

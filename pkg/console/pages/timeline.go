@@ -19,7 +19,9 @@ type timeline struct {
 // lane is an attempt.
 type lane struct {
 	Label string
-	// Y is the upper edge of its bar, TextY the base line of its label.
+	// Start is where it began. Y is the upper edge of its bar, TextY the base line of its label.
+	Start    float64
+	Anchor   string
 	Y, TextY int
 	Bars     []bar
 }
@@ -37,7 +39,7 @@ type tick struct {
 }
 
 const (
-	laneHeight, barHeight, axisHeight = 30, 18, 18
+	laneHeight, axisHeight = 40, 18
 	// narrowest is the width of the shortest state, which would not be seen.
 	narrowest = 0.003
 	// maxLanes bounds the attempts that are drawn: the last ones.
@@ -77,7 +79,7 @@ func timelineOf(attempts []live.Attempt, now time.Time) (timeline, bool) {
 	share := func(d time.Duration) float64 { return min(max(float64(d)/float64(length), 0), 1) }
 	for i := range attempts {
 		a := &attempts[i]
-		l := lane{Label: fmt.Sprintf("Attempt %d", a.Attempt), Y: i*laneHeight + axisHeight - 2, TextY: i*laneHeight + axisHeight + barHeight - 7}
+		l := lane{Label: fmt.Sprintf("Attempt %d", a.Attempt), Y: i*laneHeight + axisHeight + 18, TextY: i*laneHeight + axisHeight + 13, Anchor: "start"}
 		for at := range a.Transitions {
 			t := &a.Transitions[at]
 			b := bar{Start: share(t.At.Sub(from)), Width: share(time.Duration(t.Lasted) * time.Millisecond), Tone: tone(t)}
@@ -87,6 +89,12 @@ func timelineOf(attempts []live.Attempt, now time.Time) (timeline, bool) {
 			}
 			b.Title = fmt.Sprintf("%s at %s for %s", t.State, t.At.UTC().Format("15:04:05.000"), precise(t.Lasted))
 			l.Bars = append(l.Bars, b)
+		}
+		if len(l.Bars) > 0 {
+			l.Start = l.Bars[0].Start
+		}
+		if l.Start > 1-1.0/ticks {
+			l.Anchor, l.Start = "end", 1 // the label has no room to the right
 		}
 		picture.Lanes = append(picture.Lanes, l)
 	}

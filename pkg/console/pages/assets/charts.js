@@ -2,7 +2,7 @@
 (() => {
   "use strict";
   const plots = new Map();
-  const color = (tone) => getComputedStyle(document.documentElement).getPropertyValue(`--t-${tone}`).trim() || "currentColor";
+  const color = (tone) => variable(tone === "waiting" ? "--f-waiting" : `--t-${tone}`) || "currentColor";
   const variable = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
   // resolve returns a colour without variables, which a canvas does not know.
   const resolve = (value) => {
@@ -13,6 +13,14 @@
     probe.remove();
     return resolved;
   };
+  // times writes the times of the axis in UTC, as all pages do.
+  const two = (n) => String(n).padStart(2, "0");
+  const times = (u, splits) => splits.map((seconds, i) => {
+    const at = new Date(seconds * 1000), step = splits.length > 1 ? splits[1] - splits[0] : 1;
+    if (step >= 86400) return at.toLocaleDateString("en", { month: "short", day: "numeric", timeZone: "UTC" });
+    const clock = `${two(at.getUTCHours())}:${two(at.getUTCMinutes())}`;
+    return step < 60 ? `${clock}:${two(at.getUTCSeconds())}` : clock;
+  });
   const legend = (figure, plot) => {
     const at = plot.cursor.idx ?? plot.data[0].length - 1;
     figure.querySelectorAll("[data-value]").forEach((value, i) => { value.textContent = plot.data[i + 1][at] ?? "–"; });
@@ -33,8 +41,9 @@
     const most = Math.max(1, ...data.slice(1).flat());
     const plot = new uPlot({
       width: box.clientWidth, height: 170, cursor: { y: false, drag: { x: true, y: false } }, legend: { show: false },
+      tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), "Etc/UTC"),
       scales: { x: { time: true }, y: { range: (u, low, high) => [0, Math.max(high ?? most, 1) * 1.08] } },
-      axes: [{ ...axis, space: 80, size: 26 }, { ...axis, size: 40, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000] }],
+      axes: [{ ...axis, space: 80, size: 26, values: times }, { ...axis, size: 40, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000] }],
       series: [{}, ...series.map((s) => ({
         label: s.name, stroke: resolve(color(s.tone)), width: s.tone === "asked" ? 1.5 : 2, dash: s.tone === "asked" ? [5, 4] : undefined,
         paths: uPlot.paths.stepped({ align: 1 }), points: { show: false },

@@ -1,0 +1,260 @@
+package pages_test
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/zap"
+	"golang.org/x/net/html"
+	testclock "k8s.io/utils/clock/testing"
+
+	"github.com/firesteel-dev/firesteel/pkg/console/live"
+	"github.com/firesteel-dev/firesteel/pkg/console/pages"
+	"github.com/firesteel-dev/firesteel/test/harness/consolepages"
+	"github.com/firesteel-dev/firesteel/test/harness/golden"
+)
+
+const prefix = "/spark"
+
+// serve returns the handler of the pages of a sample, whose requests have no prefix.
+func serve(source pages.Source, viewer *consolepages.Viewer) http.Handler {
+	return serveAt(testclock.NewFakeClock(consolepages.Now), source, viewer)
+}
+
+func serveAt(clock *testclock.FakeClock, source pages.Source, viewer *consolepages.Viewer) http.Handler {
+	server := pages.New(pages.Options{
+		Source: source, Viewers: func(*http.Request) (pages.Viewer, error) { return viewer, nil }, Prefix: func() string { return prefix },
+		Price:  func() pages.Price { return pages.Price{CoreHour: 0.04, GiBHour: 0.005, GPUHour: 1.2, Currency: "EUR"} },
+		Clock:  clock,
+		Logger: zap.NewNop().Sugar(),
+	})
+	mux := http.NewServeMux()
+	mux.Handle("/assets/", server.Assets())
+	mux.Handle("/", server.Handler())
+	return mux
+}
+
+func get(handler http.Handler, path string) *httptest.ResponseRecorder {
+	answer := httptest.NewRecorder()
+	handler.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, path, nil))
+	return answer
+}
+
+func pathOf(ref live.Ref) string {
+	return "/applications/" + ref.Namespace + "/" + ref.Resource + "/" + ref.Name
+}
+
+// shown are the pages that the tests look at, by the names of their golden files.
+func shown() map[string]string {
+	failed := pathOf(consolepages.Failed)
+	return map[string]string{
+		"overview": "/", "list": "/applications?namespace=features&kind=application", "list-empty": "/applications?text=nothing",
+		"application": failed, "executors": failed + "?tab=executors", "pods": failed + "?tab=pods", "events": failed + "?tab=events",
+		"schedules": "/schedules", "schedule": "/schedules/reports/scheduledsparkapplications.sparkoperator.k8s.io/daily-revenue",
+		"clusters": "/clusters", "cluster": "/clusters/ml/shared-notebooks",
+		"compare":   "/compare?a=reports/sparkapplications.spark.apache.org/" + consolepages.Failed.Name + "&b=ingest/sparkapplications.spark.apache.org/hourly-rollup-001",
+		"not-found": "/applications/reports/sparkapplications.spark.apache.org/absent",
+	}
+}
+
+var hash = regexp.MustCompile(`/assets/[0-9a-f]{16}/`)
+
+func TestPagesAreAsBefore(t *testing.T) {
+	handler := serve(consolepages.Morning(), &consolepages.Viewer{})
+	for name, path := range shown() {
+		t.Run(name, func(t *testing.T) {
+			golden.Want(t, filepath.Join("testdata", name+".html"), hash.ReplaceAllString(get(handler, path).Body.String(), "/assets/HASH/"))
+		})
+	}
+}
+
+func parse(t *testing.T, text string) *html.Node {
+	t.Helper()
+	root, err := html.Parse(strings.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return root
+}
+
+func attribute(node *html.Node, name string) string {
+	for _, a := range node.Attr {
+		if a.Key == name {
+			return a.Val
+		}
+	}
+	return ""
+}
+
+// checkPolicy fails if a page has something that its Content-Security-Policy forbids.
+func checkPolicy(t *testing.T, text string) {
+	t.Helper()
+	for node := range parse(t, text).Descendants() {
+		if node.Type != html.ElementNode {
+			continue
+		}
+		switch node.Data {
+		case "style", "iframe", "object", "embed", "base", "img":
+			t.Errorf("the page has an element %s", node.Data)
+		case "script":
+			if !strings.HasPrefix(attribute(node, "src"), prefix+"/assets/") || node.FirstChild != nil {
+				t.Errorf("the page has a script that is not one of the console: %v", node.Attr)
+			}
+		}
+		for _, a := range node.Attr {
+			if a.Key == "style" || strings.HasPrefix(a.Key, "on") || strings.HasPrefix(a.Key, "hx-") || strings.HasPrefix(a.Key, "data-hx-on") {
+				t.Errorf("the element %s has the attribute %s", node.Data, a.Key)
+			}
+			if (a.Key == "href" || a.Key == "src" || a.Key == "action") && !strings.HasPrefix(a.Val, prefix+"/") && !strings.HasPrefix(a.Val, "#") {
+				t.Errorf("the element %s leads to %q", node.Data, a.Val)
+			}
+		}
+	}
+}
+
+func TestPagesHaveNoInlineScriptsOrStyles(t *testing.T) {
+	handler := serve(consolepages.Morning(), &consolepages.Viewer{})
+	for name, path := range shown() {
+		t.Run(name, func(t *testing.T) { checkPolicy(t, get(handler, path).Body.String()) })
+	}
+}
+
+func TestHostileTextsAreShownAndNotRun(t *testing.T) {
+	for _, text := range []string{
+		`"><script>alert(1)</script>`, `'><img src=x onerror=alert(1)>`, "javascript:alert(1)", `</title></textarea><svg onload=alert(1)>`, "{{.}}\u202e\x00\xff", `" data-hx-get="/evil`,
+		"../../../etc", "a/b?c#d&e=f",
+	} {
+		sample := consolepages.Hostile(text)
+		handler := serve(sample, &consolepages.Viewer{})
+		for _, path := range []string{"/", "/applications", "/schedules", "/clusters"} {
+			answer := get(handler, path)
+			if answer.Code != http.StatusOK {
+				t.Errorf("%q: %s: %d", text, path, answer.Code)
+			}
+			checkPolicy(t, answer.Body.String())
+		}
+		for _, tab := range []string{"timeline", "executors", "pods", "events"} {
+			row := sample.Rows[0]
+			path := "/applications/" + url.PathEscape(row.Namespace) + "/" + url.PathEscape(row.Resource) + "/" + url.PathEscape(row.Name) + "?tab=" + tab
+			request := httptest.NewRequest(http.MethodGet, "/", nil)
+			var err error
+			if request.URL, err = url.Parse(path); err != nil {
+				t.Fatal(err)
+			}
+			answer := httptest.NewRecorder()
+			handler.ServeHTTP(answer, request)
+			checkPolicy(t, answer.Body.String())
+		}
+	}
+}
+
+func TestEveryLinkResolves(t *testing.T) {
+	handler := serve(consolepages.Morning(), &consolepages.Viewer{})
+	const most = 600
+	queue, seen := []string{"/"}, map[string]bool{"/": true}
+	for len(queue) > 0 && len(seen) < most {
+		path := queue[0]
+		queue = queue[1:]
+		answer := get(handler, path)
+		if answer.Code != http.StatusOK {
+			t.Errorf("%s: %d", path, answer.Code)
+		}
+		if !strings.HasPrefix(answer.Header().Get("Content-Type"), "text/html") {
+			continue
+		}
+		for node := range parse(t, answer.Body.String()).Descendants() {
+			to := attribute(node, "href")
+			if node.Data == "script" {
+				to = attribute(node, "src")
+			}
+			to, _, _ = strings.Cut(to, "#")
+			to, ok := strings.CutPrefix(to, prefix)
+			if ok && !seen[to] {
+				seen[to] = true
+				queue = append(queue, to)
+			}
+		}
+	}
+	if len(seen) < 100 {
+		t.Errorf("only %d pages are linked", len(seen))
+	}
+}
+
+func TestWhatMayNotBeSeenLooksAsIfItWereAbsent(t *testing.T) {
+	handler := serve(consolepages.Morning(), &consolepages.Viewer{Hidden: []string{"reports", "ml"}})
+	absent := "/applications/reports/sparkapplications.spark.apache.org/absent"
+	want := strings.ReplaceAll(get(handler, absent).Body.String(), absent, "")
+	for _, path := range []string{pathOf(consolepages.Failed), "/clusters/ml/shared-notebooks", "/schedules/reports/scheduledsparkapplications.sparkoperator.k8s.io/daily-revenue"} {
+		answer := get(handler, path)
+		if answer.Code != http.StatusNotFound || strings.ReplaceAll(answer.Body.String(), path, "") != want {
+			t.Errorf("%s: %d, or another page than for what is absent", path, answer.Code)
+		}
+	}
+	for _, path := range []string{"/", "/applications", "/schedules", "/clusters", "/applications?format=csv"} {
+		if strings.Contains(get(handler, path).Body.String(), "daily-revenue") {
+			t.Errorf("%s names what may not be seen", path)
+		}
+	}
+}
+
+func TestStalePagesSayIt(t *testing.T) {
+	sample := consolepages.Morning()
+	sample.Stale = consolepages.Now.Add(-75 * time.Second)
+	if body := get(serve(sample, &consolepages.Viewer{}), "/").Body.String(); !strings.Contains(body, "has not answered for") || !strings.Contains(body, ">75s</time>") {
+		t.Error("the page does not say since when it is stale")
+	}
+}
+
+func TestWrongParametersAreNamed(t *testing.T) {
+	handler := serve(consolepages.Morning(), &consolepages.Viewer{})
+	for path, want := range map[string]string{"/applications?limit=0": "limit", "/applications?colour=red": "colour", "/compare?a=x&b=y": "NAMESPACE/RESOURCE/NAME"} {
+		if answer := get(handler, path); answer.Code != http.StatusBadRequest || !strings.Contains(answer.Body.String(), want) {
+			t.Errorf("%s: %d without %s", path, answer.Code, want)
+		}
+	}
+}
+
+func TestSpreadsheetsRunNothing(t *testing.T) {
+	body := get(serve(consolepages.Hostile("=HYPERLINK(1)"), &consolepages.Viewer{}), "/applications?format=csv").Body.String()
+	if !strings.Contains(body, "'=HYPERLINK(1)") || strings.Contains(body, ",=") {
+		t.Errorf("a cell begins with =: %.200s", body)
+	}
+}
+
+func TestStreamSendsChangesAndEndsWithTheSession(t *testing.T) {
+	sample, viewer, clock := consolepages.Morning(), &consolepages.Viewer{}, testclock.NewFakeClock(consolepages.Now)
+	server := httptest.NewServer(serveAt(clock, sample, viewer))
+	defer server.Close()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+"/stream?cursor=1&namespace=reports&resource="+consolepages.Failed.Resource+"&name="+consolepages.Failed.Name, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := server.Client().Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = answer.Body.Close() }()
+	sample.Changed <- live.Changes{Cursor: 2, Items: []*live.Change{{Ref: live.Ref{Name: "another"}}}}
+	sample.Changed <- live.Changes{Cursor: 3, Items: []*live.Change{{Ref: consolepages.Failed}}}
+	const want = ": \n\nevent: changed\nid: 3\ndata: \n\n"
+	text := make([]byte, len(want))
+	if _, err := io.ReadFull(answer.Body, text); err != nil || string(text) != want {
+		t.Errorf("got %q, %v", text, err)
+	}
+	viewer.End()
+	for !clock.HasWaiters() {
+		runtime.Gosched()
+	}
+	clock.Step(time.Minute)
+	if rest, err := io.ReadAll(answer.Body); err != nil || len(rest) > 0 {
+		t.Errorf("after the session: %q, %v", rest, err)
+	}
+}
