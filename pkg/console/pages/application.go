@@ -20,7 +20,12 @@ const (
 	tabExecutors = "executors"
 	tabPods      = "pods"
 	tabEvents    = "events"
+	tabYAML      = "yaml"
+	tabLogs      = "logs"
 )
+
+// The parameter with which a page that is open asks for what surrounds its slow part: the part stays as it is.
+const paramPart, partHead = "part", "head"
 
 type conditionView struct {
 	Type, Status, Reason, Message string
@@ -95,8 +100,12 @@ type applicationView struct {
 	Usage      []usageRow
 	Gap        string
 	Peak       string
-	// Compare is the address of the comparison with the run before.
-	Compare string
+	// Kubernetes are the Kubernetes Events, Manifest is the object, Log a log. Only their tabs have them.
+	Kubernetes []eventView
+	// EventsProblem says why there are no Kubernetes Events.
+	EventsProblem string
+	Manifest      *manifestView
+	Log           *logView
 }
 
 // factView is a fact about an application, maybe with a link or a time.
@@ -140,10 +149,21 @@ func (s *Server) application(v *view) error {
 		body.Pods = p.pods(found.Pods)
 	case tabEvents:
 		body.Attempts = p.attempts(found.Attempts)
+		body.Kubernetes, body.EventsProblem, err = p.kubernetesEvents(v, found)
+	case tabYAML:
+		p.slow()
+		body.Manifest, err = s.manifest(v, row)
+	case tabLogs:
+		p.slow()
+		p.Scripts = []string{"logs.js"}
+		body.Log, err = s.logOf(v, found, p.Prefix+hrefOf(overview.Application, ref))
 	default:
 		body.Timeline, body.Drawn = timelineOf(found.Attempts, p.clock.now)
 		body.Attempts = p.attempts(found.Attempts)
 		body.Conditions = p.conditions(found.Conditions)
+	}
+	if err != nil {
+		return err
 	}
 	p.Announce = fmt.Sprintf("%s: %s", ref.Name, row.State)
 	p.Body = body
@@ -152,7 +172,7 @@ func (s *Server) application(v *view) error {
 
 func (p *page) tabs(wanted, href string) (tabs []link, current string) {
 	known := []struct{ name, text string }{
-		{tabTimeline, "Timeline"}, {tabExecutors, "Executors and usage"}, {tabPods, "Pods"}, {tabEvents, "CloudEvents"},
+		{tabTimeline, "Timeline"}, {tabExecutors, "Executors and usage"}, {tabPods, "Pods"}, {tabEvents, "Events"}, {tabLogs, "Logs"}, {tabYAML, "YAML"},
 	}
 	current = tabTimeline
 	for _, tab := range known {

@@ -9,6 +9,8 @@
 //	overview.go     the first page
 //	list.go         the table of all kinds, as HTML and CSV
 //	application.go  one application, and its tabs
+//	manifest.go     its YAML and its Kubernetes Events, read with the viewer's identity
+//	log.go          the logs of its Pods
 //	timeline.go     attempts and transitions as SVG
 //	chart.go        curves, as SVG and as data for uPlot
 //	schedules.go    schedules and their calendar

@@ -163,17 +163,9 @@ func rowStatus(r *live.Row) status {
 	return s
 }
 
-// kinds are the short names of the APIs, for people.
-var kinds = map[string]string{
-	"spark.apache.org": "Apache", "sparkoperator.k8s.io": "Kubeflow", "firesteel.dev": "Firesteel", "spark-operator.k8s.io": "early",
-}
-
-// apiOf returns the short name of the API of a resource.
+// apiOf returns the API group of a resource.
 func apiOf(resource string) string {
 	_, group, _ := strings.Cut(resource, ".")
-	if name, ok := kinds[group]; ok {
-		return name
-	}
 	return group
 }
 

@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/firesteel-dev/firesteel/pkg/console/pages/assets"
 )
@@ -175,5 +174,14 @@ func (p *page) follow(cursor uint64, narrow url.Values) {
 	p.Stream = p.Prefix + "/stream?" + values.Encode()
 }
 
-// age is how long ago a time was, and when exactly.
-func (p *page) age(t time.Time) instant { return p.clock.ago(t) }
+// slow lets the page, when it follows changes, ask for what surrounds its slow part only.
+func (p *page) slow() {
+	address, err := url.Parse(p.Self)
+	if err != nil {
+		return // it is the address of a request, which was parsed
+	}
+	values := address.Query()
+	values.Set(paramPart, partHead)
+	address.RawQuery = values.Encode()
+	p.Self = address.String()
+}

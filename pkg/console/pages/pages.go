@@ -44,7 +44,8 @@ func (s *Server) routes() map[string]func(*view) error {
 	return map[string]func(*view) error{
 		"/{$}":          s.overview,
 		"/applications": s.list,
-		"/applications/{namespace}/{resource}/{name}": s.application,
+		"/applications/{namespace}/{resource}/{name}":     s.application,
+		"/applications/{namespace}/{resource}/{name}/log": s.log,
 		"/schedules": s.schedules,
 		"/schedules/{namespace}/{resource}/{name}": s.schedule,
 		"/clusters":                    s.clusters,

@@ -58,6 +58,7 @@ func shown() map[string]string {
 	return map[string]string{
 		"overview": "/", "list": "/applications?namespace=features&kind=application", "list-empty": "/applications?text=nothing",
 		"application": failed, "executors": failed + "?tab=executors", "pods": failed + "?tab=pods", "events": failed + "?tab=events",
+		"logs": failed + "?tab=logs&lines=3", "logs-found": failed + "?tab=logs&find=error", "yaml": failed + "?tab=yaml",
 		"schedules": "/schedules", "schedule": "/schedules/reports/scheduledsparkapplications.sparkoperator.k8s.io/daily-revenue",
 		"clusters": "/clusters", "cluster": "/clusters/ml/shared-notebooks",
 		"compare":   "/compare?a=reports/sparkapplications.spark.apache.org/" + consolepages.Failed.Name + "&b=ingest/sparkapplications.spark.apache.org/hourly-rollup-001",
@@ -202,6 +203,42 @@ func TestWhatMayNotBeSeenLooksAsIfItWereAbsent(t *testing.T) {
 		if strings.Contains(get(handler, path).Body.String(), "daily-revenue") {
 			t.Errorf("%s names what may not be seen", path)
 		}
+	}
+}
+
+func TestYAMLHasNoSecrets(t *testing.T) {
+	body := get(serve(consolepages.Morning(), &consolepages.Viewer{}), pathOf(consolepages.Failed)+"?tab=yaml").Body.String()
+	for _, secret := range []string{"abc12", "correct-horse-battery", "managedFields"} {
+		if strings.Contains(body, secret) {
+			t.Errorf("the page has %s", secret)
+		}
+	}
+	if !strings.Contains(body, "spark.executor.instances: &#34;4&#34;") {
+		t.Error("the page lacks a property that is no secret")
+	}
+}
+
+func TestLongLogsAreBounded(t *testing.T) {
+	handler := serve(consolepages.Morning(), &consolepages.Viewer{})
+	const most = 3 << 20
+	for _, query := range []string{"lines=99999999", "find=info"} {
+		if size := get(handler, pathOf(consolepages.Failed)+"?tab=logs&"+query).Body.Len(); size > most {
+			t.Errorf("%s: the page has %d bytes", query, size)
+		}
+	}
+	if body := get(handler, pathOf(consolepages.Failed)+"?tab=logs&find=ERROR").Body.String(); !strings.Contains(body, "20 lines with the text") {
+		t.Error("the page does not say how many lines have the text")
+	}
+}
+
+func TestLogsOfOtherPodsAreNotServed(t *testing.T) {
+	handler := serve(consolepages.Morning(), &consolepages.Viewer{})
+	if answer := get(handler, pathOf(consolepages.Failed)+"/log?pod=kube-apiserver"); answer.Code != http.StatusNotFound {
+		t.Errorf("got %d", answer.Code)
+	}
+	answer := get(handler, pathOf(consolepages.Failed)+"/log?pod=daily-revenue-20260304-driver")
+	if answer.Code != http.StatusOK || !strings.HasPrefix(answer.Header().Get("Content-Type"), "text/plain") || !strings.HasPrefix(answer.Header().Get("Content-Disposition"), "attachment") {
+		t.Errorf("got %d, %v", answer.Code, answer.Header())
 	}
 }
 

@@ -2,8 +2,13 @@ package pages
 
 import (
 	"context"
+	"io"
 	"net/http"
 	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/firesteel-dev/firesteel/pkg/access"
 	"github.com/firesteel-dev/firesteel/pkg/console/live"
@@ -38,6 +43,18 @@ type Viewer interface {
 	Visible(ctx context.Context) (live.Visible, error)
 	// May reports whether the viewer has a right.
 	May(ctx context.Context, right access.Right) (bool, error)
+	// Identity returns what reads with the viewer's own identity.
+	Identity() (Identity, error)
+}
+
+// Identity reads of the API server what the pages do not keep, with the rights of a viewer.
+type Identity interface {
+	// Object returns an object as it is now.
+	Object(ctx context.Context, ref live.Ref, version string) (*unstructured.Unstructured, error)
+	// Events returns the Kubernetes Events about an object.
+	Events(ctx context.Context, namespace, name string, uid types.UID) ([]corev1.Event, error)
+	// Log opens the log of a Pod.
+	Log(ctx context.Context, namespace, pod string, options *corev1.PodLogOptions) (io.ReadCloser, error)
 }
 
 // Viewers returns who sent a request. The request is that of somebody who is signed in.

@@ -74,7 +74,7 @@ func (s *Sample) addFailed() {
 			{Type: "EventsDelivered", Status: "False", Reason: "Unavailable", Message: "The sink does not answer: 503.", Since: ago(9 * time.Minute)},
 		},
 		Pods: []live.Pod{
-			{Name: row.DriverPod, UID: "d1", Role: "driver", Phase: "Failed", Reason: "Error", ExitCode: &code, Node: "node-a", Created: ago(44*time.Minute + 9*time.Second), Scheduled: ago(44*time.Minute + 8*time.Second), Started: row.Started, Ended: row.Ended, Requests: live.Resources{MilliCPU: 1000, Mebibytes: 2252}},
+			{Name: row.DriverPod, UID: "d1", Role: "driver", Containers: []string{"spark-kubernetes-driver", "log-shipper"}, Phase: "Failed", Reason: "Error", ExitCode: &code, Node: "node-a", Created: ago(44*time.Minute + 9*time.Second), Scheduled: ago(44*time.Minute + 8*time.Second), Started: row.Started, Ended: row.Ended, Requests: live.Resources{MilliCPU: 1000, Mebibytes: 2252}},
 			{Name: "daily-revenue-20260304-exec-7", UID: "e7", Role: "executor", Number: "7", Phase: "Failed", Reason: "OOMKilled", Node: "node-b", Created: ago(30 * time.Minute), Scheduled: ago(30 * time.Minute), Started: ago(29 * time.Minute), Ended: ago(21 * time.Minute), Requests: live.Resources{MilliCPU: 4000, Mebibytes: 4506}},
 			{Name: "daily-revenue-20260304-exec-8", UID: "e8", Role: "executor", Number: "8", Phase: "Pending", Reason: "Unschedulable", Message: "0/3 nodes are available: 3 Insufficient memory.", Created: ago(22 * time.Minute), Requests: live.Resources{MilliCPU: 4000, Mebibytes: 4506}},
 		},

@@ -1,17 +1,23 @@
 package consolepages
 
 import (
+	"bufio"
 	"context"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/firesteel-dev/firesteel/pkg/access"
 	"github.com/firesteel-dev/firesteel/pkg/console/live"
+	"github.com/firesteel-dev/firesteel/pkg/console/pages"
 	"github.com/firesteel-dev/firesteel/pkg/overview"
 )
 
@@ -72,9 +78,55 @@ func (v *Viewer) May(_ context.Context, right access.Right) (bool, error) {
 	return v.Sees(right.Namespace, ""), nil
 }
 
-func ago(d time.Duration) time.Time { return Now.Add(-d) }
+// Identity returns the viewer.
+func (v *Viewer) Identity() (pages.Identity, error) { return v, nil }
 
-func millis(d time.Duration) int64 { return d.Milliseconds() }
+// Object returns an object with a secret.
+func (v *Viewer) Object(_ context.Context, ref live.Ref, version string) (*unstructured.Unstructured, error) {
+	return &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "spark.apache.org/" + version, "kind": "SparkApplication",
+		"metadata": map[string]any{"namespace": ref.Namespace, "name": ref.Name, "uid": "uid", "managedFields": []any{map[string]any{"manager": "kubectl"}}},
+		"spec": map[string]any{
+			"mainClass": "org.example.Revenue", "sparkConf": map[string]any{"spark.executor.instances": "4", "spark.hadoop.fs.s3a.secret.key": "abc12"},
+			"driverArgs": []any{"--password", "correct-horse-battery"},
+		},
+		"status": map[string]any{"currentState": map[string]any{"currentStateSummary": "Failed", "message": "<script>alert(1)</script>"}},
+	}}, nil
+}
+
+// Events returns one Event.
+func (v *Viewer) Events(_ context.Context, namespace, name string, uid types.UID) ([]corev1.Event, error) {
+	return []corev1.Event{{
+		Type: corev1.EventTypeWarning, Reason: "BackOff", Message: "Back-off pulling image of " + name, Count: 3, LastTimestamp: metav1.NewTime(ago(2 * time.Minute)),
+		InvolvedObject: corev1.ObjectReference{Kind: "Pod", Namespace: namespace, Name: name, UID: uid},
+	}}, nil
+}
+
+// Log returns as many lines as are asked for, or two hundred thousand.
+func (v *Viewer) Log(_ context.Context, _, pod string, options *corev1.PodLogOptions) (io.ReadCloser, error) {
+	const all = 200_000
+	first := 0
+	if options.TailLines != nil {
+		first = max(all-int(*options.TailLines), 0)
+	}
+	reader, writer := io.Pipe()
+	go func() {
+		out := bufio.NewWriter(writer)
+		for i := first; i < all; i++ {
+			level := "INFO"
+			if i%10_000 == 0 {
+				level = "ERROR"
+			}
+			if _, err := fmt.Fprintf(out, "26/03/04 08:08:%02d %s TaskSetManager: <b>%s</b> finished task %d.0 in stage 12.0 in 213 ms\n", i%60, level, pod, i); err != nil {
+				return // the reader has enough
+			}
+		}
+		_ = writer.CloseWithError(out.Flush()) // nil closes it at its end
+	}()
+	return reader, nil
+}
+
+func ago(d time.Duration) time.Time { return Now.Add(-d) }
 
 // Morning returns a sample with some objects in each state.
 func Morning() *Sample {

@@ -21,7 +21,7 @@ import (
 	"github.com/firesteel-dev/firesteel/third_party/npm"
 )
 
-//go:embed console.css console.js charts.js icons.svg favicon.svg
+//go:embed console.css console.js logs.js charts.js icons.svg favicon.svg
 var own embed.FS
 
 // The styles of PatternFly that the pages use, the tokens first.
@@ -55,6 +55,7 @@ var load = sync.OnceValues(func() (*bundle, error) {
 	for name, from := range map[string][]source{
 		"console.js":           scripts,
 		"charts.js":            {{npm.Console, "uplot/uPlot.iife.min.js"}, {own, "charts.js"}},
+		"logs.js":              {{own, "logs.js"}},
 		"icons.svg":            {{own, "icons.svg"}},
 		"favicon.svg":          {{own, "favicon.svg"}},
 		"text-latin.woff2":     {{npm.Console, "red-hat-text/latin.woff2"}},

@@ -1,0 +1,285 @@
+package pages
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/firesteel-dev/firesteel/pkg/console/live"
+)
+
+const (
+	// logLines is how many lines of the end of a log are shown, and maxLogLines the most of them.
+	logLines, maxLogLines = 1000, 10_000
+	// maxLogBytes bounds what is shown of a log, and maxLineBytes one line of it. A browser stays quick with it, however long the log is.
+	maxLogBytes, maxLineBytes = 2 << 20, 8 << 10
+	// maxFound bounds the lines that a search shows: the last ones.
+	maxFound = 1000
+	// searchTimeout bounds a search in a log.
+	searchTimeout = 20 * time.Second
+	// downloadTimeout bounds a download, and how long a log is followed.
+	downloadTimeout = time.Hour
+)
+
+// logView is the part of a log that a page shows.
+type logView struct {
+	Pods       []option
+	Containers []option
+	Lines      []option
+	Pod        string
+	Find       string
+	Previous   bool
+	Timestamps bool
+	Text       string
+	// Note says what part of the log is shown. Problem says why there is none.
+	Note, Problem string
+	// Action is the address of the page, Follow and Download those of the log as text.
+	Action, Follow, Download string
+	// Kept reports whether the page is only asked for what surrounds the log.
+	Kept bool
+}
+
+// logOf returns the end of a log, or the lines with a text.
+func (s *Server) logOf(v *view, found *live.Details, href string) (*logView, error) {
+	p := v.URL.Query()
+	view := &logView{Find: p.Get("find"), Previous: p.Get("previous") != "", Timestamps: p.Get("timestamps") != "", Action: href}
+	if found.PodsHidden {
+		view.Problem = "You may not list Pods in this namespace."
+		return view, nil
+	}
+	if len(found.Pods) == 0 {
+		view.Problem = "There are no Pods any more. If there is an archive, kubectl spark logs reads their logs from it."
+		return view, nil
+	}
+	pod := chosenPod(found.Pods, p.Get("pod"))
+	view.Pod = pod.Name
+	for i := range found.Pods {
+		other := &found.Pods[i]
+		view.Pods = append(view.Pods, option{other.Name, strings.TrimSpace(other.Role+" "+other.Number) + ": " + other.Name, other == pod})
+	}
+	container := chosenContainer(pod, p.Get("container"))
+	for _, name := range pod.Containers {
+		view.Containers = append(view.Containers, option{name, name, name == container})
+	}
+	lines := linesOf(p.Get("lines"))
+	for _, n := range []int{200, logLines, 5000, maxLogLines} {
+		view.Lines = append(view.Lines, option{strconv.Itoa(n), number(int64(n)), n == lines})
+	}
+	raw := url.Values{"pod": {pod.Name}, "container": {container}}
+	if view.Previous {
+		raw.Set("previous", "1")
+	}
+	if view.Timestamps {
+		raw.Set("timestamps", "1")
+	}
+	view.Download = href + "/log?" + raw.Encode()
+	raw.Set("follow", "1")
+	raw.Set("lines", strconv.Itoa(lines))
+	view.Follow = href + "/log?" + raw.Encode()
+	if view.Kept = p.Get(paramPart) == partHead; view.Kept {
+		return view, nil
+	}
+	identity, err := v.viewer.Identity()
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(v.Context(), searchTimeout)
+	defer cancel()
+	options := &corev1.PodLogOptions{Container: container, Previous: view.Previous, Timestamps: view.Timestamps}
+	if view.Find == "" {
+		options.TailLines = ptr.To(int64(lines))
+	}
+	stream, err := identity.Log(ctx, found.Row.Namespace, pod.Name, options)
+	if err != nil {
+		view.Problem = "The log cannot be read: " + err.Error()
+		return view, nil
+	}
+	defer func() { _ = stream.Close() }()
+	view.read(ctx, stream, lines)
+	return view, nil
+}
+
+// linesOf returns how many lines of the end of a log a parameter asks for.
+func linesOf(text string) int {
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		return logLines
+	}
+	return min(max(n, 1), maxLogLines)
+}
+
+// chosenPod returns the Pod with a name; without it that of the driver of the attempt, or else the first.
+func chosenPod(pods []live.Pod, name string) *live.Pod {
+	for _, fits := range []func(live.Pod) bool{
+		func(p live.Pod) bool { return p.Name == name },
+		func(p live.Pod) bool { return p.Role == "driver" && !p.Earlier },
+	} {
+		if at := slices.IndexFunc(pods, fits); at >= 0 {
+			return &pods[at]
+		}
+	}
+	return &pods[0]
+}
+
+func chosenContainer(pod *live.Pod, name string) string {
+	if slices.Contains(pod.Containers, name) || len(pod.Containers) == 0 {
+		return name
+	}
+	return pod.Containers[0]
+}
+
+// read keeps the last lines of a log, or the last ones with the text.
+func (l *logView) read(ctx context.Context, log io.Reader, lines int) {
+	kept := &tail{most: lines}
+	if l.Find != "" {
+		kept.most = maxFound
+	}
+	wanted := []byte(strings.ToLower(l.Find))
+	reader := bufio.NewReaderSize(log, maxLineBytes)
+	var read int64
+	for {
+		line, err := nextLine(reader, &read)
+		if err != nil {
+			l.note(ctx, kept, read, err)
+			break
+		}
+		if len(wanted) == 0 || bytes.Contains(bytes.ToLower(line), wanted) {
+			kept.add(line)
+		}
+	}
+	l.Text = kept.text()
+}
+
+func (l *logView) note(ctx context.Context, kept *tail, read int64, err error) {
+	l.Note = fmt.Sprintf("the last %s", plural(len(kept.lines), "line", "lines"))
+	if l.Find != "" {
+		l.Note = fmt.Sprintf("%s with the text, of %s MiB that were searched", plural(kept.added, "line", "lines"), decimal(float64(read)/(1<<20)))
+	}
+	if kept.dropped > 0 && l.Find != "" {
+		l.Note += fmt.Sprintf("; the last %s are shown", number(int64(len(kept.lines))))
+	}
+	switch {
+	case ctx.Err() != nil:
+		l.Note += ". The log is longer than what can be searched at once: download it."
+	case !errors.Is(err, io.EOF):
+		l.Note += ". Then the log could not be read: " + err.Error()
+	}
+}
+
+// nextLine returns the next line without its end. Of a long line the beginning is returned.
+func nextLine(reader *bufio.Reader, read *int64) ([]byte, error) {
+	line, err := reader.ReadSlice('\n')
+	*read += int64(len(line))
+	if errors.Is(err, bufio.ErrBufferFull) {
+		line = append(slices.Clone(line), "…"...)
+		for errors.Is(err, bufio.ErrBufferFull) {
+			var rest []byte
+			rest, err = reader.ReadSlice('\n')
+			*read += int64(len(rest))
+		}
+		return line, nil
+	}
+	if err != nil && len(line) == 0 {
+		return nil, err
+	}
+	return bytes.TrimRight(line, "\r\n"), nil
+}
+
+// tail keeps the last lines, and no more bytes of them than a page shows.
+type tail struct {
+	most, bytes    int
+	added, dropped int
+	lines          []string
+}
+
+func (t *tail) add(line []byte) {
+	t.added++
+	t.lines = append(t.lines, string(line))
+	t.bytes += len(line) + 1
+	for len(t.lines) > t.most || t.bytes > maxLogBytes {
+		t.bytes -= len(t.lines[0]) + 1
+		t.lines = t.lines[1:]
+		t.dropped++
+	}
+}
+
+func (t *tail) text() string { return strings.Join(t.lines, "\n") }
+
+// log writes a log as text: all of it as a file, or its end and what follows.
+func (s *Server) log(v *view) error {
+	ref := v.refOf()
+	pods, err := v.mayGet(ref)
+	if err != nil {
+		return err
+	}
+	found, ok := s.options.Source.Details(ref, pods)
+	if !ok || !pods {
+		return errNotFound
+	}
+	p := v.URL.Query()
+	at := slices.IndexFunc(found.Pods, func(pod live.Pod) bool { return pod.Name == p.Get("pod") })
+	if at < 0 {
+		return errNotFound
+	}
+	identity, err := v.viewer.Identity()
+	if err != nil {
+		return err
+	}
+	follows := p.Get("follow") != ""
+	options := &corev1.PodLogOptions{
+		Container: chosenContainer(&found.Pods[at], p.Get("container")), Previous: p.Get("previous") != "", Timestamps: p.Get("timestamps") != "", Follow: follows,
+	}
+	if follows {
+		options.TailLines = ptr.To(int64(linesOf(p.Get("lines"))))
+	}
+	ctx, cancel := context.WithTimeout(v.Context(), downloadTimeout)
+	defer cancel()
+	stream, err := identity.Log(ctx, ref.Namespace, found.Pods[at].Name, options)
+	if err != nil {
+		return &logError{err}
+	}
+	defer func() { _ = stream.Close() }()
+	header := v.w.Header()
+	header.Set("Content-Type", "text/plain; charset=utf-8")
+	header.Set("X-Content-Type-Options", "nosniff")
+	header.Set("Cache-Control", "no-store")
+	header.Set("X-Accel-Buffering", "no")
+	if !follows {
+		header.Set("Content-Disposition", fmt.Sprintf(`attachment; filename="%s-%s.log"`, found.Pods[at].Name, cmp.Or(options.Container, "log")))
+	}
+	_, _ = io.Copy(&patientWriter{v.w, http.NewResponseController(v.w)}, stream) // the client has left, or the log ends
+	return nil
+}
+
+// logError is a log that the API server does not give.
+type logError struct{ error }
+
+// patientWriter gives the client some time for each part of a long answer, and sends each part at once.
+type patientWriter struct {
+	w          http.ResponseWriter
+	controller *http.ResponseController
+}
+
+func (p *patientWriter) Write(part []byte) (int, error) {
+	if err := p.controller.SetWriteDeadline(time.Now().Add(time.Minute)); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return 0, err
+	}
+	n, err := p.w.Write(part)
+	if err == nil {
+		err = p.controller.Flush()
+	}
+	return n, err
+}

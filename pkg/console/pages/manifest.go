@@ -1,0 +1,136 @@
+package pages
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+
+	"github.com/firesteel-dev/firesteel/pkg/console/live"
+	"github.com/firesteel-dev/firesteel/pkg/diagnosis/why"
+	"github.com/firesteel-dev/firesteel/pkg/overview"
+	"github.com/firesteel-dev/firesteel/pkg/redact"
+)
+
+// manifestView is an object as YAML, without the values of secrets.
+type manifestView struct {
+	Text    string
+	Problem string
+	Kept    bool
+}
+
+// maxManifest bounds the YAML that a page shows.
+const maxManifest = 1 << 20
+
+// manifest reads an object with the viewer's identity.
+func (s *Server) manifest(v *view, row *live.Row) (*manifestView, error) {
+	if v.URL.Query().Get(paramPart) == partHead {
+		return &manifestView{Kept: true}, nil
+	}
+	identity, err := v.viewer.Identity()
+	if err != nil {
+		return nil, err
+	}
+	_, version, found := strings.Cut(row.APIVersion, "/")
+	if !found {
+		version = row.APIVersion
+	}
+	object, err := identity.Object(v.Context(), row.Ref, version)
+	if err != nil {
+		return &manifestView{Problem: "The object cannot be read: " + err.Error()}, nil
+	}
+	text, err := manifestOf(object)
+	if err != nil {
+		return nil, err
+	}
+	return &manifestView{Text: text}, nil
+}
+
+// manifestOf returns an object as YAML. What a redactor of the object finds is replaced.
+func manifestOf(object *unstructured.Unstructured) (string, error) {
+	redactor := (&overview.Object{Source: object}).Redactor()
+	shown := object.DeepCopy()
+	shown.SetManagedFields(nil)
+	redactor.Fields("", shown.Object)
+	if spec, ok := shown.Object["spec"].(map[string]any); ok {
+		redactKeys(redactor, spec)
+	}
+	text, err := yaml.Marshal(shown.Object)
+	if err != nil {
+		return "", err
+	}
+	return string(text[:min(len(text), maxManifest)]), nil
+}
+
+// redactKeys replaces the values of secret keys, also those that are too short to be searched for.
+func redactKeys(redactor *redact.Redactor, node any) {
+	switch node := node.(type) {
+	case map[string]any:
+		for key, child := range node {
+			if text, isText := child.(string); isText && text != "" && redactor.Value(key, "value") == redact.Mark {
+				node[key] = redact.Mark
+				continue
+			}
+			redactKeys(redactor, child)
+		}
+	case []any:
+		for _, child := range node {
+			redactKeys(redactor, child)
+		}
+	}
+}
+
+// eventView is a Kubernetes Event.
+type eventView struct {
+	At      instant
+	Type    string
+	Warning bool
+	Reason  string
+	Object  string
+	Message string
+	Count   string
+}
+
+const (
+	// maxEventPods bounds the Pods whose Events are read: the driver, and executors that wait or failed.
+	maxEventPods = 5
+	maxEvents    = 200
+)
+
+// kubernetesEvents reads the Kubernetes Events about an application and some of its Pods, the newest first. problem says why there are none.
+func (p *page) kubernetesEvents(v *view, found *live.Details) (views []eventView, problem string, err error) {
+	identity, err := v.viewer.Identity()
+	if err != nil {
+		return nil, "", err
+	}
+	row := found.Row
+	all, err := identity.Events(v.Context(), row.Namespace, row.Name, row.UID)
+	if err != nil {
+		return nil, "The Kubernetes Events cannot be read: " + err.Error(), nil
+	}
+	asked := 0
+	for i := range found.Pods {
+		pod := &found.Pods[i]
+		if asked == maxEventPods || pod.Role == "executor" && pod.Phase == string(corev1.PodRunning) {
+			continue
+		}
+		asked++
+		ofPod, err := identity.Events(v.Context(), row.Namespace, pod.Name, pod.UID)
+		if err != nil {
+			return nil, "The Kubernetes Events cannot be read: " + err.Error(), nil
+		}
+		all = append(all, ofPod...)
+	}
+	slices.SortStableFunc(all, func(a, b corev1.Event) int { return why.LastSeen(&b).Compare(why.LastSeen(&a)) })
+	for i := range all[:min(len(all), maxEvents)] {
+		e := &all[i]
+		views = append(views, eventView{
+			At: p.clock.ago(why.LastSeen(e)), Type: cmp.Or(e.Type, corev1.EventTypeNormal), Warning: e.Type == corev1.EventTypeWarning, Reason: e.Reason,
+			Object: e.InvolvedObject.Kind + " " + e.InvolvedObject.Name, Message: e.Message, Count: number(int64(max(e.Count, 1))),
+		})
+	}
+	return views, "", nil
+}
