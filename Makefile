@@ -224,11 +224,13 @@ test-e2e: ## Run the tests on a cluster, with real Spark.
 .PHONY: e2e
 e2e: export EVENTING ?= yes
 e2e: export SPARK_VERSIONS := 3.5.9,4.3.0
-e2e: ## Run the longest tests, the end-to-end tests of all features and Spark versions, the History Server's, and Argo CD's code.
+e2e: ## Run the longest tests, the end-to-end tests of all features and Spark versions, the History Server's, the console's in Chromium, and Argo CD's code.
 	$(MAKE) test-long
 	($(LOCALCLUSTER) prometheus)
 	($(LOCALCLUSTER) tmux)
 	go test -count=1 -timeout=20m ./test/history
+	($(LOCALCLUSTER) chromium)
+	cd test/console && go test -count=1 -timeout=20m .
 	cd test/argocd && go test -count=1 -tags=kubernetes_protomessage_one_more_release ./...
 	hack/with-cluster.sh --as-found hack/e2e.sh ./test/e2e/...
 

@@ -11,6 +11,7 @@ status=0
 lint || status=1
 (cd cmd/kubectl-spark-upload && lint) || status=1
 (cd test/install && lint) || status=1
+(cd test/console && lint) || status=1
 (cd hack/release && lint) || status=1
 (cd hack/localcluster && lint ./cmd/localcluster/... ./cmd/pause/... ./internal/...) || status=1
 exit $status

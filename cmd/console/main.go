@@ -36,6 +36,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/console/incluster"
 	"github.com/firesteel-dev/firesteel/pkg/console/liveapi"
 	"github.com/firesteel-dev/firesteel/pkg/console/session"
+	"github.com/firesteel-dev/firesteel/pkg/console/site"
 	"github.com/firesteel-dev/firesteel/pkg/kube"
 	"github.com/firesteel-dev/firesteel/pkg/redact/redactlog"
 )
@@ -116,11 +117,16 @@ func run(ctx context.Context) error {
 	if !shared {
 		logger.Info("the key of sessions is random: users sign in again after a restart, and several replicas need the Secret console-session")
 	}
-	sessions := session.New(session.Options{
-		Key: key, Users: incluster.NewUsers(client, reviewer), Clock: clock.RealClock{}, Address: func() string { return settings.Load().Console.URL },
+	address := func() string { return settings.Load().Console.URL }
+	pages := site.New(site.Options{
+		Source: live.Live, Views: live.Views, Connection: incluster.ConnectionOf(cluster), Address: address, Clock: clock.RealClock{}, Logger: logger.Sugar(),
 	})
-	handler := console.NewHandler(sessions, incluster.NewArchives(settings.Load), logger.Sugar(), live.Routes()...)
-	return incluster.Serve(ctx, handler, incluster.ServeOptions{Port: env.Port, ProbePort: env.ProbePort, Certificate: env.Certificate, Ready: live.HasSynced})
+	sessions := session.New(session.Options{
+		Key: key, Users: incluster.NewUsers(client, reviewer), Pages: pages, Clock: clock.RealClock{}, Address: address,
+	})
+	ofAPI := console.NewHandler(sessions, incluster.NewArchives(settings.Load), logger.Sugar(), live.Routes()...)
+	options := incluster.ServeOptions{Port: env.Port, ProbePort: env.ProbePort, Certificate: env.Certificate, Ready: live.HasSynced}
+	return incluster.Serve(ctx, pages.Handler(sessions, ofAPI), options)
 }
 
 // follow returns the settings, which follow the ConfigMaps, and calls changed after each change. The controller reports an invalid change on the

@@ -296,7 +296,10 @@ func (s *Server) usage(body *applicationView, r *live.Row) {
 	if u == nil {
 		return
 	}
-	price := s.options.Price()
+	price := Price{}
+	if s.options.Price != nil {
+		price = s.options.Price()
+	}
 	charged := func(used live.Usage) string {
 		if price == (Price{}) {
 			return ""

@@ -260,7 +260,11 @@ func (s *Server) log(v *view) error {
 	if !follows {
 		header.Set("Content-Disposition", fmt.Sprintf(`attachment; filename="%s-%s.log"`, found.Pods[at].Name, cmp.Or(options.Container, "log")))
 	}
-	_, _ = io.Copy(&patientWriter{v.w, http.NewResponseController(v.w)}, stream) // the client has left, or the log ends
+	patient := &patientWriter{v.w, http.NewResponseController(v.w)}
+	if err := patient.controller.SetReadDeadline(time.Time{}); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return err // the deadline of a request would end the log
+	}
+	_, _ = io.Copy(patient, stream) // the client has left, or the log ends
 	return nil
 }
 

@@ -19,7 +19,7 @@ type Options struct {
 	Viewers Viewers
 	// Prefix returns the path of the console's root, without a slash at its end. Requests arrive without it.
 	Prefix func() string
-	// Price returns what an admin charges.
+	// Price returns what an admin charges; nil for nothing.
 	Price  func() Price
 	Clock  clock.Clock
 	Logger *zap.SugaredLogger

@@ -49,3 +49,23 @@ func (s *Server) Problem(w http.ResponseWriter, r *http.Request, status int, mes
 		http.Error(w, message, status)
 	}
 }
+
+// SignIn is the form with which users sign in.
+type SignIn struct {
+	// Action is where the form is sent, Next the page to which it leads.
+	Action, Next string
+	// Problem is why the last try failed, or why none can be made; empty if nothing is wrong.
+	Problem string
+	// Insecure reports whether the connection is not encrypted. Then there is no form.
+	Insecure bool
+}
+
+// SignIn writes the form.
+func (s *Server) SignIn(w http.ResponseWriter, r *http.Request, status int, form SignIn) {
+	p := s.newPage(r, "Sign in", "")
+	p.Body = form
+	if err := render(w, r, status, "signin", p); err != nil {
+		s.options.Logger.Errorw("page failed", "path", r.URL.Path, "error", err)
+		http.Error(w, "The form cannot be shown. The log of the console says why.", http.StatusInternalServerError)
+	}
+}

@@ -50,6 +50,9 @@ func (s *Server) stream(v *view) error {
 	defer cancel()
 	group, ctx := errgroup.WithContext(timed)
 	e := &events{w: v.w, controller: http.NewResponseController(v.w)}
+	if err := e.controller.SetReadDeadline(time.Time{}); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return err // the deadline of a request would end the stream
+	}
 	group.Go(func() error { return s.ping(ctx, v.viewer, e) })
 	group.Go(func() error {
 		return s.options.Source.Follow(ctx, v.viewer.Visible, cursor, func(changes live.Changes) error {

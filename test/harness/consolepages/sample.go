@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -34,11 +35,21 @@ const (
 
 // Sample is a source of pages. Its zero value has no objects.
 type Sample struct {
+	// Rows is set before the first request.
 	Rows    []*live.Row
 	Stale   time.Time
 	details map[live.Ref]*live.Details
 	// Changed receives what Follow publishes.
 	Changed chan live.Changes
+
+	mutex sync.Mutex
+}
+
+// rows returns the rows as they are now.
+func (s *Sample) rows() []*live.Row {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	return slices.Clone(s.Rows)
 }
 
 // Viewer is somebody who may see everything but the namespaces in Hidden.
@@ -185,7 +196,7 @@ func (s *Sample) StaleSince() time.Time { return s.Stale }
 // Page returns the rows of a query that names namespaces, a kind, outcomes, a cause, or a text.
 func (s *Sample) Page(see live.Visible, query live.Query) live.Page {
 	page := live.Page{Rows: []*live.Row{}, Cursor: 7}
-	for _, row := range s.Rows {
+	for _, row := range s.rows() {
 		switch {
 		case !see.Sees(row.Namespace, row.Resource),
 			len(query.Namespaces) > 0 && !slices.Contains(query.Namespaces, row.Namespace),
@@ -215,7 +226,7 @@ func (s *Sample) Page(see live.Visible, query live.Query) live.Page {
 func (s *Sample) Overview(see live.Visible, since time.Time) live.Overview {
 	o := live.Overview{Namespaces: map[string]live.Counts{}, Teams: map[string]live.Counts{}, KnownSince: ago(7 * time.Hour), Cursor: 7}
 	causes := map[string]*live.CauseCount{}
-	for _, row := range s.Rows {
+	for _, row := range s.rows() {
 		if !see.Sees(row.Namespace, row.Resource) {
 			continue
 		}
@@ -287,7 +298,7 @@ func add(a, b live.Resources) live.Resources {
 
 // Details returns an application.
 func (s *Sample) Details(ref live.Ref, pods bool) (*live.Details, bool) {
-	for _, row := range s.Rows {
+	for _, row := range s.rows() {
 		if row.Ref != ref {
 			continue
 		}
@@ -305,7 +316,7 @@ func (s *Sample) Details(ref live.Ref, pods bool) (*live.Details, bool) {
 
 // Schedule returns a schedule.
 func (s *Sample) Schedule(see live.Visible, ref live.Ref) (*live.ScheduleDetails, bool) {
-	for _, row := range s.Rows {
+	for _, row := range s.rows() {
 		if row.Ref == ref && row.Runs != nil {
 			d := &live.ScheduleDetails{Row: row, Concurrency: "Forbid", Conditions: []live.Condition{{Type: "Scheduled", Status: "True", Reason: "Scheduled", Message: "The next run is known.", Since: ago(time.Hour)}}, Cursor: 7}
 			for _, run := range s.Calendar(see, ago(7*24*time.Hour), Now) {
@@ -325,11 +336,11 @@ func (s *Sample) Schedule(see live.Visible, ref live.Ref) (*live.ScheduleDetails
 // Calendar returns the runs of the schedules.
 func (s *Sample) Calendar(see live.Visible, from, until time.Time) []live.Run {
 	var runs []live.Run
-	for _, row := range s.Rows {
+	for _, row := range s.rows() {
 		if row.Runs == nil || !see.Sees(row.Namespace, row.Resource) {
 			continue
 		}
-		for _, other := range s.Rows {
+		for _, other := range s.rows() {
 			if other.Schedule == row.Name && other.Namespace == row.Namespace && !other.Due.Before(from) && other.Due.Before(until) {
 				runs = append(runs, live.Run{Schedule: row.Ref, Due: other.Due, Delay: other.Created.Sub(other.Due).Milliseconds(), Row: other})
 			}
@@ -344,11 +355,11 @@ func (s *Sample) Calendar(see live.Visible, from, until time.Time) []live.Run {
 
 // Cluster returns a cluster.
 func (s *Sample) Cluster(_ live.Visible, ref live.Ref, pods bool) (*live.ClusterDetails, bool) {
-	for _, row := range s.Rows {
+	for _, row := range s.rows() {
 		if row.Ref != ref || row.Noun != overview.Cluster {
 			continue
 		}
-		d := &live.ClusterDetails{Row: row, PodsHidden: !pods, Cursor: 7, Users: s.Rows[1:2]}
+		d := &live.ClusterDetails{Row: row, PodsHidden: !pods, Cursor: 7, Users: s.rows()[1:2]}
 		if pods {
 			d.Pods = []live.Pod{
 				{Name: row.Name + "-master-0", UID: "m", Role: "master", Phase: "Running", Ready: true, Node: "node-a", Created: row.Created, Scheduled: row.Created, Started: row.Created.Add(time.Second)},
@@ -375,4 +386,12 @@ func (s *Sample) Follow(ctx context.Context, see func(context.Context) (live.Vis
 			}
 		}
 	}
+}
+
+// Replace replaces the row of an object.
+func (s *Sample) Replace(row *live.Row) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	at := slices.IndexFunc(s.Rows, func(known *live.Row) bool { return known.Ref == row.Ref })
+	s.Rows[at] = row
 }

@@ -43,7 +43,7 @@ func run() error {
 		SilenceErrors: true,
 	}
 	root.AddCommand(upCommand(c, dir), downCommand(c), statusCommand(c), kubeconfigCommand(dir),
-		envCommand(c), assetsCommand(c, dir), sparkCommand(c, dir), sparkImageCommand(c), functionCommand(c), prometheusCommand(c), tmuxCommand(c), pythonCommand(c), registryCommand(c), volumesCommand())
+		envCommand(c), assetsCommand(c, dir), sparkCommand(c, dir), sparkImageCommand(c), functionCommand(c), prometheusCommand(c), tmuxCommand(c), chromiumCommand(c), pythonCommand(c), registryCommand(c), volumesCommand())
 	return root.ExecuteContext(ctx)
 }
 
@@ -203,6 +203,15 @@ func tmuxCommand(c *cluster.Cluster) *cobra.Command {
 		Short: "Install tmux only",
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return c.InstallTmux(cmd.Context()) },
+	}
+}
+
+func chromiumCommand(c *cluster.Cluster) *cobra.Command {
+	return &cobra.Command{
+		Use:   "chromium",
+		Short: "Install Chromium only",
+		Args:  cobra.NoArgs,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return c.InstallChromium(cmd.Context()) },
 	}
 }
 

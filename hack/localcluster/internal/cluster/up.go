@@ -404,6 +404,11 @@ func (c *Cluster) InstallPrometheus(ctx context.Context) error {
 	return c.install(ctx, "prometheus", packages.InstallPrometheus)
 }
 
+// InstallChromium installs Chromium.
+func (c *Cluster) InstallChromium(ctx context.Context) error {
+	return c.install(ctx, "chromium", packages.InstallChromium)
+}
+
 // InstallTmux installs tmux.
 func (c *Cluster) InstallTmux(ctx context.Context) error {
 	return c.install(ctx, "tmux", packages.InstallTmux)

@@ -35,6 +35,9 @@ var prometheus = []need{{"prometheus", "prometheus"}, {"promtool", "prometheus"}
 // tmux is a terminal that tests type into and read.
 var tmux = []need{{"tmux", "tmux"}}
 
+// chromium is a browser that tests look at the console with.
+var chromium = []need{{"chromium", "chromium"}}
+
 // Install installs the packages of the cluster whose files are missing.
 func Install(ctx context.Context, t *step.Task) error { return install(ctx, t, needs) }
 
@@ -43,6 +46,9 @@ func InstallPrometheus(ctx context.Context, t *step.Task) error { return install
 
 // InstallTmux installs tmux if it is missing.
 func InstallTmux(ctx context.Context, t *step.Task) error { return install(ctx, t, tmux) }
+
+// InstallChromium installs Chromium if it is missing.
+func InstallChromium(ctx context.Context, t *step.Task) error { return install(ctx, t, chromium) }
 
 func install(ctx context.Context, t *step.Task, needs []need) error {
 	missing := missing(needs, present)

@@ -1,0 +1,6 @@
+// Package site puts the console's pages together: sessions, what runs, what each user may see of it, and what is read with the user's own identity.
+//
+//	site.go      all paths as one handler
+//	viewer.go    a session as a viewer of pages
+//	identity.go  reads with the user's own token
+package site

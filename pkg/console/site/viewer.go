@@ -1,0 +1,57 @@
+package site
+
+import (
+	"context"
+	"errors"
+
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/firesteel-dev/firesteel/pkg/access"
+	"github.com/firesteel-dev/firesteel/pkg/console/live"
+	"github.com/firesteel-dev/firesteel/pkg/console/pages"
+	"github.com/firesteel-dev/firesteel/pkg/console/session"
+)
+
+// viewer is a user who is signed in.
+type viewer struct {
+	session *session.Session
+	site    *Site
+}
+
+func (v *viewer) Name() string { return v.session.Name() }
+
+func (v *viewer) CSRF() string { return v.session.CSRF() }
+
+func (v *viewer) CanSignOut() bool { return v.session.CanSignOut }
+
+func (v *viewer) Check(ctx context.Context) error { return v.session.Check(ctx) }
+
+func (v *viewer) Visible(ctx context.Context) (live.Visible, error) {
+	view, err := v.site.options.Views.Of(ctx, v.session.Reader)
+	if err != nil {
+		return nil, err
+	}
+	return view, nil
+}
+
+func (v *viewer) May(ctx context.Context, right access.Right) (bool, error) {
+	err := v.session.Reader.Check(ctx, right)
+	if errors.Is(err, access.ErrNotAllowed) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+func (v *viewer) Identity() (pages.Identity, error) {
+	connection := v.site.options.Connection(v.session)
+	objects, err := dynamic.NewForConfig(connection)
+	if err != nil {
+		return nil, err
+	}
+	client, err := kubernetes.NewForConfig(connection)
+	if err != nil {
+		return nil, err
+	}
+	return &identity{objects: objects, client: client}, nil
+}

@@ -1,0 +1,238 @@
+// Package console looks at the console's pages in a real Chromium. localcluster chromium installs it. The sample, its time and the fonts are fixed, so
+// that pictures differ only if the pages do.
+package console
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+	"go.uber.org/zap"
+	testclock "k8s.io/utils/clock/testing"
+
+	"github.com/firesteel-dev/firesteel/pkg/console/pages"
+	"github.com/firesteel-dev/firesteel/pkg/console/session"
+	"github.com/firesteel-dev/firesteel/test/harness/consolepages"
+)
+
+const prefix = "/spark"
+
+// serve serves the pages of a sample below a prefix, with the headers of the console.
+func serve(t *testing.T, sample *consolepages.Sample) string {
+	t.Helper()
+	server := pages.New(pages.Options{
+		Source: sample, Viewers: func(*http.Request) (pages.Viewer, error) { return &consolepages.Viewer{}, nil }, Prefix: func() string { return prefix },
+		Price: func() pages.Price { return pages.Price{CoreHour: 0.04, GiBHour: 0.005, GPUHour: 1.2, Currency: "EUR"} },
+		Clock: testclock.NewFakeClock(consolepages.Now), Logger: zap.NewNop().Sugar(),
+	})
+	mux := http.NewServeMux()
+	mux.Handle("/assets/", server.Assets())
+	mux.Handle("/sign-in", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		server.SignIn(w, r, http.StatusOK, pages.SignIn{Action: prefix + "/sign-in", Next: prefix + "/", Problem: "The token is over."})
+	}))
+	mux.Handle("/", server.Handler())
+	listener := httptest.NewServer(session.StripPrefix(func() string { return "http://localhost" + prefix }, session.Headers(mux)))
+	t.Cleanup(func() {
+		listener.CloseClientConnections() // streams do not end by themselves
+		listener.Close()
+	})
+	return listener.URL + prefix
+}
+
+// browser returns a Chromium for all tests.
+var browser = sync.OnceValues(func() (context.Context, error) {
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.Flag("hide-scrollbars", true))
+	allocated, _ := chromedp.NewExecAllocator(context.Background(), options...) // it ends with the process
+	ctx, _ := chromedp.NewContext(allocated)
+	return ctx, chromedp.Run(ctx)
+})
+
+// tab is a tab of the browser, and what it complained about.
+type tab struct {
+	*testing.T
+	ctx context.Context
+
+	mutex    sync.Mutex
+	problems []string
+}
+
+func newTab(t *testing.T) *tab {
+	t.Helper()
+	all, err := browser()
+	if err != nil {
+		t.Fatalf("start Chromium: %v (localcluster chromium installs it)", err)
+	}
+	ctx, cancel := chromedp.NewContext(all)
+	t.Cleanup(cancel)
+	ctx, stop := context.WithTimeout(ctx, 2*time.Minute)
+	t.Cleanup(stop)
+	b := &tab{T: t, ctx: ctx}
+	chromedp.ListenTarget(ctx, func(event any) {
+		switch event := event.(type) {
+		case *log.EventEntryAdded:
+			if event.Entry.Level == log.LevelError {
+				b.complain(event.Entry.Text + " " + event.Entry.URL)
+			}
+		case *runtime.EventExceptionThrown:
+			b.complain(event.ExceptionDetails.Error())
+		case *page.EventJavascriptDialogOpening:
+			b.complain("a dialog opened: " + event.Message)
+		}
+	})
+	b.run(log.Enable(), runtime.Enable(), page.Enable())
+	return b
+}
+
+func (b *tab) complain(text string) {
+	b.mutex.Lock()
+	defer b.mutex.Unlock()
+	b.problems = append(b.problems, text)
+}
+
+// checkProblems fails if the browser complained: about the Content-Security-Policy, a script, or something that is missing.
+func (b *tab) checkProblems() {
+	b.Helper()
+	b.mutex.Lock()
+	defer b.mutex.Unlock()
+	for _, problem := range b.problems {
+		b.Errorf("the browser complains: %s", problem)
+	}
+	b.problems = nil
+}
+
+func (b *tab) run(actions ...chromedp.Action) {
+	b.Helper()
+	if err := chromedp.Run(b.ctx, actions...); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// evaluate returns what an expression is in the page.
+func evaluate[T any](b *tab, expression string) (value T) {
+	b.Helper()
+	b.run(chromedp.Evaluate(expression, &value, func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }))
+	return value
+}
+
+// until waits until an expression is true.
+func (b *tab) until(expression string) {
+	b.Helper()
+	for {
+		err := chromedp.Run(b.ctx, chromedp.Poll(expression, nil, chromedp.WithPollingTimeout(30*time.Second)))
+		if err == nil {
+			return
+		}
+		if !strings.Contains(err.Error(), "navigated") && !strings.Contains(err.Error(), "context") || b.ctx.Err() != nil {
+			b.Fatalf("until %s: %v", expression, err)
+		} // another page came: it is asked the same
+	}
+}
+
+// look sets the width of the window and the theme of the system.
+func (b *tab) look(width int64, dark bool) {
+	b.Helper()
+	theme := "light"
+	if dark {
+		theme = "dark"
+	}
+	b.run(chromedp.EmulateViewport(width, 900), emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{
+		{Name: "prefers-color-scheme", Value: theme}, {Name: "prefers-reduced-motion", Value: "reduce"},
+	}))
+}
+
+func (b *tab) open(address string) {
+	b.Helper()
+	b.run(chromedp.Navigate(address))
+	evaluate[bool](b, "document.fonts.ready.then(() => true)")
+}
+
+// shown are the pages, by their names.
+func shown() map[string]string {
+	failed := "/applications/" + consolepages.Failed.Namespace + "/" + consolepages.Failed.Resource + "/" + consolepages.Failed.Name
+	return map[string]string{
+		"overview": "/", "list": "/applications?kind=application", "empty": "/applications?text=nothing", "application": failed, "executors": failed + "?tab=executors",
+		"pods": failed + "?tab=pods", "events": failed + "?tab=events", "logs": failed + "?tab=logs&lines=200", "yaml": failed + "?tab=yaml", "schedules": "/schedules",
+		"schedule": "/schedules/reports/scheduledsparkapplications.sparkoperator.k8s.io/daily-revenue", "clusters": "/clusters", "cluster": "/clusters/ml/shared-notebooks",
+		"compare": "/compare?a=reports/" + consolepages.Failed.Resource + "/" + consolepages.Failed.Name + "&b=ingest/" + consolepages.Failed.Resource + "/hourly-rollup-001",
+		"sign-in": "/sign-in",
+	}
+}
+
+// pictures is the folder for pictures of the pages: $FIRESTEEL_PICTURES, or one that is removed after the test.
+func pictures(t *testing.T) string {
+	t.Helper()
+	if folder := os.Getenv("FIRESTEEL_PICTURES"); folder != "" {
+		if err := os.MkdirAll(folder, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		return folder
+	}
+	return t.TempDir()
+}
+
+// violations are what axe-core finds.
+type violations []struct {
+	ID, Impact, Help string
+	Nodes            []struct{ HTML, FailureSummary string }
+}
+
+func (v violations) String() string {
+	var text strings.Builder
+	for _, violation := range v {
+		text.WriteString("\n" + violation.ID + ": " + violation.Help)
+		for i, node := range violation.Nodes {
+			const most = 3
+			if i < most {
+				text.WriteString("\n  " + node.HTML + "\n    " + strings.ReplaceAll(node.FailureSummary, "\n", "\n    "))
+			}
+		}
+	}
+	return text.String()
+}
+
+func TestPagesAreForEverybodyAtEachWidth(t *testing.T) {
+	axe, err := os.ReadFile("../../third_party/npm/axe-core/axe.min.js")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address, folder := serve(t, consolepages.Morning()), pictures(t)
+	for name, path := range shown() {
+		t.Run(name, func(t *testing.T) {
+			b := newTab(t)
+			for _, dark := range []bool{false, true} {
+				for _, width := range []int64{375, 1024, 1600} {
+					b.look(width, dark)
+					b.open(address + path)
+					if evaluate[bool](b, "document.documentElement.scrollWidth > innerWidth") {
+						b.Errorf("at %d pixels the page is wider than the window", width)
+					}
+					var picture []byte
+					b.run(chromedp.FullScreenshot(&picture, 100))
+					file := name + "-" + map[bool]string{false: "light", true: "dark"}[dark] + "-" + map[int64]string{375: "375", 1024: "1024", 1600: "1600"}[width] + ".png"
+					if err := os.WriteFile(filepath.Join(folder, file), picture, 0o644); err != nil {
+						t.Fatal(err)
+					}
+					if width == 1024 {
+						continue // it has what the others have
+					}
+					b.run(chromedp.Evaluate(string(axe), nil))
+					if found := evaluate[violations](b, "axe.run().then((result) => result.violations)"); len(found) > 0 {
+						b.Errorf("at %d pixels, dark %t: %s", width, dark, found)
+					}
+				}
+			}
+			b.checkProblems()
+		})
+	}
+}
