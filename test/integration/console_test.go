@@ -23,6 +23,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/console/api"
 	"github.com/firesteel-dev/firesteel/pkg/console/incluster"
 	"github.com/firesteel-dev/firesteel/pkg/console/session"
+	"github.com/firesteel-dev/firesteel/pkg/console/site"
 	"github.com/firesteel-dev/firesteel/pkg/kube"
 	"github.com/firesteel-dev/firesteel/test/harness/firesteel"
 )
@@ -75,13 +76,18 @@ func (s *env) serveConsole(stored *archive.Archive, audiences ...string) *url.UR
 	reviewer := review.NewReviewer(client, func() []string { return audiences }, clock.RealClock{})
 	key, _, err := session.LoadKey("")
 	s.must(err)
-	sessions := session.New(session.Options{Key: key, Users: incluster.NewUsers(client, reviewer), Clock: clock.RealClock{}, Address: func() string { return "" }})
 	running, err := incluster.NewLive(s.Context(), cluster, config.Default, zap.NewNop().Sugar())
 	s.must(err)
 	running.Watch(nil)
 	go running.Run(s.Context())
 	s.must(wait.PollUntilContextTimeout(s.Context(), pollInterval, timeout, true, func(context.Context) (bool, error) { return running.HasSynced(), nil }))
-	server := httptest.NewServer(console.NewHandler(sessions, inMemory{stored}, zap.NewNop().Sugar(), running.Routes()...))
+	noAddress := func() string { return "" }
+	pages := site.New(site.Options{
+		Source: running.Live, Views: running.Views, Connection: incluster.ConnectionOf(cluster), Address: noAddress, Clock: clock.RealClock{}, Logger: zap.NewNop().Sugar(),
+	})
+	sessions := session.New(session.Options{Key: key, Users: incluster.NewUsers(client, reviewer), Pages: pages, Clock: clock.RealClock{}, Address: noAddress})
+	ofAPI := console.NewHandler(sessions, inMemory{stored}, zap.NewNop().Sugar(), running.Routes()...)
+	server := httptest.NewServer(pages.Handler(sessions, ofAPI))
 	s.Cleanup(server.Close)
 	address, err := url.Parse(server.URL)
 	s.must(err)

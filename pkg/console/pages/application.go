@@ -83,6 +83,7 @@ type usageRow struct{ Name, Amount, Price string }
 type applicationView struct {
 	Row        rowView
 	Kind       string
+	Compare    string
 	Tabs       []link
 	Tab        string
 	Reasons    []live.Reason
@@ -130,7 +131,10 @@ func (s *Server) application(v *view) error {
 	p.viewed(v.viewer)
 	p.follow(found.Cursor, narrowed(ref))
 	row := found.Row
-	body := applicationView{Row: p.row(row), Kind: row.Kind, Reasons: found.Reasons, Facts: p.facts(row), Earlier: found.Earlier, PodsHidden: found.PodsHidden}
+	body := applicationView{
+		Row: p.row(row), Kind: row.Kind, Compare: p.Prefix + "/compare?" + url.Values{"a": {ref.Namespace + "/" + ref.Resource + "/" + ref.Name}}.Encode(),
+		Reasons: found.Reasons, Facts: p.facts(row), Earlier: found.Earlier, PodsHidden: found.PodsHidden,
+	}
 	body.Tabs, body.Tab = p.tabs(v.URL.Query().Get("tab"), hrefOf(overview.Application, ref))
 	switch body.Tab {
 	case tabExecutors:

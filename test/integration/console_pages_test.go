@@ -1,0 +1,118 @@
+package integration
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/util/wait"
+
+	"github.com/firesteel-dev/firesteel/pkg/archive"
+	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+)
+
+// browser is a client with cookies.
+type browser struct {
+	*env
+	address *url.URL
+	client  *http.Client
+}
+
+// signIn signs a service account in by the form.
+func (s *env) signIn(address *url.URL, account string) *browser {
+	s.Helper()
+	token, err := s.Token(s.Context(), s.ns, account)
+	s.must(err)
+	jar, err := cookiejar.New(nil)
+	s.must(err)
+	b := &browser{s, address, &http.Client{Jar: jar}}
+	request, err := http.NewRequestWithContext(s.Context(), http.MethodPost, address.String()+"/sign-in", strings.NewReader(url.Values{"token": {token}, "next": {"/schedules"}}.Encode()))
+	s.must(err)
+	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	request.Header.Set("Origin", address.String())
+	response, err := b.client.Do(request)
+	s.must(err)
+	defer func() { _ = response.Body.Close() }()
+	if response.StatusCode != http.StatusOK || response.Request.URL.Path != "/schedules" {
+		s.Fatalf("the sign-in ended at %s with %s", response.Request.URL, response.Status)
+	}
+	return b
+}
+
+// show returns the answer to a request for a page.
+func (b *browser) show(path string) *http.Response {
+	b.Helper()
+	request, err := http.NewRequestWithContext(b.Context(), http.MethodGet, b.address.String()+path, nil)
+	b.must(err)
+	response, err := b.client.Do(request)
+	b.must(err)
+	b.Cleanup(func() { _ = response.Body.Close() })
+	return response
+}
+
+// page returns the status and the text of a page.
+func (b *browser) page(path string) (status int, text string) {
+	b.Helper()
+	response := b.show(path)
+	content, err := io.ReadAll(response.Body)
+	b.must(err)
+	return response.StatusCode, string(content)
+}
+
+var streamOf = regexp.MustCompile(`data-hx-sse:connect="([^"]+)"`)
+
+func TestConsolePagesShowWhatTheUserMaySee(t *testing.T) {
+	t.Parallel()
+	s, other := newEnv(t).sharesController(), newEnv(t)
+	for _, e := range []*env{s, other} {
+		_, err := e.kubectl(readers, "create", "-f", "-")
+		e.must(err)
+	}
+	stored, _ := s.archiveOf(archive.Namespace{Name: s.ns, UID: "1"})
+	address := s.serveConsole(stored)
+	nobody := &browser{s, address, http.DefaultClient}
+	for _, path := range []string{"/", "/applications", "/stream?cursor=0"} {
+		if response := nobody.show(path); response.Request.URL.Path != "/sign-in" {
+			t.Errorf("%s without a session leads to %s", path, response.Request.URL)
+		}
+	}
+	mine, theirs := s.signIn(address, "viewer"), other.signIn(address, "viewer")
+	_, overview := mine.page("/")
+	stream := streamOf.FindStringSubmatch(overview)
+	if stream == nil {
+		t.Fatal("the overview has no stream")
+	}
+	changes := bufio.NewScanner(mine.show(strings.ReplaceAll(stream[1], "&amp;", "&")).Body)
+	s.create(App("etl"))
+	s.run("etl", 0)
+	for changes.Scan() && changes.Text() != "event: changed" {
+	}
+	s.untilState("etl", string(lifecycle.RunningHealthy))
+	path := "/applications/" + s.ns + "/sparkapplications.spark.apache.org/etl"
+	s.must(wait.PollUntilContextTimeout(s.Context(), pollInterval, timeout, true, func(context.Context) (bool, error) {
+		status, text := mine.page(path)
+		return status == http.StatusOK && strings.Contains(text, string(lifecycle.RunningHealthy)), nil
+	}))
+	if status, text := mine.page(path + "?tab=yaml"); status != http.StatusOK || !strings.Contains(text, "kind: SparkApplication") {
+		t.Errorf("%d: the YAML is %.2000s", status, text)
+	}
+	if _, text := mine.page("/applications"); !strings.Contains(text, ">etl</a>") {
+		t.Error("the list does not have the application")
+	}
+	for _, hidden := range []string{path, path + "?tab=yaml", path + "/log?pod=etl-0-driver", path + "x"} {
+		if status, text := theirs.page(hidden); status != http.StatusNotFound || strings.Contains(text, string(lifecycle.RunningHealthy)) {
+			t.Errorf("%s: another user gets %d", hidden, status)
+		}
+	}
+	for _, shared := range []string{"/", "/applications", "/applications?namespace=" + s.ns, "/applications?format=csv"} {
+		if _, text := theirs.page(shared); strings.Contains(text, ">etl<") || strings.Contains(text, "/etl") || strings.Contains(text, ",etl,") {
+			t.Errorf("%s names another's application", shared)
+		}
+	}
+}
