@@ -21,6 +21,8 @@ const (
 	streamPing = 20 * time.Second
 	// streamWrite bounds how long a client may take to accept an event.
 	streamWrite = 10 * time.Second
+	// streamPace is the least time between two events: the first change is sent at once, and a crowd of them together.
+	streamPace = 400 * time.Millisecond
 	// streamEnd bounds a stream. The browser then opens the next one.
 	streamEnd = 30 * time.Minute
 )
@@ -59,7 +61,15 @@ func (s *Server) stream(v *view) error {
 			if !changes.Missed && only.Name != "" && len(changes.Items) > 0 && !slices.ContainsFunc(changes.Items, func(c *live.Change) bool { return c.Ref == only }) {
 				return nil
 			}
-			return e.send(fmt.Sprintf("event: changed\nid: %d\ndata: \n\n", changes.Cursor))
+			if err := e.send(fmt.Sprintf("event: changed\nid: %d\ndata: \n\n", changes.Cursor)); err != nil {
+				return err
+			}
+			select {
+			case <-ctx.Done():
+				return ctx.Err()
+			case <-s.options.Clock.After(streamPace):
+				return nil
+			}
 		})
 	})
 	_ = group.Wait() // the client has left, the session is over, or the stream has had its time: the browser opens the next one

@@ -92,11 +92,12 @@
     element.querySelector(".word").textContent = text;
   };
   document.addEventListener("htmx:sse:after:connection", () => pulse("live", "Live"));
-  document.addEventListener("htmx:sse:error", () => pulse("lost", "Not connected"));
-  // A stream that was refused means that the session is over: the page is asked for again, and leads to the sign-in.
-  document.addEventListener("htmx:response:error", (event) => {
-    if (event.detail?.ctx?.response?.status === 401) location.reload();
+  // Without a session the page is asked for again, and leads to the sign-in.
+  const over = (status) => { if (status === 401) location.reload(); };
+  document.addEventListener("htmx:sse:error", (event) => {
+    pulse("lost", "Not connected");
+    over(event.detail?.status);
   });
-  // A state that changed is marked for a moment.
+  document.addEventListener("htmx:response:error", (event) => over(event.detail?.ctx?.response?.status));
   document.addEventListener("htmx:after:swap", tick);
 })();
