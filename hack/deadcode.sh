@@ -40,6 +40,7 @@ dead=$(
 	main=$(uncalled ./...)
 	grep -v "^$recorded/" <<<"$main" || true
 	(cd cmd/kubectl-spark-upload && uncalled ./...)
+	(cd test/console && uncalled -filter="firesteel/test/console" ./...)
 	(cd test/install && uncalled -filter="firesteel/(test/install|$recorded)" ./...)
 	(cd hack/release && uncalled ./...)
 	(cd hack/localcluster && uncalled ./cmd/localcluster/... ./cmd/pause/... ./internal/...)

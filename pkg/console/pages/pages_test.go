@@ -250,6 +250,18 @@ func TestStalePagesSayIt(t *testing.T) {
 	}
 }
 
+func TestNextAnswerHasTheChange(t *testing.T) {
+	sample := consolepages.Morning()
+	handler := serve(sample, &consolepages.Viewer{})
+	before, _ := sample.Details(consolepages.Failed, true)
+	changed := *before.Row
+	changed.State = "BrandNewState"
+	sample.Replace(&changed)
+	if !strings.Contains(get(handler, "/applications?text="+changed.Name).Body.String(), "BrandNewState") {
+		t.Error("the list has the state of before")
+	}
+}
+
 func TestWrongParametersAreNamed(t *testing.T) {
 	handler := serve(consolepages.Morning(), &consolepages.Viewer{})
 	for path, want := range map[string]string{"/applications?limit=0": "limit", "/applications?colour=red": "colour", "/compare?a=x&b=y": "NAMESPACE/RESOURCE/NAME"} {
