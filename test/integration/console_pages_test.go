@@ -45,24 +45,26 @@ func (s *env) signIn(address *url.URL, account string) *browser {
 	return b
 }
 
-// show returns the answer to a request for a page.
-func (b *browser) show(path string) *http.Response {
+// show passes the answer to a request for a page on.
+func (b *browser) show(path string, pass func(*http.Response)) {
 	b.Helper()
 	request, err := http.NewRequestWithContext(b.Context(), http.MethodGet, b.address.String()+path, nil)
 	b.must(err)
 	response, err := b.client.Do(request)
 	b.must(err)
-	b.Cleanup(func() { _ = response.Body.Close() })
-	return response
+	defer func() { _ = response.Body.Close() }()
+	pass(response)
 }
 
 // page returns the status and the text of a page.
 func (b *browser) page(path string) (status int, text string) {
 	b.Helper()
-	response := b.show(path)
-	content, err := io.ReadAll(response.Body)
-	b.must(err)
-	return response.StatusCode, string(content)
+	b.show(path, func(response *http.Response) {
+		content, err := io.ReadAll(response.Body)
+		b.must(err)
+		status, text = response.StatusCode, string(content)
+	})
+	return status, text
 }
 
 var streamOf = regexp.MustCompile(`data-hx-sse:connect="([^"]+)"`)
@@ -78,9 +80,11 @@ func TestConsolePagesShowWhatTheUserMaySee(t *testing.T) {
 	address := s.serveConsole(stored)
 	nobody := &browser{s, address, http.DefaultClient}
 	for _, path := range []string{"/", "/applications", "/stream?cursor=0"} {
-		if response := nobody.show(path); response.Request.URL.Path != "/sign-in" {
-			t.Errorf("%s without a session leads to %s", path, response.Request.URL)
-		}
+		nobody.show(path, func(response *http.Response) {
+			if response.Request.URL.Path != "/sign-in" {
+				t.Errorf("%s without a session leads to %s", path, response.Request.URL)
+			}
+		})
 	}
 	mine, theirs := s.signIn(address, "viewer"), other.signIn(address, "viewer")
 	_, overview := mine.page("/")
@@ -88,11 +92,13 @@ func TestConsolePagesShowWhatTheUserMaySee(t *testing.T) {
 	if stream == nil {
 		t.Fatal("the overview has no stream")
 	}
-	changes := bufio.NewScanner(mine.show(strings.ReplaceAll(stream[1], "&amp;", "&")).Body)
-	s.create(App("etl"))
-	s.run("etl", 0)
-	for changes.Scan() && changes.Text() != "event: changed" {
-	}
+	mine.show(strings.ReplaceAll(stream[1], "&amp;", "&"), func(response *http.Response) {
+		s.create(App("etl"))
+		s.run("etl", 0)
+		lines := bufio.NewScanner(response.Body)
+		for lines.Scan() && lines.Text() != "event: changed" {
+		}
+	})
 	s.untilState("etl", string(lifecycle.RunningHealthy))
 	path := "/applications/" + s.ns + "/sparkapplications.spark.apache.org/etl"
 	s.must(wait.PollUntilContextTimeout(s.Context(), pollInterval, timeout, true, func(context.Context) (bool, error) {
