@@ -50,8 +50,11 @@ func TestKeyboardIsEnough(t *testing.T) {
 	b.until(`document.activeElement.id === "content"`)
 	b.run(chromedp.KeyEvent("/"))
 	b.until(`document.activeElement.id === "find"`)
-	b.run(chromedp.KeyEvent("hourly" + kb.Enter))
-	b.until(`location.search === "?text=hourly"`)
+	// The protocol types the character although the page took the key, which a real keyboard does not.
+	b.run(chromedp.SetValue("#find", ""), chromedp.KeyEvent("hourly"), chromedp.KeyEvent(kb.Enter), chromedp.WaitVisible("#filter"))
+	if query := evaluate[string](b, `location.search`); query != "?text=hourly" {
+		t.Errorf("the search leads to %q", query)
+	}
 	b.checkProblems()
 }
 
