@@ -233,6 +233,7 @@ var settings = map[string]map[string]schema{
 
 		"team-label": trimmed(labelKey),
 		"user-label": trimmed(labelKey),
+		"actions":    oneOf("none", "allowed"),
 	},
 	"config-admission": {
 		"quota":              oneOf("off", "hold", "fail"),

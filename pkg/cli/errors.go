@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/client-go/tools/clientcmd"
 
+	"github.com/firesteel-dev/firesteel/pkg/actions"
 	"github.com/firesteel-dev/firesteel/pkg/redact"
 )
 
@@ -40,6 +41,15 @@ func (e *UsageError) Error() string {
 		return e.message
 	}
 	return fmt.Sprintf("%s (%s --help shows the usage)", e.message, e.command)
+}
+
+// asUsage returns the error of what a user wrote wrongly as one of the command line, and any other as it is.
+func asUsage(err error) error {
+	var invalid *actions.InvalidError
+	if errors.As(err, &invalid) {
+		return Usage("%v", err)
+	}
+	return err
 }
 
 // ApplicationFailedError reports that the command succeeded and the application failed: the exit code is 3.

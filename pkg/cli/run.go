@@ -30,6 +30,7 @@ func (o *Options) Run(ctx context.Context, root *cobra.Command, args []string) i
 	root.SetOut(o.Out)
 	root.SetErr(o.ErrOut)
 	called, err := root.ExecuteContextC(ctx)
+	err = asUsage(err)
 	var usage *UsageError
 	if errors.As(err, &usage) && called != nil {
 		usage.command = called.CommandPath()

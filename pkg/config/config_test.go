@@ -382,6 +382,9 @@ func TestInvalidSettings(t *testing.T) {
 		"a console with a password": {
 			config.ConsoleName, "url", "https://user:hunter2@console.example.com", `config-console: url is "https://*********(redacted)@console.example.com": write an address`,
 		},
+		"actions that are neither allowed nor not": {
+			config.ConsoleName, "actions", "true", `config-console: actions is "true": write one of none, allowed`,
+		},
 		"too many audiences": {
 			config.ConsoleName, "audiences", "a,b,c,d,e,f,g,h,i", `config-console: audiences is "a,b,c,d,e,f,g,h,i": write up to 8 audiences, separated by commas`,
 		},

@@ -18,6 +18,8 @@ type Console struct {
 	Audiences []string
 	// TeamLabel and UserLabel are the labels, or else the annotations, that name the team and the user of an application.
 	TeamLabel, UserLabel string
+	// Actions reports whether users may act from its pages.
+	Actions bool
 }
 
 // The default labels.
@@ -51,6 +53,16 @@ func NewConsole(configMap *corev1.ConfigMap) (*Console, error) {
 		},
 		"team-label": labelKey(&console.TeamLabel),
 		"user-label": labelKey(&console.UserLabel),
+		"actions": func(key, value string) error {
+			switch value {
+			case "", "none":
+			case "allowed":
+				console.Actions = true
+			default:
+				return InvalidValue(key, value, "write one of none, allowed")
+			}
+			return nil
+		},
 	}.Read(ConsoleName, configMap)
 	if err != nil {
 		return nil, err

@@ -23,6 +23,7 @@ import (
 	kubefake "k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
 
+	"github.com/firesteel-dev/firesteel/pkg/actions"
 	"github.com/firesteel-dev/firesteel/pkg/cli"
 	"github.com/firesteel-dev/firesteel/pkg/cli/target"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
@@ -229,16 +230,21 @@ func TestAManualRunIsNotTakenForAScheduledOne(t *testing.T) {
 	// 01:00 in Berlin is an instant of the schedule.
 	at := time.Date(2026, 3, 26, 0, 0, 0, 0, time.UTC)
 	client := server(t)
-	_, s, err := (&cluster{dynamic: client, namespace: "team-a"}).findSchedule(t.Context(), "nightly")
+	found, s, err := (&cluster{dynamic: client, namespace: "team-a"}).findSchedule(t.Context(), "nightly")
 	if err != nil {
 		t.Fatal(err)
 	}
-	policy := variant.KindOf(s).PolicyOf(s, at)
-	if !policy.Clock.Fires(at) {
+	kind := variant.KindOf(s)
+	if !kind.PolicyOf(s, at).Clock.Fires(at) {
 		t.Fatal("the schedule does not fire then")
 	}
-	if got := instantOf(policy, at.Add(time.Millisecond)); !got.Equal(at.Add(-time.Second)) {
-		t.Errorf("the run is for %s", got)
+	got, err := actions.NewRun(found, s, at.Add(time.Millisecond))
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, err := kind.NewRun(s, at.Add(-time.Second))
+	if err != nil || got.GetName() != before.GetName() {
+		t.Errorf("the run is %s, want that of the second before, %s (%v)", got.GetName(), before.GetName(), err)
 	}
 }
 

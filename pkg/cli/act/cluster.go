@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/firesteel-dev/firesteel/pkg/actions"
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/cli"
 	"github.com/firesteel-dev/firesteel/pkg/cli/target"
@@ -72,21 +73,11 @@ func (s *scaleOptions) run(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	cluster, ok := o.Typed.(*sparkv1.SparkCluster)
-	if !ok || cluster.Undecodable != "" {
-		return fmt.Errorf("%s cannot be read: %s says why", found.Reference(), c.suggest("why", name))
-	}
-	limits := cluster.Spec.ClusterTolerations.InstanceConfig
-	if resources.Autoscaled(cluster) {
-		return fmt.Errorf("%s has an autoscaler, which decides between %d and %d workers: change minWorkers or maxWorkers of "+
-			"spec.clusterTolerations.instanceConfig", found.Reference(), limits.MinWorkers, limits.MaxWorkers)
-	}
-	instances := map[string]any{"initWorkers": s.workers}
-	if err := c.patch(ctx, found, s.dryRun, map[string]any{"spec": map[string]any{"clusterTolerations": map[string]any{"instanceConfig": instances}}}); err != nil {
+	plan, err := actions.Scale(c.subject(name, found, o), s.workers)
+	if err != nil {
 		return err
 	}
-	s.did(found, fmt.Sprintf("scaled from %d to %d workers", limits.InitWorkers, s.workers), s.dryRun)
-	return nil
+	return s.carryOut(ctx, c, found, plan, s.dryRun)
 }
 
 type clusterUIOptions struct {

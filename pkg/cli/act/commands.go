@@ -2,6 +2,7 @@ package act
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -9,6 +10,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
+	"github.com/firesteel-dev/firesteel/pkg/actions"
 	"github.com/firesteel-dev/firesteel/pkg/cli"
 	"github.com/firesteel-dev/firesteel/pkg/cli/target"
 	"github.com/firesteel-dev/firesteel/pkg/overview"
@@ -73,9 +75,34 @@ func (c *cluster) find(ctx context.Context, named string, nouns ...overview.Kind
 	return target.Find(ctx, c.dynamic, c.namespace, named, nouns...)
 }
 
-// patch changes an object, if it is still the one that was read.
-func (c *cluster) patch(ctx context.Context, found *target.Found, dryRun cli.DryRun, change map[string]any) error {
-	return target.Patch(ctx, c.dynamic, found, dryRun, change)
+// subject returns an object that was found, to act on it. name is what the user calls it.
+func (c *cluster) subject(name string, found *target.Found, o *overview.Object) *actions.Subject {
+	return &actions.Subject{Object: found, View: o, Suggest: func(verb string) string { return c.suggest(verb, name) }}
+}
+
+// carryOut says what an action will do, does it, and prints what was done.
+func (v *verbs) carryOut(ctx context.Context, c *cluster, found *target.Found, plan *actions.Plan, dryRun cli.DryRun) error {
+	if plan.Nothing != "" {
+		v.did(found, plan.Nothing, cli.DryRunNone)
+		return nil
+	}
+	fmt.Fprintln(v.ErrOut, plan.Effect)
+	if dryRun != cli.DryRunClient {
+		if _, err := plan.Do(ctx, c.dynamic, actions.WriteOptions{DryRun: dryRun.Options()}); err != nil {
+			return err
+		}
+	}
+	v.did(found, plan.Done, dryRun)
+	return nil
+}
+
+// usage makes what a user wrote wrongly an error of the command line. flag is the flag that holds it.
+func usage(flag string, err error) error {
+	var invalid *actions.InvalidError
+	if errors.As(err, &invalid) {
+		return cli.Usage("%s %v", flag, err)
+	}
+	return err
 }
 
 // did prints what was done to an object.

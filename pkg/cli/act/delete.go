@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/firesteel-dev/firesteel/pkg/actions"
 	"github.com/firesteel-dev/firesteel/pkg/cli"
 	"github.com/firesteel-dev/firesteel/pkg/cli/target"
 )
@@ -43,16 +44,13 @@ func (d *deleteOptions) run(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	found, _, err := c.find(ctx, name)
+	found, o, err := c.find(ctx, name)
 	if err != nil {
 		return err
 	}
-	if d.dryRun != cli.DryRunClient {
-		if err := target.Delete(ctx, c.dynamic, found, d.dryRun.Options()); err != nil {
-			return err
-		}
+	if err := d.carryOut(ctx, c, found, actions.Remove(c.subject(name, found, o)), d.dryRun); err != nil {
+		return err
 	}
-	d.did(found, "deleted", d.dryRun)
 	if !d.wait || d.dryRun != cli.DryRunNone {
 		return nil
 	}

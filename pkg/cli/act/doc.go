@@ -1,10 +1,11 @@
 // Package act has the verbs that change what exists: suspend, resume, stop, rerun, delete, wait, and those of schedules, clusters
-// and namespaces. They write with the user's rights, and only to the object that was read: each write carries its uid.
+// and namespaces. What the actions do is in pkg/actions. They write with the user's rights, and only to the object that was read: each write
+// carries its uid.
 //
 //	commands.go   the verbs, and how an object is found and patched
-//	suspend.go    the field suspend of each kind, and what it does there
+//	suspend.go    the field suspend of each kind
 //	stop.go       the annotation that stops an application
-//	rerun.go      a new object from an old one, rerun_archived.go from the archive; set.go changes its spec, by the types of the API
+//	rerun.go      a new object from an old one, rerun_archived.go from the archive
 //	delete.go     deletes an object, and waits until it is gone
 //	wait.go       waits for a condition, a state, the end or the deletion
 //	tables.go     lists of one kind of objects

@@ -10,16 +10,13 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/duration"
 	"k8s.io/client-go/dynamic"
 
-	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	"github.com/firesteel-dev/firesteel/pkg/actions"
 	"github.com/firesteel-dev/firesteel/pkg/cli"
 	"github.com/firesteel-dev/firesteel/pkg/cli/target"
 	"github.com/firesteel-dev/firesteel/pkg/overview"
-	"github.com/firesteel-dev/firesteel/pkg/schedule"
 	"github.com/firesteel-dev/firesteel/pkg/schedule/variant"
 )
 
@@ -104,34 +101,28 @@ func (r *scheduleRunOptions) run(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	found, s, err := c.findSchedule(ctx, name)
+	found, o, err := c.find(ctx, name, overview.Schedule)
 	if err != nil {
 		return err
 	}
-	if active := activeRuns(s); len(active) > 0 && !r.concurrent {
-		return fmt.Errorf("%s allows one run at a time (concurrencyPolicy: %s), and %s has not ended: wait for it, or write --concurrent",
-			found.Reference(), s.GetSchedule().ConcurrencyPolicy, strings.Join(active, ", "))
+	plan, err := actions.Run(c.subject(name, found, o), r.concurrent, r.Now())
+	var active *actions.ActiveError
+	if errors.As(err, &active) {
+		return fmt.Errorf("%w: wait for it, or write --concurrent", err)
 	}
-	runs, err := newRun(found, s, r.Now())
 	if err != nil {
 		return err
 	}
-	created := runs.Unstructured
+	created := plan.Creates
 	if r.dryRun != cli.DryRunClient {
-		created, err = target.Create(ctx, c.dynamic, target.Creation{
-			Resource: runs.Resource, Object: created, Options: metav1.CreateOptions{DryRun: r.dryRun.Options()}, IsOurs: target.ByName,
-		})
-		if apierrors.IsAlreadyExists(err) {
-			return fmt.Errorf("%s was started this second: it is the run", runs.Reference())
-		}
-		if err != nil {
+		if created, err = plan.Do(ctx, c.dynamic, actions.WriteOptions{DryRun: r.dryRun.Options()}); err != nil {
 			return err
 		}
 	}
 	if !r.output.Own() {
-		return r.output.Print(created, r.Out)
+		return r.output.Print(created.Unstructured, r.Out)
 	}
-	r.did(runs, "created", r.dryRun)
+	r.did(created, plan.Done, r.dryRun)
 	return nil
 }
 
@@ -141,49 +132,7 @@ func NewRun(ctx context.Context, client dynamic.Interface, namespace, name strin
 	if err != nil {
 		return nil, err
 	}
-	return newRun(found, s, now)
-}
-
-// newRun returns the run of a schedule that is started by hand.
-func newRun(found *target.Found, s variant.Schedule, now time.Time) (*target.Found, error) {
-	kind := variant.KindOf(s)
-	run, err := kind.NewRun(s, instantOf(kind.PolicyOf(s, now), now))
-	if err != nil {
-		return nil, fmt.Errorf("%s has a template that cannot be used: %w", found.Reference(), err)
-	}
-	run.SetFinalizers(nil) // it keeps a run until its schedule has recorded the instant: this one stands for none
-	return &target.Found{Unstructured: run, Resource: kind.RunsResource()}, nil
-}
-
-// activeRuns returns the runs that must end before another starts, as far as the schedule knows them.
-func activeRuns(s variant.Schedule) (names []string) {
-	record := s.GetScheduleStatus().Firesteel
-	switch s.GetSchedule().ConcurrencyPolicy {
-	case v1alpha1.ConcurrencyForbid, v1alpha1.ConcurrencyReplace:
-	default:
-		return nil
-	}
-	if record == nil {
-		return nil
-	}
-	for _, run := range record.Active {
-		names = append(names, run.Name)
-	}
-	return names
-}
-
-// instantOf returns the instant by which a run is named that is started by hand: the present second or, if the schedule has a run then, the
-// last one before it without.
-func instantOf(policy schedule.Policy, now time.Time) time.Time {
-	instant := now.UTC().Truncate(time.Second)
-	const most = 60 // a schedule may fire each second
-	for range most {
-		if policy.Clock == nil || !policy.Clock.Fires(instant) {
-			break
-		}
-		instant = instant.Add(-time.Second)
-	}
-	return instant
+	return actions.NewRun(found, s, now)
 }
 
 // instants is how many instants are shown.

@@ -2,14 +2,12 @@ package act
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/spf13/cobra"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/firesteel-dev/firesteel/pkg/actions"
 	"github.com/firesteel-dev/firesteel/pkg/cli"
 	"github.com/firesteel-dev/firesteel/pkg/cli/target"
-	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow"
 	"github.com/firesteel-dev/firesteel/pkg/overview"
 )
 
@@ -59,60 +57,13 @@ func (s *suspendOptions) run(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	if _, ok := fieldNamed(specType(o), "suspend"); !ok {
-		return fmt.Errorf("%s cannot be suspended: %s has no field for it; %s ends it", found.Reference(), found.Resource.Group, c.suggest("stop", name))
+	change := actions.Resume
+	if s.suspend {
+		change = actions.Suspend
 	}
-	if suspended(found.Unstructured) == s.suspend {
-		s.did(found, map[bool]string{true: "is suspended already", false: "is not suspended"}[s.suspend], cli.DryRunNone)
-		return nil
-	}
-	fmt.Fprintln(s.ErrOut, s.effect(found, o))
-	if err := c.patch(ctx, found, s.dryRun, map[string]any{"spec": map[string]any{"suspend": s.suspend}}); err != nil {
+	plan, err := change(c.subject(name, found, o))
+	if err != nil {
 		return err
 	}
-	s.did(found, map[bool]string{true: "suspended", false: "resumed"}[s.suspend], s.dryRun)
-	return nil
-}
-
-func suspended(object *unstructured.Unstructured) bool {
-	value, _, _ := unstructured.NestedBool(object.Object, "spec", "suspend") // the schema allows nothing else
-	return value
-}
-
-// effect says what the field does to an object.
-func (s *suspendOptions) effect(found *target.Found, o *overview.Object) string {
-	if !s.suspend {
-		return resumption(found, o)
-	}
-	switch {
-	case o.Kind == overview.Schedule:
-		return "No run starts until it is resumed. Runs that were started go on."
-	case o.Kind == overview.Cluster && o.State != "":
-		return "Suspend holds only the creation of a cluster. This one exists, and goes on."
-	case o.Kind == overview.Cluster:
-		return "The cluster is not created until it is resumed."
-	case o.Ended():
-		return fmt.Sprintf("The application has ended (%s): nothing of it runs.", o.StateName())
-	case o.Phase == overview.Running && found.Resource.Group == kubeflow.API.Group:
-		return "The driver and its executors are stopped. Resumed, the application runs from its beginning."
-	case o.Phase == overview.Running:
-		return "The driver goes on to its end: suspend holds only the next launch. kubectl spark stop ends it."
-	default:
-		return "The next launch waits until it is resumed."
-	}
-}
-
-func resumption(found *target.Found, o *overview.Object) string {
-	switch {
-	case o.Kind == overview.Schedule:
-		return "Runs start again. If instants passed meanwhile, the latest runs now, unless its starting deadline is over."
-	case o.Kind == overview.Cluster:
-		return "The cluster is created, unless it exists."
-	case o.Ended():
-		return fmt.Sprintf("The application has ended (%s), and does not run again.", o.StateName())
-	case found.Resource.Group == kubeflow.API.Group:
-		return "The application runs from its beginning, if its driver was stopped."
-	default:
-		return "The next launch waits no longer."
-	}
+	return s.carryOut(ctx, c, found, plan, s.dryRun)
 }

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/firesteel-dev/firesteel/internal/version"
+	"github.com/firesteel-dev/firesteel/pkg/actions"
 	"github.com/firesteel-dev/firesteel/pkg/cli"
 	"github.com/firesteel-dev/firesteel/pkg/cli/see"
 	"github.com/firesteel-dev/firesteel/pkg/cli/target"
@@ -191,7 +192,7 @@ func (v verbs) remove(ctx context.Context, found *target.Found) error {
 	if err != nil {
 		return err
 	}
-	if err := target.Delete(ctx, client, found, nil); err != nil {
+	if err := actions.Delete(ctx, client, found, actions.WriteOptions{}); err != nil {
 		return err
 	}
 	return target.Until(ctx, client, found, target.Gone)

@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 
+	"github.com/firesteel-dev/firesteel/pkg/actions"
 	"github.com/firesteel-dev/firesteel/pkg/cli"
 	"github.com/firesteel-dev/firesteel/pkg/cli/target"
 )
@@ -35,7 +36,7 @@ func (s *submitter) createWithConfigMaps(ctx context.Context, w *wanted) (applic
 	}
 	var byName func(*unstructured.Unstructured) bool
 	if w.unique {
-		byName = target.ByName
+		byName = actions.ByName
 	}
 	made, err := s.createOwner(ctx, all, byName, func(made []*unstructured.Unstructured) (*unstructured.Unstructured, error) {
 		isOurs := byName
@@ -77,7 +78,7 @@ func CreateWithConfigMap(
 }
 
 // createOwner creates ConfigMaps, and then the application that refers to them, and makes that their owner. If the application cannot be
-// created, it deletes them. It returns the ConfigMaps. isOurs is about them, as in target.Creation.
+// created, it deletes them. It returns the ConfigMaps. isOurs is about them, as in actions.Creation.
 func (s *submitter) createOwner(
 	ctx context.Context, configMaps []*unstructured.Unstructured, isOurs func(*unstructured.Unstructured) bool,
 	create func(made []*unstructured.Unstructured) (*unstructured.Unstructured, error),
@@ -144,7 +145,7 @@ func (s *submitter) undo(ctx context.Context, configMaps []*unstructured.Unstruc
 	if s.dryRun != cli.DryRunNone || len(configMaps) == 0 {
 		return reason
 	}
-	var unknown *target.UnknownCreationError
+	var unknown *actions.UnknownCreationError
 	if errors.As(reason, &unknown) {
 		var names []string
 		for _, configMap := range configMaps {
@@ -169,7 +170,7 @@ func (s *submitter) undo(ctx context.Context, configMaps []*unstructured.Unstruc
 
 // deleteOwn deletes a ConfigMap unless another one has taken its place.
 func deleteOwn(ctx context.Context, client dynamic.Interface, configMap *unstructured.Unstructured) error {
-	err := target.Delete(ctx, client, &target.Found{Unstructured: configMap, Resource: configMapResource}, nil)
+	err := actions.Delete(ctx, client, &actions.Object{Unstructured: configMap, Resource: configMapResource}, actions.WriteOptions{})
 	if apierrors.IsConflict(err) {
 		return nil
 	}

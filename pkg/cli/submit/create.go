@@ -14,9 +14,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/rand"
 
+	"github.com/firesteel-dev/firesteel/pkg/actions"
 	"github.com/firesteel-dev/firesteel/pkg/check"
 	"github.com/firesteel-dev/firesteel/pkg/cli"
-	"github.com/firesteel-dev/firesteel/pkg/cli/target"
 	"github.com/firesteel-dev/firesteel/pkg/cli/upload"
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/finding"
@@ -208,7 +208,7 @@ func (s *submitter) report(found finding.List) error {
 	return nil
 }
 
-// create creates an object, unless --dry-run says otherwise. isOurs is that of target.Creation.
+// create creates an object, unless --dry-run says otherwise. isOurs is that of actions.Creation.
 func (s *submitter) create(
 	ctx context.Context, resource schema.GroupVersionResource, object *unstructured.Unstructured, isOurs func(*unstructured.Unstructured) bool,
 ) (*unstructured.Unstructured, error) {
@@ -226,7 +226,7 @@ func (s *submitter) request(
 	if err != nil {
 		return nil, err
 	}
-	return target.Create(ctx, client, target.Creation{
+	return actions.Create(ctx, client, actions.Creation{
 		Resource: resource, Object: object, Options: metav1.CreateOptions{DryRun: dryRun.Options(), FieldManager: fieldManager}, IsOurs: isOurs,
 	})
 }

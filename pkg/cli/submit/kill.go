@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes"
 
+	"github.com/firesteel-dev/firesteel/pkg/actions"
 	"github.com/firesteel-dev/firesteel/pkg/applications"
 	"github.com/firesteel-dev/firesteel/pkg/cli"
 	"github.com/firesteel-dev/firesteel/pkg/cli/target"
@@ -144,8 +145,8 @@ func (s *submitter) stop(ctx context.Context, found *target.Found, hasGrace bool
 	if hasGrace {
 		s.Warn(fmt.Sprintf("--conf %s has no effect on %s: its driver ends within the grace period of its Pod", graceKey, found.Reference()))
 	}
-	if !dialect.IsStopped(found) { // its reason stays
-		if err := target.Stop(ctx, client, found, s.dryRun, killReason); err != nil {
+	if !dialect.IsStopped(found) && s.dryRun != cli.DryRunClient { // its reason stays
+		if err := actions.SetStop(ctx, client, found, actions.WriteOptions{DryRun: s.dryRun.Options()}, killReason); err != nil {
 			return err
 		}
 	}

@@ -72,7 +72,7 @@ func TestALostAnswerLeavesAnApplicationItsConfigMaps(t *testing.T) {
 		owned   = "PATCH /api/v1/namespaces/a/configmaps/etl-hadoop-config?"
 		deleted = "DELETE /api/v1/namespaces/a/configmaps/etl-hadoop-config"
 		created = "sparkapplications.sparkoperator.k8s.io/etl created\n"
-		unknown = `^error: it is not known whether this command created sparkapplications.sparkoperator.k8s.io/etl, as the answer of the API server was lost \(.*\): ` +
+		unknown = `^error: it is not known whether sparkapplications.sparkoperator.k8s.io/etl was created, as the answer of the API server was lost \(.*\): ` +
 			`kubectl get sparkapplications.sparkoperator.k8s.io/etl -n a shows whether it is there. ` +
 			`Its ConfigMaps stay: if it is not there, kubectl delete configmap etl-hadoop-config -n a removes them\n$`
 	)
@@ -131,7 +131,7 @@ func TestALostAnswerStartsNoSecondApplication(t *testing.T) {
 		errOut    string
 	}{
 		"the second request":        {[]answerOf{lost, ours}, notFound, 0, ""},
-		"one of that name is there": {[]answerOf{lost, exists}, ours, 1, "it is not known whether this command created sparkapplications.sparkoperator.k8s.io/etl, "},
+		"one of that name is there": {[]answerOf{lost, exists}, ours, 1, "it is not known whether sparkapplications.sparkoperator.k8s.io/etl was created, "},
 	} {
 		server, requests := apiServer(t, test.creations, test.reading)
 		code, _, errOut := run(t, cli.Plugin, "submit", "--server", server, "-n", "a", "--api", "kubeflow", "--name", "etl", "--conf", image, "local:///etl.py")

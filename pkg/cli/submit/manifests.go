@@ -173,7 +173,7 @@ func (e *existsError) Error() string { return e.message }
 
 func (e *existsError) Unwrap() error { return e.error }
 
-// createObject creates an object of a manifest. isOurs is that of target.Creation.
+// createObject creates an object of a manifest. isOurs is that of actions.Creation.
 func (s *submitter) createObject(
 	ctx context.Context, object *unstructured.Unstructured, isOurs func(*unstructured.Unstructured) bool,
 ) (*target.Found, error) {

@@ -1,5 +1,5 @@
 // Package target finds the object that a user names: an application, a cluster or a schedule of any API that the cluster serves. It also
-// lists the objects of a kind, waits for an object (until.go), and changes or deletes it (write.go).
+// lists the objects of a kind, and waits for an object (until.go).
 //
 //	etl                                        the object with that name; an error if several kinds have one
 //	sparkapp.spark.apache.org/etl, cluster/c   the same with its kind, as kubectl writes it
@@ -22,7 +22,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
 
-	"github.com/firesteel-dev/firesteel/pkg/cli"
+	"github.com/firesteel-dev/firesteel/pkg/actions"
 	"github.com/firesteel-dev/firesteel/pkg/overview"
 )
 
@@ -61,14 +61,8 @@ func Of(nouns ...overview.Kind) []Kind {
 	return slices.DeleteFunc(slices.Clone(Kinds), func(k Kind) bool { return !slices.Contains(nouns, k.Noun) })
 }
 
-// Found is an object, with the resource under which the API server has it.
-type Found struct {
-	*unstructured.Unstructured
-	Resource schema.GroupVersionResource
-}
-
-// Reference returns the name with its kind, which no other object of the namespace has.
-func (f *Found) Reference() string { return f.Resource.GroupResource().String() + "/" + f.GetName() }
+// Found is an object that was found.
+type Found = actions.Object
 
 // NameHelp explains the argument NAME in help texts.
 const NameHelp = `NAME is the name of the object, or KIND/NAME if several kinds have one of that name:
@@ -123,7 +117,7 @@ func (k Kind) Get(ctx context.Context, client dynamic.Interface, namespace, name
 		object, err = client.Resource(resource).Namespace(namespace).Get(ctx, name, metav1.GetOptions{})
 		return err
 	})
-	return &Found{object, served}, err
+	return &Found{Unstructured: object, Resource: served}, err
 }
 
 // Served calls a function with the kind's resource in the version that the API server has, and returns that resource. If the API server has
@@ -232,7 +226,7 @@ func choose(answers []answer, namespace, name string, nouns []overview.Kind) (*F
 		for _, f := range found {
 			references = append(references, f.Reference())
 		}
-		return nil, cli.Usage("%q is the name of %d objects: write one of %s", name, len(found), strings.Join(references, ", "))
+		return nil, actions.Invalid("%q is the name of %d objects: write one of %s", name, len(found), strings.Join(references, ", "))
 	case failed != nil:
 		return nil, failed
 	case absent == len(answers):
@@ -268,7 +262,7 @@ func parse(named string, kinds []Kind) ([]Kind, string, error) {
 		kind, name = "", named
 	}
 	if name == "" || strings.Contains(name, "/") {
-		return nil, "", cli.Usage("%q is no name: write NAME or KIND/NAME, such as sparkapp.spark.apache.org/etl", named)
+		return nil, "", actions.Invalid("%q is no name: write NAME or KIND/NAME, such as sparkapp.spark.apache.org/etl", named)
 	}
 	if kind == "" {
 		return kinds, name, nil
@@ -282,7 +276,7 @@ func parse(named string, kinds []Kind) ([]Kind, string, error) {
 		for _, k := range kinds {
 			names = append(names, k.String())
 		}
-		return nil, "", cli.Usage("%q is no kind that this command knows: write one of %s", kind, strings.Join(names, ", "))
+		return nil, "", actions.Invalid("%q is no kind that this command knows: write one of %s", kind, strings.Join(names, ", "))
 	}
 	return fitting, name, nil
 }

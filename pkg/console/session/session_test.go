@@ -346,11 +346,11 @@ func TestStreamEndsWithTheToken(t *testing.T) {
 	stream := e.sessions.Require(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		<-r.Context().Done()
 		ended <- context.Cause(r.Context())
-		if err := session.Of(r.Context()).Check(t.Context()); err != nil {
+		if err := session.Of(r.Context()).Valid(t.Context()); err != nil {
 			t.Errorf("the token is valid by its review, and by the clock of the test: %v", err)
 		}
 		e.clock.SetTime(e.clock.Now().Add(time.Minute))
-		if err := session.Of(r.Context()).Check(t.Context()); !errors.Is(err, access.ErrUnauthenticated) {
+		if err := session.Of(r.Context()).Valid(t.Context()); !errors.Is(err, access.ErrUnauthenticated) {
 			t.Errorf("after its end: %v", err)
 		}
 	}))

@@ -32,8 +32,13 @@ type Users interface {
 
 // Pages are the pages that a Sessions shows.
 type Pages interface {
+	Problems
 	// SignIn writes the page with the form.
 	SignIn(w http.ResponseWriter, r *http.Request, status int, form Form)
+}
+
+// Problems show what went wrong.
+type Problems interface {
 	// Problem writes a page with a status and a message.
 	Problem(w http.ResponseWriter, r *http.Request, status int, message string)
 }
@@ -140,9 +145,9 @@ var (
 	errForeign = errors.New("a page of another origin may not use the session")
 )
 
-// Check returns an error if the token is no longer valid, access.ErrUnauthenticated, or that is not known, access.ErrUnavailable. Who answers a
-// request for long calls it each minute.
-func (s *Session) Check(ctx context.Context) error {
+// Valid returns an error if the token is no longer valid, access.ErrUnauthenticated, or if that is not known, access.ErrUnavailable. A handler that
+// answers a request for long calls it each minute.
+func (s *Session) Valid(ctx context.Context) error {
 	if !s.Ends.IsZero() && !s.Ends.After(s.sessions.Clock.Now()) {
 		return errOver
 	}

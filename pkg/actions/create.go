@@ -1,4 +1,4 @@
-package target
+package actions
 
 import (
 	"context"
@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	// settleTime bounds how long a command asks what a request did whose answer was lost, and how long an answer is awaited after an interrupt.
+	// settleTime bounds how long Create asks what a request did whose answer was lost, and how long an answer is awaited after an interrupt.
 	settleTime = 10 * time.Second
 	// generatedLength is how many characters Kubernetes adds to a generateName, and maxGenerated the length to which it cuts that before.
 	generatedLength = 5
@@ -127,7 +127,7 @@ func (c *Creation) settle(ctx context.Context, client dynamic.Interface, lost er
 		return nil, lost
 	default:
 		reference := c.Resource.GroupResource().String() + "/" + name
-		return nil, &UnknownCreationError{fmt.Sprintf("it is not known whether this command created %s, as the answer of the API server was lost (%v): kubectl get %s -n %s shows whether it is there",
+		return nil, &UnknownCreationError{fmt.Sprintf("it is not known whether %s was created, as the answer of the API server was lost (%v): kubectl get %s -n %s shows whether it is there",
 			reference, lost, reference, c.Object.GetNamespace())}
 	}
 }

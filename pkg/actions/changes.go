@@ -1,4 +1,4 @@
-package act
+package actions
 
 import (
 	"encoding/json"
@@ -10,8 +10,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
-
-	"github.com/firesteel-dev/firesteel/pkg/cli"
 )
 
 // properties are the Spark properties for names that an API does not have as fields. pkg/diagnosis/why suggests these names.
@@ -29,31 +27,31 @@ var properties = map[string]string{
 	"executor.image":          "spark.kubernetes.executor.container.image",
 }
 
-// Bounds of --set.
+// Bounds of the changes.
 const (
 	maxChanges     = 64
 	maxChangeBytes = 64 << 10
 )
 
-// change is one --set.
-type change struct{ path, value string }
+// Change is a change of a spec: the path of a field, and its new value.
+type Change struct{ path, value string }
 
-// parseChanges reads the values of --set.
-func parseChanges(given []string) ([]change, error) {
+// ParseChanges reads changes, each as FIELD=VALUE.
+func ParseChanges(given []string) ([]Change, error) {
 	if len(given) > maxChanges {
-		return nil, cli.Usage("--set is given %d times: write at most %d", len(given), maxChanges)
+		return nil, Invalid("there are %d changes: write at most %d", len(given), maxChanges)
 	}
-	var changes []change
+	var changes []Change
 	for _, text := range given {
 		path, value, ok := strings.Cut(text, "=")
 		path = strings.TrimPrefix(path, "spec.")
 		switch {
 		case len(text) > maxChangeBytes:
-			return nil, cli.Usage("--set %.64s… has %d bytes: write at most %d", text, len(text), maxChangeBytes)
+			return nil, Invalid("%.64s… has %d bytes: write at most %d", text, len(text), maxChangeBytes)
 		case !ok || path == "":
-			return nil, cli.Usage("--set %q is no change: write FIELD=VALUE, such as driver.memory=4g", text)
+			return nil, Invalid("%q is no change: write FIELD=VALUE, such as driver.memory=4g", text)
 		}
-		changes = append(changes, change{path, value})
+		changes = append(changes, Change{path, value})
 	}
 	return changes, nil
 }
@@ -66,7 +64,7 @@ type setter struct {
 }
 
 // apply makes a change. If the API has no field of that name, it sets the Spark property.
-func (s *setter) apply(object map[string]any, c change) error {
+func (s *setter) apply(object map[string]any, c Change) error {
 	segments := strings.Split(c.path, ".")
 	if c.path == "image" {
 		return s.setImages(object, c.value)
@@ -76,18 +74,18 @@ func (s *setter) apply(object map[string]any, c change) error {
 		steps, problem = s.resolve([]string{"sparkConf", property})
 	}
 	if problem != nil {
-		return fmt.Errorf("--set %s: %w", c.path, problem)
+		return Invalid("%s: %v", c.path, problem)
 	}
 	value, err := typed(steps[len(steps)-1].of, c.value)
 	if err != nil {
-		return cli.Usage("--set %s: %v", c.path, err)
+		return Invalid("%s: %v", c.path, err)
 	}
 	var names []string
 	for _, step := range steps {
 		names = append(names, step.name)
 	}
 	if err := unstructured.SetNestedField(object, value, append([]string{"spec"}, names...)...); err != nil {
-		return cli.Usage("--set %s: the spec has something else there (%v)", c.path, err)
+		return Invalid("%s: the spec has something else there (%v)", c.path, err)
 	}
 	return nil
 }
@@ -95,7 +93,7 @@ func (s *setter) apply(object map[string]any, c change) error {
 // setImages sets the image of driver and executors, in the fields or the property that the API has for it.
 func (s *setter) setImages(object map[string]any, image string) error {
 	if image == "" {
-		return cli.Usage("--set image: the value is empty: write the name of an image")
+		return Invalid("image: the value is empty: write the name of an image")
 	}
 	has := func(path ...string) bool {
 		_, problem := s.resolve(path)
@@ -118,7 +116,7 @@ func (s *setter) setImages(object map[string]any, image string) error {
 	}
 	for _, path := range fields {
 		if err := unstructured.SetNestedField(object, image, append([]string{"spec"}, path...)...); err != nil {
-			return cli.Usage("--set image: the spec has something else there (%v)", err)
+			return Invalid("image: the spec has something else there (%v)", err)
 		}
 	}
 	return nil
@@ -146,16 +144,16 @@ func (s *setter) resolve(segments []string) ([]step, error) {
 				key, i = strings.Join(segments[i:], "."), len(segments)
 			}
 			if key == "" {
-				return nil, cli.Usage("%s needs the name of an entry", path)
+				return nil, Invalid("%s needs the name of an entry", path)
 			}
 			at = at.Elem()
 			steps = append(steps, step{key, at})
 		case decodesItself(at) || at.Kind() != reflect.Struct:
-			return nil, cli.Usage("%s has no parts: write its whole value, as JSON if it is a list or an object", path)
+			return nil, Invalid("%s has no parts: write its whole value, as JSON if it is a list or an object", path)
 		default:
 			field, ok := fieldNamed(at, segments[i])
 			if !ok {
-				return nil, cli.Usage("there is no field %s%s: %s lists the fields",
+				return nil, Invalid("there is no field %s%s: %s lists the fields",
 					strings.Join(segments[:i+1], "."), suggestion(at, segments[:i], segments[i]), s.explain(path))
 			}
 			at = field

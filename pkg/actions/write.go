@@ -1,4 +1,4 @@
-package target
+package actions
 
 import (
 	"cmp"
@@ -14,51 +14,61 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 
-	"github.com/firesteel-dev/firesteel/pkg/cli"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 )
 
-// Patch changes an object by a merge patch. It fails if another object has the name by now. With --dry-run=client it sends nothing.
-func Patch(ctx context.Context, client dynamic.Interface, found *Found, dryRun cli.DryRun, change map[string]any) error {
-	if dryRun == cli.DryRunClient {
-		return nil
-	}
+// WriteOptions are the options of a request that changes something.
+type WriteOptions struct {
+	// DryRun is that of the request.
+	DryRun []string
+	// Unchanged makes the request fail if anything of the object has changed since it was read. Without it, it fails only if another object
+	// has the name.
+	Unchanged bool
+}
+
+// Patch changes an object by a merge patch. It fails if another object has the name by now.
+func Patch(ctx context.Context, client dynamic.Interface, object *Object, options WriteOptions, change map[string]any) error {
 	metadata, ok := change["metadata"].(map[string]any)
 	if !ok {
 		metadata = map[string]any{}
 		change["metadata"] = metadata
 	}
-	metadata["uid"] = string(found.GetUID()) // the API server refuses the patch of another object
+	metadata["uid"] = string(object.GetUID()) // the API server refuses the patch of another object
+	if options.Unchanged {
+		metadata["resourceVersion"] = object.GetResourceVersion()
+	}
 	encoded, err := json.Marshal(change)
 	if err != nil {
-		return fmt.Errorf("encode the patch of %s: %w", found.Reference(), err)
+		return fmt.Errorf("encode the patch of %s: %w", object.Reference(), err)
 	}
-	_, err = client.Resource(found.Resource).Namespace(found.GetNamespace()).
-		Patch(ctx, found.GetName(), types.MergePatchType, encoded, metav1.PatchOptions{DryRun: dryRun.Options()})
+	_, err = client.Resource(object.Resource).Namespace(object.GetNamespace()).
+		Patch(ctx, object.GetName(), types.MergePatchType, encoded, metav1.PatchOptions{DryRun: options.DryRun})
 	return err
 }
 
-// Stop sets the annotation that stops an application. Its value is the reason and the user's name. With --dry-run=client it sends nothing.
-func Stop(ctx context.Context, client dynamic.Interface, found *Found, dryRun cli.DryRun, reason string) error {
-	if dryRun == cli.DryRunClient {
-		return nil
-	}
+// SetStop sets the annotation that stops an application. Its value is the reason and the user's name.
+func SetStop(ctx context.Context, client dynamic.Interface, object *Object, options WriteOptions, reason string) error {
 	// The name is always there: the value false alone would stop nothing.
 	value := "by " + cmp.Or(userOf(ctx, client), "an unknown user")
 	if reason = strings.TrimSpace(reason); reason != "" {
 		value = fmt.Sprintf("%s (%s)", reason, value)
 	}
-	return Patch(ctx, client, found, dryRun, map[string]any{
+	return Patch(ctx, client, object, options, map[string]any{
 		"metadata": map[string]any{"annotations": map[string]any{dialect.AnnotationStop: value}},
 	})
 }
 
 // Delete deletes an object. It fails if another object has the name by now. The garbage collector deletes what the object owns. If the object is
 // already gone, it returns no error.
-func Delete(ctx context.Context, client dynamic.Interface, found *Found, dryRun []string) error {
-	uid, propagation := found.GetUID(), metav1.DeletePropagationBackground
-	err := client.Resource(found.Resource).Namespace(found.GetNamespace()).Delete(ctx, found.GetName(), metav1.DeleteOptions{
-		Preconditions: &metav1.Preconditions{UID: &uid}, PropagationPolicy: &propagation, DryRun: dryRun,
+func Delete(ctx context.Context, client dynamic.Interface, object *Object, options WriteOptions) error {
+	uid, propagation := object.GetUID(), metav1.DeletePropagationBackground
+	preconditions := metav1.Preconditions{UID: &uid}
+	if options.Unchanged {
+		version := object.GetResourceVersion()
+		preconditions.ResourceVersion = &version
+	}
+	err := client.Resource(object.Resource).Namespace(object.GetNamespace()).Delete(ctx, object.GetName(), metav1.DeleteOptions{
+		Preconditions: &preconditions, PropagationPolicy: &propagation, DryRun: options.DryRun,
 	})
 	if apierrors.IsNotFound(err) {
 		return nil

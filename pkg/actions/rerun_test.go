@@ -1,4 +1,4 @@
-package act
+package actions
 
 import (
 	"strings"

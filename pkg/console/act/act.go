@@ -1,0 +1,158 @@
+package act
+
+import (
+	"context"
+	"slices"
+
+	"go.uber.org/zap"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/utils/clock"
+
+	"github.com/firesteel-dev/firesteel/pkg/access"
+	"github.com/firesteel-dev/firesteel/pkg/actions"
+	"github.com/firesteel-dev/firesteel/pkg/cli/target"
+	"github.com/firesteel-dev/firesteel/pkg/console"
+	"github.com/firesteel-dev/firesteel/pkg/console/session"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/early"
+	"github.com/firesteel-dev/firesteel/pkg/overview"
+	"github.com/firesteel-dev/firesteel/pkg/schedule/variant"
+)
+
+// Verb names an action, in addresses and forms.
+type Verb string
+
+// The verbs.
+const (
+	Suspend Verb = "suspend"
+	Resume  Verb = "resume"
+	Stop    Verb = "stop"
+	Rerun   Verb = "rerun"
+	Run     Verb = "run"
+	Scale   Verb = "scale"
+	Delete  Verb = "delete"
+)
+
+// Button is an action on an object.
+type Button struct {
+	Verb  Verb
+	Title string
+	// Danger reports whether what it ends cannot be got back.
+	Danger bool
+}
+
+// buttons are the actions on each kind of objects, in the order in which they are shown.
+var buttons = map[overview.Kind][]Button{
+	overview.Application: {
+		{Verb: Rerun, Title: "Run again"}, {Verb: Suspend, Title: "Suspend"}, {Verb: Resume, Title: "Resume"},
+		{Verb: Stop, Title: "Stop", Danger: true}, {Verb: Delete, Title: "Delete", Danger: true},
+	},
+	overview.Schedule: {
+		{Verb: Run, Title: "Run now"}, {Verb: Suspend, Title: "Suspend"}, {Verb: Resume, Title: "Resume"}, {Verb: Delete, Title: "Delete", Danger: true},
+	},
+	overview.Cluster: {
+		{Verb: Scale, Title: "Scale"}, {Verb: Suspend, Title: "Suspend"}, {Verb: Resume, Title: "Resume"}, {Verb: Delete, Title: "Delete", Danger: true},
+	},
+}
+
+// Ref names an object.
+type Ref struct {
+	// Resource is the plural and the group of the kind, such as sparkapplications.spark.apache.org.
+	Resource, Namespace, Name string
+}
+
+// kind returns the kind of an object.
+func (r Ref) kind() (target.Kind, bool) {
+	i := slices.IndexFunc(target.Kinds, func(k target.Kind) bool { return k.GroupResource.String() == r.Resource })
+	if i < 0 {
+		return target.Kind{}, false
+	}
+	return target.Kinds[i], true
+}
+
+// Page returns the path of the page of an object, below the prefix.
+func (r Ref) Page() string {
+	kind, _ := r.kind()
+	switch kind.Noun {
+	case overview.Cluster:
+		return "/clusters/" + r.Namespace + "/" + r.Name
+	case overview.Schedule:
+		return "/schedules/" + r.Namespace + "/" + r.Resource + "/" + r.Name
+	default:
+		return "/applications/" + r.Namespace + "/" + r.Resource + "/" + r.Name
+	}
+}
+
+// Clients make requests to the API server with a user's own identity.
+type Clients interface {
+	Of(s *session.Session) (dynamic.Interface, error)
+}
+
+// Options are what Actions needs.
+type Options struct {
+	Clients Clients
+	Pages   session.Problems
+	// Allowed reports whether the installation allows actions.
+	Allowed func() bool
+	// Prefix returns what the paths of pages begin with, without a slash at its end.
+	Prefix func() string
+	Clock  clock.PassiveClock
+	Logger *zap.SugaredLogger
+}
+
+// Actions are what users do from pages.
+type Actions struct{ Options }
+
+// New returns Actions.
+func New(options Options) *Actions { return &Actions{options} }
+
+// Buttons returns the actions on an object for which a user has the right; none while the setting allows no actions. suspended reports whether the
+// object is suspended.
+func (a *Actions) Buttons(ctx context.Context, reader console.Reader, ref Ref, suspended bool) []Button {
+	kind, known := ref.kind()
+	if !known || !a.Allowed() {
+		return nil
+	}
+	var may []Button
+	for _, button := range buttons[kind.Noun] {
+		switch {
+		case button.Verb == Suspend && suspended || button.Verb == Resume && !suspended:
+		case (button.Verb == Suspend || button.Verb == Resume) && kind.Group == early.API.Group: // it has no field for it
+		case reader.Check(ctx, rightTo(button.Verb, kind, ref)) == nil:
+			may = append(may, button)
+		}
+	}
+	return may
+}
+
+// rightTo returns the right that an action needs.
+func rightTo(verb Verb, kind target.Kind, ref Ref) access.Right {
+	right := access.Right{Verb: "patch", Group: kind.Group, Resource: kind.Resource, Namespace: ref.Namespace, Name: ref.Name}
+	switch verb {
+	case Delete:
+		right.Verb = "delete"
+	case Rerun:
+		right.Verb, right.Name = "create", ""
+	case Run:
+		runs := variant.Apache.RunsResource()
+		if kind.Group == variant.Kubeflow.GroupVersion.Group {
+			runs = variant.Kubeflow.RunsResource()
+		}
+		return access.Right{Verb: "create", Group: runs.Group, Resource: runs.Resource, Namespace: ref.Namespace}
+	}
+	return right
+}
+
+// read reads an object with the user's own identity.
+func read(ctx context.Context, client dynamic.Interface, kind target.Kind, ref Ref) (*actions.Subject, error) {
+	found, err := kind.Get(ctx, client, ref.Namespace, ref.Name)
+	if err != nil {
+		return nil, err
+	}
+	view, err := overview.Read(found.Unstructured)
+	if err != nil {
+		return nil, err
+	}
+	return &actions.Subject{Object: found, View: view, Suggest: func(verb string) string {
+		return "kubectl spark " + verb + " " + found.Reference() + " -n " + ref.Namespace
+	}}, nil
+}
