@@ -27,6 +27,7 @@ import (
 	"knative.dev/pkg/logging"
 	k8sruntime "knative.dev/pkg/observability/runtime/k8s"
 
+	"github.com/firesteel-dev/firesteel/internal/httpserver"
 	"github.com/firesteel-dev/firesteel/internal/version"
 	"github.com/firesteel-dev/firesteel/pkg/access/review"
 	_ "github.com/firesteel-dev/firesteel/pkg/archive/clouds" // the storage that archives are in
@@ -125,8 +126,8 @@ func run(ctx context.Context) error {
 		Key: key, Users: incluster.NewUsers(client, reviewer), Pages: pages, Clock: clock.RealClock{}, Address: address,
 	})
 	ofAPI := console.NewHandler(sessions, incluster.NewArchives(settings.Load), logger.Sugar(), live.Routes()...)
-	options := incluster.ServeOptions{Port: env.Port, ProbePort: env.ProbePort, Certificate: env.Certificate, Ready: live.HasSynced}
-	return incluster.Serve(ctx, pages.Handler(sessions, ofAPI), options)
+	return httpserver.Serve(ctx, pages.Handler(sessions, ofAPI),
+		httpserver.Options{Name: "console", Port: env.Port, ProbePort: env.ProbePort, Certificate: env.Certificate, Ready: live.HasSynced})
 }
 
 // follow returns the settings, which follow the ConfigMaps, and calls changed after each change. The controller reports an invalid change on the

@@ -1,4 +1,5 @@
-package incluster
+// Package httpserver serves HTTP or HTTPS in a Pod, with probes, and stops without losing requests.
+package httpserver
 
 import (
 	"context"
@@ -38,8 +39,10 @@ const (
 	kernelBuffer = 64 << 10
 )
 
-// ServeOptions say where Serve serves.
-type ServeOptions struct {
+// Options say where Serve serves.
+type Options struct {
+	// Name names the requests in traces.
+	Name            string
 	Port, ProbePort int
 	// Certificate is a folder with tls.crt and tls.key. Serve serves HTTPS if they are there when it starts, HTTP if neither is, and fails
 	// if one of them is missing.
@@ -49,10 +52,10 @@ type ServeOptions struct {
 }
 
 // Serve serves a handler until ctx ends, and probes at a port of their own.
-func Serve(ctx context.Context, handler http.Handler, options ServeOptions) error {
+func Serve(ctx context.Context, handler http.Handler, options Options) error {
 	var stopping atomic.Bool
 	servers := map[int]*http.Server{
-		options.Port:      newServer(ctx, measured(handler, options.Port)),
+		options.Port:      newServer(ctx, measured(handler, options)),
 		options.ProbePort: newServer(ctx, probes(&stopping, options.Ready)),
 	}
 	var err error
@@ -104,8 +107,8 @@ func serve(server *http.Server, listener net.Listener) error {
 }
 
 // measured returns a handler with metrics. Their attributes name the server, and not the Host header, which clients write: a metric has few series.
-func measured(handler http.Handler, port int, options ...otelhttp.Option) http.Handler {
-	return otelhttp.NewHandler(handler, "console", append(options, otelhttp.WithServerName(fmt.Sprintf("console:%d", port)))...)
+func measured(handler http.Handler, options Options, more ...otelhttp.Option) http.Handler {
+	return otelhttp.NewHandler(handler, options.Name, append(more, otelhttp.WithServerName(fmt.Sprintf("%s:%d", options.Name, options.Port)))...)
 }
 
 func newServer(ctx context.Context, handler http.Handler) *http.Server {
