@@ -18,6 +18,7 @@ import (
 	"knative.dev/pkg/configmap"
 	"knative.dev/pkg/logging"
 
+	"github.com/firesteel-dev/firesteel/pkg/archive"
 	"github.com/firesteel-dev/firesteel/pkg/archive/address"
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/history"
@@ -94,23 +95,24 @@ func serve(ctx context.Context, group *errgroup.Group, address string, handler h
 
 // follow reads settings and storage again and again. Invalid settings end the process at its start; later the last valid ones stay.
 func follow(ctx context.Context, env historyEnvironment, view *history.View, ready func()) error {
-	opened := buckets{}
+	opened, sent := buckets{}, newSentLogs()
 	defer opened.close(nil)
-	var namespaces map[string]string
+	var current *config.Archive
 	ticker := time.NewTicker(env.Interval)
 	defer ticker.Stop()
 	for first := true; ; first = false {
 		settings, err := readSettings(env.Settings)
 		switch {
 		case err == nil:
-			namespaces = settings.EventLogArchives()
+			current = settings
 		case first:
 			return err
 		default:
 			logging.FromContext(ctx).Errorw("invalid settings are ignored", zap.Error(err))
 		}
-		sources, err := opened.open(ctx, namespaces)
-		if err = errors.Join(err, view.Refresh(ctx, sources)); err != nil && ctx.Err() == nil {
+		sources, err := opened.open(ctx, current.EventLogArchives())
+		further, err2 := sent.sources(ctx, current)
+		if err = errors.Join(err, err2, view.Refresh(ctx, append(sources, further...))); err != nil && ctx.Err() == nil {
 			logging.FromContext(ctx).Errorw("some archives cannot be listed, what they held before is shown", zap.Error(err))
 		}
 		ready()
@@ -139,24 +141,82 @@ func (b buckets) open(ctx context.Context, namespaces map[string]string) ([]hist
 	var sources []history.Source
 	var errs []error
 	for _, namespace := range slices.Sorted(maps.Keys(namespaces)) {
-		archive := namespaces[namespace]
-		if b[archive] == nil {
-			bucket, err := openFolder(ctx, archive)
+		url := namespaces[namespace]
+		if b[url] == nil {
+			bucket, err := openFolder(ctx, url)
 			if err != nil {
 				errs = append(errs, fmt.Errorf("open the archive of namespace %s: %w", namespace, err))
 				continue
 			}
-			b[archive] = bucket
+			b[url] = bucket
 		}
-		sources = append(sources, &history.Bucket{Namespace: namespace, Bucket: b[archive]})
+		sources = append(sources, &history.Bucket{Namespace: namespace, Bucket: b[url]})
 	}
 	b.close(slices.Collect(maps.Values(namespaces)))
 	return sources, errors.Join(errs...)
 }
 
+// sentLogs holds the sources of the event logs that sidecars sent, by archive and namespace.
+type sentLogs struct {
+	stores *archive.Stores
+	known  map[sentLog]*history.Archived
+}
+
+type sentLog struct{ archive, namespace string }
+
+func newSentLogs() *sentLogs { return &sentLogs{archive.NewStores(), map[sentLog]*history.Archived{}} }
+
+// sources returns a source for each namespace of which anything is archived. If an archive cannot be listed, its namespaces stay.
+func (s *sentLogs) sources(ctx context.Context, settings *config.Archive) ([]history.Source, error) {
+	var errs []error
+	named := map[sentLog]*history.Archived{}
+	for url, selects := range settings.URLs() {
+		stored, namespaces, err := s.namespaces(ctx, url)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("list the namespaces of an archive: %w", err))
+			namespaces = s.before(url)
+		}
+		for _, namespace := range namespaces {
+			key := sentLog{url, namespace}
+			switch known := s.known[key]; {
+			case !selects(namespace):
+			case known != nil:
+				named[key] = known
+			default:
+				named[key] = history.NewArchived(namespace, stored)
+			}
+		}
+	}
+	s.known = named
+	sources := make([]history.Source, 0, len(named))
+	for _, source := range named {
+		sources = append(sources, source)
+	}
+	return sources, errors.Join(errs...)
+}
+
+func (s *sentLogs) namespaces(ctx context.Context, url string) (*archive.Archive, []string, error) {
+	stored, err := s.stores.For(ctx, url)
+	if err != nil {
+		return nil, nil, err
+	}
+	names, err := stored.Namespaces(ctx)
+	return stored, names, err
+}
+
+// before returns the namespaces of an archive that were known before.
+func (s *sentLogs) before(url string) (namespaces []string) {
+	for key := range s.known {
+		if key.archive == url {
+			namespaces = append(namespaces, key.namespace)
+		}
+	}
+	return namespaces
+}
+
 // openFolder opens the folder of event logs in an archive.
-func openFolder(ctx context.Context, archive string) (*blob.Bucket, error) {
-	opened, err := address.Bucket(archive)
+func openFolder(ctx context.Context, url string) (*blob.Bucket, error) {
+	opened, err := address.Bucket(url)
 	if err != nil {
 		return nil, err
 	}
@@ -169,10 +229,10 @@ func openFolder(ctx context.Context, archive string) (*blob.Bucket, error) {
 
 // close closes all buckets but some. A file that is being read from one is cut off.
 func (b buckets) close(except []string) {
-	for archive, bucket := range b {
-		if !slices.Contains(except, archive) {
+	for url, bucket := range b {
+		if !slices.Contains(except, url) {
 			_ = bucket.Close() // nothing was written
-			delete(b, archive)
+			delete(b, url)
 		}
 	}
 }

@@ -1,5 +1,9 @@
-// The archive serves what is stored of applications: archive history is the view for Spark's History Server, in whose Pod it runs. archive handler is the
-// handler that stores it, as a service behind a broker.
+// The archive has what is stored of applications. Its argument says what it does:
+//
+//	handler  stores attempts that ended: the handler, as a service behind a broker
+//	history  is the view for Spark's History Server, in whose Pod it runs
+//	serve    stores the event logs of Spark that send sends to it
+//	send     sends the event log of a driver, as a native sidecar in its Pod
 package main
 
 import (
@@ -7,9 +11,11 @@ import (
 	"flag"
 	"fmt"
 	"log"
+	"maps"
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -40,20 +46,37 @@ func main() {
 	}
 }
 
+// commands are what the argument may be.
+var commands = map[string]func(context.Context) error{
+	"handler": func(ctx context.Context) error { return service.Run(ctx, []string{archiver.Name}, newHandler) },
+	"history": logged(serveHistoryHere),
+	"send":    logged(sendEventLog),
+	"serve":   logged(serveReceiver),
+}
+
 func run(ctx context.Context, args []string) error {
-	if len(args) == 1 && args[0] == "handler" {
-		return service.Run(ctx, []string{archiver.Name}, newHandler)
+	if len(args) != 1 || commands[args[0]] == nil {
+		return fmt.Errorf("the arguments are %q: write one of %s", strings.Join(args, " "), strings.Join(slices.Sorted(maps.Keys(commands)), ", "))
 	}
-	if len(args) != 1 || args[0] != "history" {
-		return fmt.Errorf("the arguments are %q: write history or handler", strings.Join(args, " "))
+	return commands[args[0]](ctx)
+}
+
+// logged gives a command its logger.
+func logged(command func(context.Context) error) func(context.Context) error {
+	return func(ctx context.Context) error {
+		logger, err := zap.NewProduction(redactlog.Option())
+		if err != nil {
+			return fmt.Errorf("create logger: %w", err)
+		}
+		return command(logging.WithLogger(ctx, logger.Sugar()))
 	}
-	logger, err := zap.NewProduction(redactlog.Option())
-	if err != nil {
-		return fmt.Errorf("create logger: %w", err)
-	}
+}
+
+// serveHistoryHere serves the view with the settings of the environment.
+func serveHistoryHere(ctx context.Context) error {
 	var env historyEnvironment
 	if err := envconfig.Process("", &env); err != nil {
 		return err
 	}
-	return serveHistory(logging.WithLogger(ctx, logger.Sugar()), env)
+	return serveHistory(ctx, env)
 }

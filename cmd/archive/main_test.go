@@ -17,7 +17,7 @@ import (
 )
 
 func TestArgumentsAreChecked(t *testing.T) {
-	if err := run(t.Context(), []string{"histroy"}); err == nil || !strings.Contains(err.Error(), "write history") {
+	if err := run(t.Context(), []string{"histroy"}); err == nil || !strings.Contains(err.Error(), "write one of handler, history, send, serve") {
 		t.Errorf("the error is %v", err)
 	}
 }

@@ -105,12 +105,18 @@ func (a *Archive) Attempts(ctx context.Context, id ID) ([]int64, error) {
 	}
 	var attempts []int64
 	for _, name := range names {
-		if attempt, err := strconv.ParseInt(name, 10, 64); err == nil && attempt >= 0 {
+		if attempt, ok := parseAttempt(name); ok {
 			attempts = append(attempts, attempt)
 		}
 	}
 	slices.Sort(attempts)
 	return attempts, nil
+}
+
+// parseAttempt reads the number of an attempt.
+func parseAttempt(name string) (int64, bool) {
+	attempt, err := strconv.ParseInt(name, 10, 64)
+	return attempt, err == nil && attempt >= 0
 }
 
 // Namespaces returns the names of all namespaces of which anything is stored.

@@ -7,6 +7,7 @@
 //	application.go the description of an application, and the index by which applications are listed
 //	attempt.go     what is stored of one attempt
 //	file.go        files that grow: stored in compressed chunks, read by ranges
+//	event_log.go   which attempts have an event log of Spark
 //	log.go         reads logs
 //	log_writer.go  writes logs: resumes them, and stores no line twice
 //	retention.go   deletes what is old, or too much
@@ -21,6 +22,7 @@
 //	<namespace>/<plural>.<group>/<name>/<uid>/<attempt>/logs/<pod>/<pod uid>/<container>/<restart count>/<chunk>
 //	<namespace>/<plural>.<group>/<name>/<uid>/<attempt>/eventlog/<file>/<chunk>
 //	<namespace>/_index/<namespace uid>/<inverted second of creation>/<plural>.<group>/<name>/<uid>.json
+//	<namespace>/_eventlogs/<namespace uid>/<inverted second of creation>/<plural>.<group>/<name>/<uid>/<attempt>.json
 //	_firesteel/retention.json
 //
 // All keys are functions of what is stored, and everything may be written again. A new namespace with the name of an old one inherits nothing:

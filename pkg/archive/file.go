@@ -50,6 +50,15 @@ func (c chunk) key() string {
 	return fmt.Sprintf("%s%0*d-%d%s", c.folder, offsetDigits, c.offset, c.length, chunkSuffix)
 }
 
+// Last returns where the last chunk of the file begins, and its length.
+func (f FileInfo) Last() (offset, length int64) {
+	if len(f.chunks) == 0 {
+		return 0, 0
+	}
+	last := f.chunks[len(f.chunks)-1]
+	return last.offset, last.length
+}
+
 // File returns a file of the attempt.
 func (t *Attempt) File(path ...string) *File { return &File{t, path} }
 
@@ -61,6 +70,20 @@ func (f *File) Append(ctx context.Context, offset int64, content []byte) error {
 		return fmt.Errorf("write %s: a chunk has at most %d bytes, and its offset is not negative", f.folder(), MaxChunk)
 	}
 	return f.attempt.put(ctx, f.chunkKey(offset, int64(len(content))), compress(content))
+}
+
+// Extend stores the chunk at an offset again, with more in it, and deletes the one of the earlier length. Without one, that length is 0.
+func (f *File) Extend(ctx context.Context, offset int64, content []byte, before int64) error {
+	if err := f.Append(ctx, offset, content); err != nil {
+		return err
+	}
+	if before <= 0 || before >= int64(len(content)) {
+		return nil
+	}
+	if err := f.attempt.delete(ctx, f.chunkKey(offset, before)); err != nil {
+		return fmt.Errorf("after a longer chunk was written: %w", err)
+	}
+	return nil
 }
 
 func (f *File) chunkKey(offset, length int64) string { return chunk{f.folder(), offset, length}.key() }

@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"hash/maphash"
 	"io"
 	"time"
@@ -225,13 +224,8 @@ func (w *LogWriter) Flush(ctx context.Context) error {
 	if w.exists && end == w.stored {
 		return nil
 	}
-	if err := w.file.Append(ctx, w.offset, w.pending.Bytes()); err != nil {
+	if err := w.file.Extend(ctx, w.offset, w.pending.Bytes(), w.stored-w.offset); err != nil {
 		return err
-	}
-	if shorter := w.stored - w.offset; shorter > 0 {
-		if err := w.file.attempt.delete(ctx, w.file.chunkKey(w.offset, shorter)); err != nil {
-			return fmt.Errorf("after a longer chunk was written: %w", err)
-		}
 	}
 	w.exists = true
 	w.stored = end

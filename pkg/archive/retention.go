@@ -79,9 +79,11 @@ func (a *Archive) SweepIfDue(
 
 // stored is what is stored of an application.
 type stored struct {
-	folder, index string
-	bytes         int64
-	modified      time.Time
+	folder string
+	// entries are its entries in the indexes of its namespace.
+	entries  []string
+	bytes    int64
+	modified time.Time
 }
 
 // Sweep deletes what is not to be retained of a namespace: applications that ended too long ago, and the oldest ones if all together are too large.
@@ -136,13 +138,18 @@ func (a *Archive) usage(ctx context.Context, namespace string) (map[string]*stor
 		}
 		return apps[key]
 	}
-	const inIndex, inFolder = 7, 5
+	const inIndex, inEventLogIndex, inFolder = 7, 8, 5
 	err := a.list(ctx, Escape(namespace)+"/", true, func(found entry) bool {
 		elements := strings.Split(found.key, "/")
 		switch {
 		case len(elements) == inIndex && elements[1] == indexFolder:
 			if app := of([]string{elements[4], elements[5], strings.TrimSuffix(elements[6], ".json")}); app != nil {
-				app.index = found.key
+				app.entries = append(app.entries, found.key)
+				app.note(found)
+			}
+		case len(elements) == inEventLogIndex && elements[1] == eventLogIndex:
+			if app := of(elements[4:7]); app != nil {
+				app.entries = append(app.entries, found.key)
 				app.note(found)
 			}
 		case len(elements) >= inFolder:
@@ -163,7 +170,7 @@ func (s *stored) note(found entry) {
 	}
 }
 
-// deleteApplication deletes an application: its entry in the index last, so that a deletion that is interrupted is repeated. It deletes nothing, and
+// deleteApplication deletes an application: its entries in the indexes last, so that a deletion that is interrupted is repeated. It deletes nothing, and
 // returns false, if something was stored since the application was listed: another attempt has ended.
 func (a *Archive) deleteApplication(ctx context.Context, app *stored) (bool, error) {
 	var keys []string
@@ -177,10 +184,7 @@ func (a *Archive) deleteApplication(ctx context.Context, app *stored) (bool, err
 			return false, err
 		}
 	}
-	if app.index != "" {
-		keys = append(keys, app.index)
-	}
-	for _, key := range keys {
+	for _, key := range append(keys, app.entries...) {
 		if err := a.delete(ctx, key); err != nil {
 			return false, err
 		}

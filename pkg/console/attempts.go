@@ -21,7 +21,7 @@ import (
 )
 
 const (
-	objectsFolder, eventLogFolder = "objects", "eventlog"
+	objectsFolder = "objects"
 	// maxObject bounds an archived object. The API server takes none that is half as large.
 	maxObject = 4 << 20
 	// stallTimeout is how long a client may read nothing of a log.
@@ -291,7 +291,7 @@ func (h *handler) eventLogs(q *Request) error {
 	if err != nil {
 		return err
 	}
-	files, err := stored.Files(q.Context(), eventLogFolder)
+	files, err := stored.Files(q.Context(), archive.EventLogFolder)
 	if err != nil {
 		return q.missing(err, right)
 	}

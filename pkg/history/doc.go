@@ -1,8 +1,9 @@
 // Package history shows event logs of Spark to Spark's own History Server. The History Server knows one folder and asks for each log by the
 // application ID that the log itself names, so logs of two tenants could meet. The view that it gets instead is flat and read-only:
 //
-//	sources (a bucket with the logs of a namespace, ...)
-//	   |  listed again and again                               source.go
+//	sources: a bucket into which the drivers of a namespace write     source.go
+//	         an archive to which their sidecars send                  archived.go
+//	   |  listed again and again
 //	   v
 //	View: /eventlog_v2_ID/{events_1_ID,appstatus_ID}, ...      view.go
 //	   |  the event that names the application gets the ID     events.go

@@ -11,6 +11,7 @@ import (
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/firesteel-dev/firesteel/pkg/access"
 )
@@ -87,4 +88,29 @@ func isFor(wanted, audiences []string) bool {
 func hash(secret string) string {
 	sum := sha256.Sum256([]byte(secret))
 	return hex.EncodeToString(sum[:])
+}
+
+// Pod is a Pod that a token is bound to.
+type Pod struct {
+	types.NamespacedName
+	UID types.UID
+}
+
+// The keys under which the API server says which Pod a token of a service account is bound to.
+const (
+	podNameKey          = "authentication.kubernetes.io/pod-name"
+	podUIDKey           = "authentication.kubernetes.io/pod-uid"
+	serviceAccountGroup = "system:serviceaccounts"
+	serviceAccountUser  = "system:serviceaccount:"
+)
+
+// Pod returns the Pod that the user's token is bound to. It returns false if the token is bound to none, or is not that of a service account.
+func (u User) Pod() (Pod, bool) {
+	account, isAccount := strings.CutPrefix(u.info.Username, serviceAccountUser)
+	namespace, _, _ := strings.Cut(account, ":")
+	name, uid := u.info.Extra[podNameKey], u.info.Extra[podUIDKey]
+	if !isAccount || namespace == "" || !slices.Contains(u.info.Groups, serviceAccountGroup) || len(name) != 1 || len(uid) != 1 || name[0] == "" || uid[0] == "" {
+		return Pod{}, false
+	}
+	return Pod{types.NamespacedName{Namespace: namespace, Name: name[0]}, types.UID(uid[0])}, true
 }
