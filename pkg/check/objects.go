@@ -83,7 +83,7 @@ func createApplication(app dialect.Application, settings *config.Config, now tim
 		created.Templates = append(created.Templates, template.URL)
 		template.ApplyTo(&plan, nil)
 	}
-	dialect.ApplySettings(&plan, app, d.Settings())
+	dialect.ApplySettings(&plan, app, attempt, d.Settings())
 	id, err := dialect.LaunchID(json.Marshal, app, attempt, plan, d.Ingredients(app))
 	if err != nil {
 		return nil, err

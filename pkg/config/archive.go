@@ -1,6 +1,7 @@
 package config
 
 import (
+	"maps"
 	"strings"
 	"time"
 
@@ -26,7 +27,7 @@ type Archive struct {
 	// MaxLogBytes bounds a log.
 	MaxLogBytes int64
 
-	// EventLogs is where drivers write Spark's event logs.
+	// EventLogs is how Spark's event logs get into the archives.
 	EventLogs dialect.EventLogs
 
 	wait time.Duration
@@ -50,7 +51,8 @@ const (
 // NewArchive reads config-archive.
 func NewArchive(configMap *corev1.ConfigMap) (*Archive, error) {
 	archive := &Archive{DriverLogs: LogsEnd, ExecutorLogs: LogsEnd, MaxLogBytes: 1 << 30, wait: 2 * time.Minute}
-	err := Keys{
+	archive.EventLogs.Sidecar = defaultSidecar(configMap.Namespace)
+	keys := Keys{
 		"url": func(key, value string) error {
 			archive.url = strings.TrimSpace(value)
 			if archive.url == "" {
@@ -59,7 +61,6 @@ func NewArchive(configMap *corev1.ConfigMap) (*Archive, error) {
 			return checkArchiveURL(key, archive.url)
 		},
 		"namespaces":      archiveNamespaces(&archive.namespaces),
-		"event-logs":      eventLogs(&archive.EventLogs.Image),
 		"retention-age":   nonNegativeDuration(&archive.RetentionAge),
 		"retention-bytes": byteCount(&archive.RetentionBytes, 0),
 		"driver-logs":     logsWhen(&archive.DriverLogs),
@@ -71,11 +72,12 @@ func NewArchive(configMap *corev1.ConfigMap) (*Archive, error) {
 			}
 			return nil
 		},
-	}.Read(ArchiveName, configMap)
-	if err != nil {
+	}
+	maps.Copy(keys, archive.eventLogKeys())
+	if err := keys.Read(ArchiveName, configMap); err != nil {
 		return nil, err
 	}
-	return archive, archive.findEventLogFolders()
+	return archive, archive.checkEventLogs()
 }
 
 func checkArchiveURL(key, value string) error {

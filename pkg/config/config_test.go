@@ -404,7 +404,7 @@ func TestInvalidSettings(t *testing.T) {
 			config.EarlyName, "spark-version", "2.2", `config-early: spark-version is "2.2": write a version of Spark such as 3.5.7`,
 		},
 		"event logs in a way that is none": {
-			config.ArchiveName, "event-logs", "yes", `config-archive: event-logs is "yes": write off or image`,
+			config.ArchiveName, "event-logs", "yes", `config-archive: event-logs is "yes": write off, image or sidecar`,
 		},
 		"an archive of a protocol that is none": {
 			config.ArchiveName, "namespaces", "a: http://logs", `config-archive: namespaces: a is "http://logs": begin it with s3://, gs://, azblob:// or file:///`,

@@ -50,7 +50,7 @@ func try(d Dialect, api *API, app Application) (plan submission.Plan, objects *s
 			unlocated = append(unlocated, template.Refuse(refusal.Message, refusal.Remedy))
 		}
 	}
-	ApplySettings(&plan, app, d.Settings())
+	ApplySettings(&plan, app, v1alpha1.Attempt{}, d.Settings())
 	objects, refused = buildAll(d, app, plan, planned)
 	refused = append(refused, d.Refusals(app, errors.Join(unlocated...)).Beside(refused)...)
 	switch {
@@ -65,8 +65,8 @@ func try(d Dialect, api *API, app Application) (plan submission.Plan, objects *s
 
 // ApplySettings completes the plan of an attempt by the operator's settings. It reads the plan's templates, so those at URLs have to be
 // applied before.
-func ApplySettings(plan *submission.Plan, app metav1.Object, settings Settings) {
-	setEventLog(plan, eventLogFolder(app, settings.EventLogs))
+func ApplySettings(plan *submission.Plan, app metav1.Object, attempt v1alpha1.Attempt, settings Settings) {
+	setEventLog(plan, app, attempt, settings.EventLogs)
 	setServiceAccount(plan, settings.DriverServiceAccount)
 	setPodSecurity(plan, settings.PodSecurity)
 }
@@ -101,6 +101,9 @@ func Build(d Dialect, app Application, plan submission.Plan) (*submission.Object
 		return nil, err
 	}
 	completeDriver(objects.Driver, spark, d.Settings().PodSecurity)
+	if plan.EventLogs != nil {
+		plan.EventLogs.AddTo(objects.Driver, spark)
+	}
 	return objects, nil
 }
 
@@ -115,7 +118,7 @@ func LaunchWarnings(d Dialect, api *API, app Application, plan submission.Plan, 
 // planWarnings returns what an application is warned of whatever the templates hold that are read at the launch.
 func planWarnings(d Dialect, app Application, plan submission.Plan, objects *submission.Objects) finding.List {
 	return d.Refusals(app, slices.Concat(
-		submission.CheckExecutors(plan), submission.CheckImages(plan, objects.Driver), otherVersion(plan),
+		submission.CheckExecutors(plan), submission.CheckImages(plan, objects.Driver), otherVersion(plan), sidecarWarnings(app, plan, d.Settings().EventLogs),
 	).Err())
 }
 

@@ -111,7 +111,7 @@ type Settings struct {
 	DriverServiceAccount string
 	// WithoutDriverService creates drivers without a headless Service, unless an application's annotation chooses otherwise.
 	WithoutDriverService bool
-	// EventLogs is where drivers write Spark's event logs.
+	// EventLogs is how Spark's event logs get into the archives.
 	EventLogs EventLogs
 	// UINodeHost is the host of UIs at node ports: a name or an IP of the cluster's nodes; empty for the IP of the driver's node.
 	UINodeHost string

@@ -47,7 +47,7 @@ func launched(t *testing.T, d dialect.Dialect, app dialect.Application) (submiss
 	if err != nil {
 		t.Fatal(err)
 	}
-	dialect.ApplySettings(&plan, app, d.Settings())
+	dialect.ApplySettings(&plan, app, v1alpha1.Attempt{}, d.Settings())
 	objects, err := dialect.Build(d, app, plan)
 	if err != nil {
 		t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
@@ -31,7 +32,7 @@ func TestServiceAccountOfTheSettings(t *testing.T) {
 			if plan.Properties == nil {
 				plan.Properties = map[string]string{}
 			}
-			dialect.ApplySettings(&plan, &metav1.ObjectMeta{}, dialect.Settings{DriverServiceAccount: test.setting})
+			dialect.ApplySettings(&plan, &metav1.ObjectMeta{}, v1alpha1.Attempt{}, dialect.Settings{DriverServiceAccount: test.setting})
 			if got := plan.Properties[key]; got != test.want {
 				t.Errorf("the property is %q, want %q", got, test.want)
 			}

@@ -1,6 +1,8 @@
 package lifecycle
 
 import (
+	"slices"
+
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/outbox"
 )
@@ -11,11 +13,19 @@ func Executions(record *v1alpha1.Record) int64 {
 	if record == nil {
 		return 0
 	}
-	launched := record.Launch != nil && record.Launch.DriverUID != ""
+	launched := record.Launch != nil && record.Launch.DriverUID != "" || replacing(record)
 	if end := outbox.LastEnd(record); !launched || end != nil && State(end.State) == SchedulingFailure {
 		return record.Attempt.Executions
 	}
 	return record.Attempt.Executions + 1
+}
+
+// replacing reports whether the attempt had a driver, and waits for the launch of another one in its place.
+func replacing(record *v1alpha1.Record) bool {
+	return record.Attempt.WithoutEventLogs != "" && CurrentState(record) == ScheduledToRestart &&
+		slices.ContainsFunc(record.Transitions, func(t v1alpha1.Transition) bool {
+			return t.Attempt == record.Attempt.ID && State(t.State) == DriverRequested
+		})
 }
 
 // Submissions returns the number of launches tried for the current execution: this one and the failed ones before it.

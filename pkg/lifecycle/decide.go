@@ -28,6 +28,7 @@ func Decide(record *v1alpha1.Record, policy Policy, seen Observation, now time.T
 		outbox.Repair(m.record)
 	}
 	m.recordSpec()
+	m.launchWithout()
 	m.recordLaunch()
 	if m.followsUser() {
 		m.policy = policy.following()
@@ -104,6 +105,8 @@ func (m *machine) advance() bool {
 		return m.enter(Suspending, "The application is suspended: its driver is stopped.")
 	case state.Initializing():
 		return m.decideLaunch()
+	case m.replaces(state):
+		return m.replace()
 	case state.Starting(), state.Running(), state == Unknown:
 		return m.follow(state)
 	case state.AttemptEnded():

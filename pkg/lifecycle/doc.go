@@ -14,6 +14,7 @@
 //	driver_release.go            when a driver is deleted, kept, or deleted by force; when a deletion is over
 //	user_driver.go               what is different for a driver that the user started
 //	archive.go                   what follows an attempt waits until the attempt is archived
+//	event_logs.go                a driver that is held up by the sidecar that sends its event log, or refused with it
 //	executors.go                 whether enough executors are ready
 //	active.go                    the active deadline
 //	archive.go                   what waits until an attempt is archived

@@ -34,6 +34,8 @@ func (m *machine) follow(state State) bool {
 		return m.enter(DriverStarted, "Driver has started running.")
 	case driver != nil && (state == DriverRequested || state == DriverStarted) && driver.Ready:
 		return m.enter(DriverReady, "Driver has reached ready state.")
+	case m.heldUp(state):
+		return true
 	case state == DriverRequested, state == DriverStarted:
 		m.setObstacle()
 		return m.timeOut(state)

@@ -72,7 +72,7 @@ func (m *machine) resume() bool {
 	}
 	m.record.Verdict = nil
 	next := m.record.Attempt
-	next.Spec = nil
+	next.Spec, next.WithoutEventLogs = nil, ""
 	next.ID, next.Executions = next.ID+1, Executions(m.record)
 	if stopped {
 		return m.begin(next, Resuming, "The application is stopped: it runs no more.")

@@ -18,6 +18,8 @@ type Observation struct {
 	Launched types.UID
 	// LaunchRefused is why the launch can never work. Launched is set too if a Pod was created nevertheless.
 	LaunchRefused *Cause
+	// RefusedWithEventLogs is why the launch was refused whose driver has a sidecar for event logs. Nothing was created then.
+	RefusedWithEventLogs *Cause
 	// HasOrphan reports whether the application has a living driver Pod that no launch knows: a late create made it.
 	HasOrphan bool
 	// OrphanDriver is that Pod, or one of several; nil if it is unknown.
@@ -66,6 +68,8 @@ type Driver struct {
 	Waiting *Cause
 	// PreparingSince is since when the Pod's node prepares its volumes and network; zero if it does not.
 	PreparingSince time.Time
+	// HeldUpSince is since when the Pod waits for nothing but the start of its sidecar for event logs; zero if it does not.
+	HeldUpSince time.Time
 	// Disruption is what the cluster did to the Pod: preempted it, evicted it, or gave up its node; nil for nothing.
 	Disruption *Cause
 	// Stopped reports whether no container of the driver runs any more. End does not imply that: it may be about the

@@ -107,6 +107,7 @@ func expectedCoverage() []string {
 		"a node that is lost", "a stop", "a deadline that is over", "a deletion that a Pod does not hold for ever", "obstacle DriverPodTerminating",
 		"obstacle Unschedulable", "obstacle PodNotReadyToStartContainers", "obstacle NoExecutors",
 		"executors that were ready and lost during a start", "unknown fields",
+		"a driver that its sidecar held up", "a driver that is refused with its sidecar",
 	}
 	for _, state := range States {
 		things = append(things, "state "+string(state))

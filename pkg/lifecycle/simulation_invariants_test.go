@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -28,7 +29,8 @@ func (w *simulation) decide(seen Observation) (*v1alpha1.Record, Decision) {
 		w.fail("Decide changed what it was given")
 	}
 	news := w.stored == nil || record.Sequence != w.stored.Sequence ||
-		!reflect.DeepEqual(record.Launch, w.stored.Launch) || spec.Noted(record) != spec.Noted(w.stored)
+		!reflect.DeepEqual(record.Launch, w.stored.Launch) || spec.Noted(record) != spec.Noted(w.stored) ||
+		record.Attempt.WithoutEventLogs != w.stored.Attempt.WithoutEventLogs
 	if news != decision.Changed {
 		w.fail("there is news: %v, and changed is %v", news, decision.Changed)
 	}
@@ -136,7 +138,7 @@ func (w *simulation) checkWait(record *v1alpha1.Record, decision Decision, seen 
 		waits("there is nothing to judge")
 	case decision.Awaits == AwaitsDeletion && (state != ResourceReleased || w.policy.TTL < 0 || decision.AwaitsSince.After(w.now)):
 		waits("its time is not over")
-	case bound > 0 && w.deleted.IsZero() && decision.RequeueAt.IsZero():
+	case bound > 0 && w.deleted.IsZero() && decision.Effect == NoEffect && decision.RequeueAt.IsZero():
 		waits("nothing bounds the wait for the driver, or for its executors")
 	case decision.Held == HeldDriverTerminating && !w.deleted.IsZero() && w.policy.Timeouts.Deletion > 0 &&
 		decision.Effect == NoEffect && decision.RequeueAt.IsZero():
@@ -313,7 +315,15 @@ func (w *simulation) checkStep(next v1alpha1.Transition) {
 	}
 	from, to := State(last.State), State(next.State)
 	attempt := last.Attempt
-	if to == ScheduledToRestart || to == Resuming {
+	switch {
+	case to == ScheduledToRestart && from == DriverRequested:
+		w.cover("a driver that its sidecar held up")
+		if slices.ContainsFunc(w.history, func(t v1alpha1.Transition) bool {
+			return strings.Contains(t.Message, "once more") && t.Attempt == attempt
+		}) {
+			w.fail("a driver is launched in place of another one twice")
+		}
+	case to == ScheduledToRestart, to == Resuming:
 		attempt++
 	}
 	if last.End != nil && last.End.Reason == "ActiveDeadlineExceeded" {

@@ -3,6 +3,8 @@ package lifecycle_test
 import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/firesteel-dev/firesteel/pkg/eventlog"
 )
 
 // kubelet advances a Pod by one step.
@@ -33,6 +35,8 @@ func (w *simulation) advancePod(pod *simPod) {
 	status := &pod.Status
 	switch {
 	case status.Phase == corev1.PodSucceeded || status.Phase == corev1.PodFailed:
+	case pod.heldUp && !w.oneIn(20):
+		w.holdUp(pod)
 	case len(status.ContainerStatuses) == 0 && w.oneIn(3):
 		status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: "Unschedulable"}}
 	case len(status.ContainerStatuses) == 0 && len(status.Conditions) < 2 && w.oneIn(2):
@@ -67,6 +71,16 @@ func (w *simulation) advancePod(pod *simPod) {
 	default:
 		w.finishPod(pod)
 	}
+}
+
+// holdUp keeps the containers of a Pod from starting: its sidecar for event logs does not start.
+func (w *simulation) holdUp(pod *simPod) {
+	if len(pod.Status.InitContainerStatuses) > 0 {
+		return
+	}
+	pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionTrue, LastTransitionTime: metav1.NewTime(w.now)}}
+	waiting := corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff", Message: w.text()}}
+	pod.Status.InitContainerStatuses = []corev1.ContainerStatus{{Name: eventlog.Container, State: waiting}}
 }
 
 // changeExecutors changes the number of a driver's ready executors.

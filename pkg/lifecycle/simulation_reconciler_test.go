@@ -106,13 +106,17 @@ func (w *simulation) launch(seen Observation) (Observation, bool) {
 	if state := State(outbox.Current(w.stored).State); !state.Initializing() || !w.deleted.IsZero() {
 		w.fail("a launch in %s, deleted %v", state, w.deleted)
 	}
-	if w.stored.Launch == nil {
+	id := fmt.Sprintf("launch-%d", w.stored.Attempt.ID)
+	sidecar := w.stored.Attempt.WithoutEventLogs == ""
+	if !sidecar {
+		id += "-without"
+	}
+	if w.stored.Launch == nil || w.stored.Launch.ID != id {
 		if w.oneIn(12) {
 			seen.LaunchRefused = &Cause{Class: ClassScheduling, Reason: "Invalid", Message: w.text()}
 			return seen, true
 		}
 		fenced := w.stored.DeepCopy()
-		id := fmt.Sprintf("launch-%d", fenced.Attempt.ID)
 		fenced.Launch = &v1alpha1.Launch{ID: id, DriverPod: w.podName(), ApplicationID: w.applicationID()}
 		w.persist(fenced)
 		if w.oneIn(20) {
@@ -131,6 +135,11 @@ func (w *simulation) launch(seen Observation) (Observation, bool) {
 			w.awaitName(pod, &seen)
 			return seen, true
 		}
+	}
+	if sidecar && w.oneIn(12) {
+		w.cover("a driver that is refused with its sidecar")
+		seen.RefusedWithEventLogs = &Cause{Class: ClassScheduling, Reason: "Forbidden", Message: w.text()}
+		return seen, true
 	}
 	refused := w.oneIn(10)
 	if refused {
@@ -189,7 +198,7 @@ func (w *simulation) create(launch *v1alpha1.Launch) types.UID {
 		}
 	}
 	w.created++
-	pod := &simPod{launch: launch.ID, stuck: w.oneIn(5), starved: w.oneIn(5), Pod: &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
+	pod := &simPod{launch: launch.ID, stuck: w.oneIn(5), starved: w.oneIn(5), heldUp: w.stored.Attempt.WithoutEventLogs == "" && w.oneIn(6), Pod: &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
 		Name: launch.DriverPod, CreationTimestamp: metav1.NewTime(w.now), UID: types.UID(fmt.Sprintf("pod-%d", w.created)), Labels: map[string]string{"launch": launch.ID},
 	}}}
 	pod.Status.Phase = corev1.PodPending

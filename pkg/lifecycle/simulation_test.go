@@ -65,6 +65,8 @@ type simPod struct {
 	launch string
 	// lost: the Pod's node does not answer. stuck: it never becomes ready. starved: it never gets enough executors.
 	lost, stuck, starved bool
+	// heldUp: its sidecar for event logs does not start.
+	heldUp bool
 	// interrupted reports whether a deletion of it was interrupted once.
 	interrupted bool
 	// deleted is when its deletion was accepted.

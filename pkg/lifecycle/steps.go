@@ -13,7 +13,7 @@ var steps = map[State][]State{
 	"":                 {Submitted},
 	Submitted:          {DriverRequested, SchedulingFailure, Failed},
 	ScheduledToRestart: {DriverRequested, SchedulingFailure, Failed},
-	DriverRequested:    append([]State{DriverStarted, DriverReady, DriverStartTimedOut}, ends...),
+	DriverRequested:    append([]State{DriverStarted, DriverReady, DriverStartTimedOut, ScheduledToRestart}, ends...), // see event_logs.go
 	DriverStarted:      append([]State{DriverReady, DriverReadyTimedOut}, ends...),
 	DriverReady: append([]State{
 		InitializedBelowThresholdExecutors, RunningHealthy, RunningWithPartialCapacity, RunningWithBelowThresholdExecutors,

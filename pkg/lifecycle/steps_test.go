@@ -93,11 +93,11 @@ func kindOf(record *v1alpha1.Record) string {
 		before = record.Transitions[n-2].State
 	}
 	restart := current.End != nil && current.End.RestartAllowed
-	launched, released := "", false
+	launched, released, heldUp := "", false, ""
 	if record.Launch != nil {
-		launched, released = string(record.Launch.DriverUID), record.Launch.Released
+		launched, released, heldUp = string(record.Launch.DriverUID), record.Launch.Released, record.Launch.HeldUp
 	}
-	return fmt.Sprint(before, current.State, restart, record.Launch != nil, launched != "", released)
+	return fmt.Sprint(before, current.State, restart, record.Launch != nil, launched != "", released, heldUp != "", record.Attempt.WithoutEventLogs != "")
 }
 
 // variants returns a record, the same with a verdict, and the same whose executors were ready without room for the
@@ -153,7 +153,7 @@ func someObservations(record *v1alpha1.Record) []Observation {
 		return seen
 	}
 	for _, driver := range []Driver{
-		{}, {Started: true}, {Ready: true}, {Unknown: true},
+		{}, {Started: true}, {Ready: true}, {Unknown: true}, {HeldUpSince: start.Add(-time.Hour)},
 		{End: &End{State: Succeeded}}, {End: &End{State: Failed}}, {End: &End{State: DriverEvicted}},
 	} {
 		driver.UID = record.Launch.DriverUID

@@ -106,6 +106,8 @@ func follows(last, next v1alpha1.Transition) bool {
 			last.State == string(lifecycle.Suspended) && next.State == string(lifecycle.Resuming)
 	case next.Attempt != last.Attempt:
 		return false
+	case next.State == string(lifecycle.ScheduledToRestart) && last.State == string(lifecycle.DriverRequested):
+		return true // its sidecar for event logs held up the driver: it is launched once more within the attempt
 	case next.State == string(lifecycle.Invalidating):
 		return last.State != next.State // an edit matters in each state, also after the end
 	case rank(next.State) == rank(last.State):

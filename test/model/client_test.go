@@ -30,8 +30,10 @@ var errRefused = errors.New("dial tcp 127.0.0.1:6443: connection refused")
 // connection is a replica's way to the server: it takes its time, fails, and ends with the replica's life. Real
 // clients use it as the transport of their requests.
 type connection struct {
-	server *server
-	calm   func() bool
+	// archive is the data of the ConfigMap config-archive; nil for the defaults. No handler archives anything.
+	archive map[string]string
+	server  *server
+	calm    func() bool
 
 	mu     sync.Mutex
 	random *rand.Rand

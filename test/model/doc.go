@@ -21,4 +21,6 @@
 //   - no driver outlives the release of its application's resources, or its application, unless it was left terminating;
 //   - clients of the Kubeflow operator see only what that operator shows, in its order (package invariants/clientview);
 //   - every application ends, and what was deleted leaves nothing behind.
+//
+// In every second story, the drivers of two APIs have a sidecar for their event logs, which holds some of them up.
 package model

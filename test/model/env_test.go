@@ -24,6 +24,7 @@ import (
 	"knative.dev/pkg/system"
 
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
+	"github.com/firesteel-dev/firesteel/pkg/eventlog"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/outbox"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
@@ -78,10 +79,15 @@ type env struct {
 	over   atomic.Bool
 	actors sync.WaitGroup
 	deaths atomic.Int64
+	// archive is the data of config-archive; nil for the defaults.
+	archive map[string]string
 }
 
 func newEnv(t *testing.T, seed uint64) *env {
 	w := &env{t: t, seed: seed, server: newServer(t), begin: time.Now()}
+	if seed%2 == 0 {
+		w.archive = map[string]string{"url": "file:///none", "wait": "1s", "event-logs": "sidecar", "event-logs-image": "archive"}
+	}
 	w.sink = &sink{t: t, calm: w.calm, history: w.server.history, random: w.random(1)}
 	return w
 }
@@ -112,6 +118,7 @@ func (w *env) keepReplica(n uint64) {
 	random := w.random(10 + n)
 	for life := uint64(0); !w.over.Load(); life++ {
 		connection := newConnection(w.server, w.calm, w.random(100+10*life+n))
+		connection.archive = w.archive
 		replica := startReplica(w.t, connection, w.sink, nil)
 		if random.IntN(2) == 0 {
 			replica.joinBurst()
@@ -259,6 +266,10 @@ func (w *env) move(pod *corev1.Pod, random *rand.Rand) error {
 		return errTaint
 	case pod.Annotations["node"] == "lost" && !w.calm():
 		return errUnmoved
+	case pod.Annotations["sidecar"] == "absent" && luck > 1:
+		return errUnmoved // it is there when luck is 1
+	case pod.Status.Phase == corev1.PodPending && len(pod.Spec.InitContainers) > len(pod.Status.InitContainerStatuses) && random.IntN(4) == 0:
+		holdUp(pod)
 	case pod.Status.Phase == corev1.PodPending, pod.Status.Phase == corev1.PodUnknown:
 		run(pod)
 	case luck < 5, isDriver(pod) && random.IntN(4) > 0: // drivers outlive most of their executors
@@ -298,6 +309,15 @@ func anExecutor(driver *corev1.Pod, random *rand.Rand) (key, *corev1.Pod) {
 			Namespace: k.namespace, Name: k.name, Labels: labels, OwnerReferences: []metav1.OwnerReference{submission.OwnedBy(driver)},
 		},
 	}
+}
+
+// holdUp has a Pod wait for the sidecar that sends its event log.
+func holdUp(pod *corev1.Pod) {
+	pod.Annotations = map[string]string{"sidecar": "absent"}
+	pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionTrue, LastTransitionTime: metav1.Now()}}
+	pod.Status.InitContainerStatuses = []corev1.ContainerStatus{{
+		Name: eventlog.Container, State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff"}},
+	}}
 }
 
 func run(pod *corev1.Pod) {

@@ -8,7 +8,10 @@ import (
 	"testing"
 	"time"
 
+	cloudevents "github.com/cloudevents/sdk-go/v2"
 	"go.uber.org/zap"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
@@ -96,6 +99,10 @@ func (r *replica) newRelay(t *testing.T, sink events.Sink, inProcess func(handle
 		labels := lookup.Cached(namespaces)
 		all := handlers.All(sparkclient.Get(ctx), dynamicclient.Get(ctx), store.Load, labels)
 		all[archiver.Name] = archiver.NewHandler(sparkclient.Get(ctx), kubeclient.Get(ctx).CoreV1(), archive.NewStores(), store.Load, labels, clock.RealClock{})
+		if settings := r.connection.archive; settings != nil {
+			store.OnConfigChanged(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: config.ArchiveName}, Data: settings})
+			all[archiver.Name] = func(context.Context, cloudevents.Event) error { return nil }
+		}
 		broker, err := events.NewBroker(all, inProcess)
 		if err != nil {
 			t.Fatal(err)

@@ -176,7 +176,7 @@ func aKubeflow(k key, random *rand.Rand) object {
 			Type: v1beta2.ScalaApplication, SparkVersion: "4.1.4", Image: "spark",
 			MainClass: "org.example.Main", MainApplicationFile: "local:///opt/app.jar",
 			Suspend:   random.IntN(6) == 0,
-			SparkConf: map[string]string{"spark.eventLog.enabled": "false"},
+			SparkConf: map[string]string{"spark.ui.enabled": "true"},
 			RestartPolicy: v1beta2.RestartPolicy{
 				Type:                             policies[random.IntN(len(policies))],
 				OnFailureRetries:                 ptr.To(int32(random.IntN(4))),

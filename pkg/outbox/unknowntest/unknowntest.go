@@ -55,6 +55,9 @@ func Lost(before, after *v1alpha1.Record) []string {
 		was["previous"], was["previous.spec"] = was["attempt"], was["attempt.spec"]
 		delete(was, "launch")
 	}
+	if after.Launch == nil && after.Attempt.WithoutEventLogs != before.Attempt.WithoutEventLogs { // another launch of the attempt follows
+		delete(was, "launch")
+	}
 	if after.Verdict == nil {
 		delete(was, "verdict")
 	}

@@ -206,7 +206,7 @@ func (r *Reconciler) advance(ctx context.Context, v *view.Application) error {
 			r.yield(ctx, v, record, decision, "status", until)
 			return nil
 		}
-		first := decision.Effect == lifecycle.Launch && r.recordsFirstLaunchLater(v) && !prepared.Reserves
+		first := decision.Effect == lifecycle.Launch && r.recordsFirstLaunchLater(v) && !prepared.Reserves && record.Attempt.WithoutEventLogs == ""
 		if first {
 			err = r.fence(ctx, v, record, prepared)
 		} else {

@@ -51,6 +51,9 @@ func Wrong(before, after *v1beta2.SparkApplication) []string {
 	}
 	var wrong []string
 	always := []state{v1beta2.InvalidatingState}
+	if is.Firesteel != nil && is.Firesteel.Attempt.WithoutEventLogs != "" { // nor one that launches a driver once more, in the same run
+		always = append(always, v1beta2.PendingRerunState)
+	}
 	if stopped(begun) { // the other operator knows no stop, which may come in each state
 		always = append(always, v1beta2.FailingState, v1beta2.FailedSubmissionState)
 	}

@@ -166,6 +166,10 @@ type Attempt struct {
 	// specHash is the hash of the spec in a record of an earlier version of Firesteel. It is not written any more.
 	// +optional
 	SpecHash string `json:"specHash,omitempty"` // An earlier version would take a hash that it did not make for an edit.
+	// withoutEventLogs is why the driver of the attempt has no sidecar that sends its event log to the archive: the sidecar held it up, or it was
+	// refused with the sidecar.
+	// +optional
+	WithoutEventLogs string `json:"withoutEventLogs,omitempty"`
 	// activeSince is since when time counts against the active deadline. It is absent while none does: before the first start,
 	// between attempts and while suspended.
 	// +optional
@@ -225,6 +229,10 @@ type Launch struct {
 	// no effect from then on.
 	// +optional
 	ExecutorsReady bool `json:"executorsReady,omitempty"`
+	// heldUp is why another driver is launched in the place of this one, within the attempt. It is absent unless the sidecar for event logs held
+	// it up.
+	// +optional
+	HeldUp string `json:"heldUp,omitempty"`
 	// warnings are sentences about what of the launch is not as the spec asks.
 	// +optional
 	Warnings []string `json:"warnings,omitempty"`

@@ -10,7 +10,7 @@ import (
 // version of Firesteel wrote them, and they are written again as they are.
 //
 // They live as long as what they are part of. Those of a record, of its attempt and of the attempt's spec live as long as the
-// record: the next attempt takes them over. Those of a launch live until the next attempt begins, those of a verdict until the
+// record: the next attempt takes them over. Those of a launch live until another launch begins, those of a verdict until the
 // verdict is dropped, those of the usage of an attempt until it is the third last, and those of a transition, a past attempt or a run until that is dropped.
 type UnknownFields string
 

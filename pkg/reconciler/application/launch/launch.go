@@ -186,7 +186,7 @@ func (l *Launcher) build(
 	if err != nil {
 		return built{}, err
 	}
-	dialect.ApplySettings(&plan, app, d.Settings())
+	dialect.ApplySettings(&plan, app, attempt, d.Settings())
 	if v.KeepExecutors {
 		warnings.Add(keepExecutors(&plan)...)
 	}
@@ -212,7 +212,7 @@ func (l *Launcher) build(
 	warnings = append(warnings, dialect.LaunchWarnings(d, l.API.API, app, plan, objects)...)
 	return built{objects, &v1alpha1.Launch{
 		ID: id, ApplicationID: plan.Names.AppID, DriverPod: objects.Driver.Name,
-		Warnings: l.Redactors.Texts(app, warnings.Sentences()),
+		Warnings: append(withoutEventLogs(attempt), l.Redactors.Texts(app, warnings.Sentences())...),
 	}, plan}, nil
 }
 
@@ -268,6 +268,9 @@ func (l *Launcher) Create(
 			return false, err
 		}
 		seen.Launched, seen.LaunchWarnings = "", nil
+		return true, nil
+	case errors.As(err, &refused) && mayBeOfSidecar(refused, prepared.objects.Driver):
+		seen.RefusedWithEventLogs = l.Redactors.Cause(app, refused.cause(l.API.Fields))
 		return true, nil
 	case errors.As(err, &refused):
 		l.waits.forget(app.GetUID())
