@@ -61,7 +61,7 @@ case ${1:-} in
 	fi
 	remove_webhook
 	remove_eventing
-	remove config/console/*.yaml config/admission*/*.yaml config/driver-logs/*.yaml config/archive/*.yaml config/history/*.yaml config/other-operators/*.yaml config/workload-namespaces/200-*.yaml
+	remove config/console/*.yaml config/archive-service/5*.yaml config/admission*/*.yaml config/driver-logs/*.yaml config/archive/*.yaml config/history/*.yaml config/other-operators/*.yaml config/workload-namespaces/200-*.yaml
 	remove config/500-*.yaml config/4*.yaml config/201-*.yaml config/200-*.yaml config/100-*.yaml
 	delete_crds
 	echo "Drivers go on. When none needs its rights: kubectl delete -f config/workload/rbac.yaml -f config/202-spark-driver-clusterrole.yaml"

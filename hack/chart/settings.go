@@ -266,7 +266,14 @@ var settings = map[string]map[string]schema{
 		"namespaces":      either(text(), keyed(namespace, matching(`^`+archiveURL+`$`))),
 		"retention-age":   duration(),
 		"retention-bytes": byteCount(),
-		"event-logs":      oneOf("off", "image"),
+		"event-logs":      oneOf("off", "image", "sidecar"),
+
+		"event-logs-image":     trimmed(`[^\s]+`),
+		"event-logs-service":   trimmed(`https?://[^\s/@?#]+(/[^\s?#]*)?`),
+		"event-logs-ca":        text(),
+		"event-logs-resources": either(text(), schema{"type": "object"}),
+		"event-logs-volume":    byteCount(),
+
 		"driver-logs":     oneOf("none", "end"),
 		"executor-logs":   oneOf("none", "end"),
 		"max-log-bytes":   byteCount(),

@@ -123,13 +123,17 @@ admission: {enable: true, serviceAccounts: true, warnings: true}
 otherOperators: {notice: true}
 webhook: {enable: true}
 console: {enable: true}
+archiveService: {enable: true}
 history: {enable: true}
 controller: {driverLogs: true, archive: true}`
-	want := read(t, "*.yaml", "workload/*.yaml", "eventing/[1-8]*.yaml", "admission/*.yaml", "admission-accounts/*.yaml", "admission-warnings/*.yaml", "archive-eventing/[5-7]*.yaml", "driver-logs/*.yaml", "other-operators/*.yaml", "webhook/*.yaml", "console/*.yaml", "history/*.yaml").without(byHelm).
+	want := read(t, "*.yaml", "workload/*.yaml", "eventing/[1-8]*.yaml", "admission/*.yaml", "admission-accounts/*.yaml", "admission-warnings/*.yaml", "archive-eventing/[5-7]*.yaml", "driver-logs/*.yaml", "other-operators/*.yaml", "webhook/*.yaml", "console/*.yaml", "archive-service/5*.yaml", "history/*.yaml").without(byHelm).
 		without(func(o *object) bool { return o.GetName() == "firesteel-webhook-quota" }) // of quota: hold and fail
-	for _, file := range []string{"eventing/900-config-handlers.yaml", "archive-eventing/900-config-handlers.yaml"} {
-		patch := read(t, file).get(t, "ConfigMap", "config-handlers")
-		maps.Copy(want.get(t, "ConfigMap", "config-handlers").Object["data"].(map[string]any), patch.Object["data"].(map[string]any))
+	for file, name := range map[string]string{
+		"eventing/900-config-handlers.yaml": "config-handlers", "archive-eventing/900-config-handlers.yaml": "config-handlers",
+		"archive-service/900-config-archive.yaml": "config-archive",
+	} {
+		patch := read(t, file).get(t, "ConfigMap", name)
+		maps.Copy(want.get(t, "ConfigMap", name).Object["data"].(map[string]any), patch.Object["data"].(map[string]any))
 	}
 	mustEqual(t, want, ofConfig(t, with(t, values)))
 }

@@ -34,15 +34,16 @@ func TestKustomizeBaseHoldsEveryManifest(t *testing.T) {
 
 func TestKustomizeComponentAddsItsFolderToTheBase(t *testing.T) {
 	for component, manifests := range map[string]string{
-		"admission": "*.yaml", "admission-accounts": "*.yaml", "admission-warnings": "*.yaml", "archive": "*.yaml", "console": "*.yaml", "driver-logs": "*.yaml", "early": "*.yaml", "eventing": "[1-8]*.yaml", "history": "*.yaml", "observability": "*.yaml", "other-operators": "*.yaml",
+		"admission": "*.yaml", "admission-accounts": "*.yaml", "admission-warnings": "*.yaml", "archive": "*.yaml", "archive-service": "5*.yaml", "console": "*.yaml", "driver-logs": "*.yaml", "early": "*.yaml", "eventing": "[1-8]*.yaml", "history": "*.yaml", "observability": "*.yaml", "other-operators": "*.yaml",
 		"webhook": "*.yaml", "workload-namespaces": "2*.yaml",
 	} {
 		t.Run(component, func(t *testing.T) {
 			want := read(t, "*.yaml", filepath.Join(component, manifests))
-			if component == "eventing" || component == "workload-namespaces" {
+			patched := map[string]string{"eventing": "config-handlers", "workload-namespaces": "config-handlers", "archive-service": "config-archive"}
+			if name := patched[component]; name != "" {
 				// It patches the ConfigMap of the base.
-				patch := read(t, component+"/900-config-handlers.yaml").get(t, "ConfigMap", "config-handlers")
-				data := want.get(t, "ConfigMap", "config-handlers").Object["data"].(map[string]any)
+				patch := read(t, component+"/900-"+name+".yaml").get(t, "ConfigMap", name)
+				data := want.get(t, "ConfigMap", name).Object["data"].(map[string]any)
 				for key, value := range patch.Object["data"].(map[string]any) {
 					data[key] = value
 				}

@@ -18,10 +18,10 @@ func TestPodsMeetTheRestrictedProfile(t *testing.T) {
 		t.Fatal(err)
 	}
 	restricted := api.LevelVersion{Level: api.LevelRestricted, Version: api.LatestVersion()}
-	const values = "eventing: {enable: true}\nwebhook: {enable: true}\nconsole: {enable: true}\nhistory: {enable: true}\ncontroller: {archive: true, sink: {extensions: {cluster: a}}}"
+	const values = "eventing: {enable: true}\nwebhook: {enable: true}\nconsole: {enable: true}\narchiveService: {enable: true}\nhistory: {enable: true}\ncontroller: {archive: true, sink: {extensions: {cluster: a}}}"
 	for install, all := range map[string]objects{
 		"chart": with(t, values), "chart with a token": with(t, "controller: {sink: {uri: https://sink, audience: sink}}"),
-		"config": read(t, "*.yaml", "eventing/5*.yaml", "archive-eventing/5*.yaml", "webhook/5*.yaml", "console/5*.yaml", "history/5*.yaml"),
+		"config": read(t, "*.yaml", "eventing/5*.yaml", "archive-eventing/5*.yaml", "webhook/5*.yaml", "console/5*.yaml", "archive-service/5*.yaml", "history/5*.yaml"),
 	} {
 		pods := 0
 		for _, name := range slices.Sorted(maps.Keys(all)) {

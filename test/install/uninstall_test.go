@@ -29,7 +29,7 @@ func TestUninstallDeletesWhatIsOptionalToo(t *testing.T) {
 	}
 	deleted := objects{}
 	deleted.add(t, "what is deleted", text)
-	for name, o := range read(t, "*.yaml", "admission*/*.yaml", "archive/*.yaml", "console/*.yaml", "driver-logs/*.yaml", "other-operators/*.yaml", "webhook/*.yaml", "history/*.yaml", "workload-namespaces/2*.yaml",
+	for name, o := range read(t, "*.yaml", "admission*/*.yaml", "archive/*.yaml", "console/*.yaml", "archive-service/5*.yaml", "driver-logs/*.yaml", "other-operators/*.yaml", "webhook/*.yaml", "history/*.yaml", "workload-namespaces/2*.yaml",
 		"eventing/[1-8]*.yaml", "archive-eventing/[5-7]*.yaml", "workload-namespaces-eventing/[5-7]*.yaml") {
 		stays := o.GetKind() == "CustomResourceDefinition" || o.GetName() == "spark-driver"
 		if (deleted[name] == nil) != stays {

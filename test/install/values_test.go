@@ -301,14 +301,18 @@ func TestImagesAreNamedByTagOrDigest(t *testing.T) {
 		}
 	}
 	all := with(t, "image: {registry: r, tag: v2}\neventing: {enable: true}\nhandlers: {image: {repository: h}}\n"+
-		"deadLetter: {image: {repository: d}}\nhook: {image: {repository: s}}\nhistory: {enable: true, image: {repository: a}, server: {image: spark:4.3.0}}")
+		"deadLetter: {image: {repository: d}}\nhook: {image: {repository: s}}\nhistory: {enable: true, image: {repository: a}, server: {image: spark:4.3.0}}\n"+
+		"archiveService: {enable: true, image: {repository: a}}")
 	for _, image := range []struct{ kind, name, want string }{
 		{"Deployment", "handler-ttl", "r/h:v2"}, {"Deployment", "dead-letter", "r/d:v2"}, {"Job", "firesteel-setup", "r/s:v2"},
-		{"Deployment", "history", "r/a:v2"},
+		{"Deployment", "history", "r/a:v2"}, {"Deployment", "archive", "r/a:v2"},
 	} {
 		if container := containers(t, all.get(t, image.kind, image.name))[0].(map[string]any); container["image"] != image.want {
 			t.Errorf("the image of %s is %s, want %s", image.name, container["image"], image.want)
 		}
+	}
+	if data := all.get(t, "ConfigMap", "config-archive").Object["data"].(map[string]any); data["event-logs-image"] != "r/a:v2" {
+		t.Errorf("the image of the sidecars is %s", data["event-logs-image"])
 	}
 	if server := containers(t, all.get(t, "Deployment", "history"))[1].(map[string]any); server["image"] != "spark:4.3.0" {
 		t.Errorf("the image of the History Server is %s", server["image"])
@@ -746,6 +750,7 @@ controller:
 eventing: {enable: true, oidc: true}
 handlers: {labels: {a: b}, annotations: {a: b}, tolerations: [{key: a}], serviceAccountAnnotations: {a: b}}
 deadLetter: {nodeSelector: {a: b}}
+archiveService: {enable: true, env: [{name: A, value: b}], volumes: [{name: v, emptyDir: {}}], serviceAccountAnnotations: {a: b}}
 history: {enable: true, env: [{name: A, value: b}], server: {env: [{name: A, value: b}]}, tolerations: [{key: a}], serviceAccountAnnotations: {a: b}}
 admission: {enable: true}
 networkPolicy: {metricsIngress: [{podSelector: {}}]}

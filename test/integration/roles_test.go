@@ -17,6 +17,7 @@ import (
 
 // roles are the files with the cluster roles of service accounts in Firesteel's namespace.
 var roles = map[string]string{
+	"archive":           "archive-service/500-archive.yaml",
 	"console":           "console/500-console.yaml",
 	"controller":        "200-clusterrole.yaml",
 	"handler-archive":   "archive-eventing/500-handler-archive.yaml",

@@ -144,16 +144,16 @@ var (
 	dispatcher = labels.Set{"messaging.knative.dev/channel": "in-memory-channel", "messaging.knative.dev/role": "dispatcher"}
 )
 
-// peers are Pods, and whether they are the Broker's or the console.
+// peers are Pods, and whether they are the Broker's, the console or drivers.
 var peers = map[string]struct {
 	pod
-	broker, console bool
+	broker, console, driver bool
 }{
 	"the Broker's filter":                     {pod: pod{"knative-eventing", filter}, broker: true},
 	"the channel's dispatcher":                {pod: pod{"knative-eventing", dispatcher}, broker: true},
 	"another Pod of Knative":                  {pod: pod{"knative-eventing", labels.Set{"app": "eventing-controller"}}},
 	"a tenant":                                {pod: pod{"team-a", labels.Set{"app": "any"}}},
-	"a driver":                                {pod: pod{"team-a", labels.Set{"spark-role": "driver"}}},
+	"a driver":                                {pod: pod{"team-a", labels.Set{"spark-role": "driver"}}, driver: true},
 	"a tenant with the labels of a filter":    {pod: pod{"team-a", filter}},
 	"a tenant with the labels of a channel":   {pod: pod{"team-a", dispatcher}},
 	"a neighbour":                             {pod: pod{"firesteel-system", labels.Set{"app": "any"}}},
@@ -164,8 +164,11 @@ var peers = map[string]struct {
 	"Prometheus":                              {pod: pod{"monitoring", labels.Set{"app": "prometheus"}}},
 }
 
-// ports are those of Firesteel's Pods. open says that every Pod may reach it; of the others, the Broker or the console may.
-var ports = map[string]struct{ open, console bool }{
+// ports are those of Firesteel's Pods. open says that every Pod may reach it; of the others, the Broker, the console or drivers may.
+var ports = map[string]struct{ open, console, driver bool }{
+	"archive/http":             {driver: true},
+	"archive/health":           {open: true},
+	"archive/metrics":          {open: true},
 	"controller/metrics":       {open: true},
 	"controller/health":        {open: true},
 	"handler-archive/http":     {},
@@ -190,7 +193,7 @@ var ports = map[string]struct{ open, console bool }{
 }
 
 func TestEachPortIsOpenToItsPeersOnly(t *testing.T) {
-	i := read(t, "*.yaml", "eventing/*.yaml", "archive-eventing/5*.yaml", "workload-namespaces-eventing/5*.yaml", "webhook/*.yaml", "console/*.yaml", "history/*.yaml")
+	i := read(t, "*.yaml", "eventing/*.yaml", "archive-eventing/5*.yaml", "workload-namespaces-eventing/5*.yaml", "webhook/*.yaml", "console/*.yaml", "archive-service/*.yaml", "history/*.yaml")
 	missing := maps.Clone(ports)
 	for d := range i.deployments {
 		deployment := &i.deployments[d]
@@ -204,7 +207,7 @@ func TestEachPortIsOpenToItsPeersOnly(t *testing.T) {
 				}
 				delete(missing, name)
 				for who, peer := range peers {
-					if got := i.allows(t, peer.pod, deployment, &port); got != (want.open || want.console && peer.console || !want.console && peer.broker) {
+					if got := i.allows(t, peer.pod, deployment, &port); got != (want.open || want.console && peer.console || want.driver && peer.driver || !want.console && !want.driver && peer.broker) {
 						t.Errorf("%s reaches %s: %t", who, name, got)
 					}
 				}
@@ -217,7 +220,7 @@ func TestEachPortIsOpenToItsPeersOnly(t *testing.T) {
 }
 
 func TestPortsWithoutRuleAreClosed(t *testing.T) {
-	i := read(t, "*.yaml", "eventing/*.yaml", "archive-eventing/5*.yaml", "workload-namespaces-eventing/5*.yaml", "webhook/*.yaml", "console/*.yaml", "history/*.yaml")
+	i := read(t, "*.yaml", "eventing/*.yaml", "archive-eventing/5*.yaml", "workload-namespaces-eventing/5*.yaml", "webhook/*.yaml", "console/*.yaml", "archive-service/*.yaml", "history/*.yaml")
 	for d := range i.deployments {
 		for who, peer := range peers {
 			if i.allows(t, peer.pod, &i.deployments[d], &corev1.ContainerPort{Name: "later", ContainerPort: 9999}) {

@@ -39,7 +39,7 @@ Takes root, file, and jobNamespace for the accounts of drivers.
 {{- $ofDrivers := hasPrefix "spark" $name -}}
 {{- if eq $kind "Namespace" -}}Helm creates it: --create-namespace
 {{- else if and $rbac $ofDrivers (not $values.spark.rbac.create) -}}spark.rbac.create
-{{- else if and $rbac (not $ofDrivers) (not (contains "-handler-" $name)) (not (contains "webhook" $name)) (not (contains "console" $name)) (not $values.controller.rbac.create) -}}controller.rbac.create
+{{- else if and $rbac (not $ofDrivers) (not (contains "-handler-" $name)) (not (contains "webhook" $name)) (not (contains "console" $name)) (not (contains "archive-service" $name)) (not $values.controller.rbac.create) -}}controller.rbac.create
 {{- else if and (eq $kind "ServiceAccount") $ofDrivers (not $values.spark.serviceAccount.create) -}}spark.serviceAccount.create
 {{- else if and (eq $kind "ServiceAccount") (eq $name "spark-operator-spark") $values.spark.serviceAccount.name -}}spark.serviceAccount.name
 {{- else if and (eq $kind "ServiceAccount") (eq $name "controller") (not $values.controller.serviceAccount.create) -}}controller.serviceAccount.create
@@ -100,7 +100,7 @@ Takes root, file, and jobNamespace for the accounts of drivers.
 {{- $_ := set $object "subjects" (list (merge (dict "name" $values.spark.serviceAccount.name) (first $object.subjects))) -}}
 {{- end -}}
 {{- end -}}
-{{- if and (eq $values.controller.rbac.scope "Namespaces") (not (hasPrefix "firesteel-webhook" $name)) (or (eq $name "firesteel-console-watch") (not (hasPrefix "firesteel-console" $name))) -}}
+{{- if and (eq $values.controller.rbac.scope "Namespaces") (not (hasPrefix "firesteel-webhook" $name)) (not (hasPrefix "firesteel-archive-service" $name)) (or (eq $name "firesteel-console-watch") (not (hasPrefix "firesteel-console" $name))) -}}
 {{- include "firesteel.editScope" . -}}
 {{- end -}}
 {{- if hasSuffix "WebhookConfiguration" $kind -}}
@@ -122,6 +122,8 @@ Takes root, file, and jobNamespace for the accounts of drivers.
 {{- $annotations = $values.history.serviceAccountAnnotations -}}
 {{- else if eq $name "console" -}}
 {{- $annotations = $values.console.serviceAccountAnnotations -}}
+{{- else if eq $name "archive" -}}
+{{- $annotations = $values.archiveService.serviceAccountAnnotations -}}
 {{- else if eq $name "handler-archive" -}}
 {{- $annotations = merge (dict) ($values.handlers.archive.serviceAccountAnnotations | default dict) ($values.handlers.serviceAccountAnnotations | default dict) -}}
 {{- else if ne $name "webhook" -}}
@@ -145,7 +147,7 @@ Takes root, file, and jobNamespace for the accounts of drivers.
 {{- $_ := unset $object.spec "maxUnavailable" -}}
 {{- $_ := set $object.spec "minAvailable" $available -}}
 {{- end -}}
-{{- else if and (eq $kind "NetworkPolicy") (has $name (list "controller-metrics" "webhook-metrics" "console-metrics")) -}}
+{{- else if and (eq $kind "NetworkPolicy") (has $name (list "controller-metrics" "webhook-metrics" "console-metrics" "archive-metrics")) -}}
 {{- with $values.networkPolicy.metricsIngress -}}
 {{- $_ := set (index $object.spec.ingress 0) "from" . -}}
 {{- end -}}
@@ -226,7 +228,7 @@ Takes root, object.
 {{- $root := .root -}}
 {{- $object := .object -}}
 {{- $name := $object.metadata.name -}}
-{{- $component := get (dict "controller" $root.Values.controller "dead-letter" $root.Values.deadLetter "webhook" $root.Values.webhook "console" $root.Values.console "history" $root.Values.history) $name | default $root.Values.handlers -}}
+{{- $component := get (dict "controller" $root.Values.controller "dead-letter" $root.Values.deadLetter "webhook" $root.Values.webhook "console" $root.Values.console "archive" $root.Values.archiveService "history" $root.Values.history) $name | default $root.Values.handlers -}}
 {{- if eq $name "handler-archive" -}}
 {{- $own := $root.Values.handlers.archive -}}
 {{- $component = merge (deepCopy (omit $own "image")) (omit $component "image") (dict "image" $own.image) -}}
@@ -332,7 +334,7 @@ Deployment.
 {{- define "firesteel.settingsChecksum" -}}
 {{- $settings := .root.Values.settings -}}
 {{- $read := dict -}}
-{{- range $name := get (dict "controller" (list "config-leader-election" "config-observability") "webhook" (list "config-observability") "console" (list "config-observability")) .name | default list -}}
+{{- range $name := get (dict "controller" (list "config-leader-election" "config-observability") "webhook" (list "config-observability") "console" (list "config-observability") "archive" (list "config-observability")) .name | default list -}}
 {{- with get $settings $name -}}
 {{- $_ := set $read $name . -}}
 {{- end -}}

@@ -11,7 +11,7 @@
 {{- $values := .Values -}}
 {{- $problems := list -}}
 {{- range $path := list
-  "admission.enable" "admission.serviceAccounts" "admission.warnings" "apis" "console.enable" "console.image.repository" "controller.archive" "controller.driverLogs" "controller.podDisruptionBudget.enable" "controller.rbac.create" "controller.rbac.scope"
+  "admission.enable" "admission.serviceAccounts" "admission.warnings" "apis" "archiveService.enable" "archiveService.image.repository" "console.enable" "console.image.repository" "controller.archive" "controller.driverLogs" "controller.podDisruptionBudget.enable" "controller.rbac.create" "controller.rbac.scope"
   "controller.serviceAccount.create" "controller.sink" "crds.install" "crds.takeOver" "deadLetter.image.repository" "eventing.broker.class"
   "eventing.enable" "eventing.oidc" "grafana.dashboards.create" "handlers.archive.image.repository" "handlers.image.repository" "history.enable" "history.image.repository" "history.server.image" "hook.image.repository" "hook.releaseFinalizers"
   "image.repository" "networkPolicy.enable" "otherOperators.notice" "prometheus.podMonitor.create" "prometheus.rules.create" "prometheus.service.create"
@@ -70,7 +70,7 @@
 {{- end -}}
 {{- if $values.image.tag -}}
 {{- $digests := list -}}
-{{- range $component := list "" "hook" "handlers" "deadLetter" "webhook" "console" "history" -}}
+{{- range $component := list "" "hook" "handlers" "deadLetter" "webhook" "console" "archiveService" "history" -}}
 {{- $image := (ternary $values (get $values $component | default dict) (eq $component "")).image | default dict -}}
 {{- if $image.digest -}}
 {{- $digests = append $digests (printf "%s.image.digest" $component | trimPrefix ".") -}}

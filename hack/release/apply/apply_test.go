@@ -56,7 +56,7 @@ func TestReleaseIsAppliedByOneCommandAndAgain(t *testing.T) {
 		"-f", release.Path("firesteel-crds-sparkoperator.k8s.io.yaml"),
 	}
 	s.kubectl(apply...)
-	for _, optional := range []string{"workload", "archive", "driver-logs", "admission", "admission-accounts", "admission-warnings", "other-operators", "webhook", "console", "history"} {
+	for _, optional := range []string{"workload", "archive", "driver-logs", "admission", "admission-accounts", "admission-warnings", "other-operators", "webhook", "console", "archive-service", "history"} {
 		s.kubectl("apply", "--server-side", "-f", release.Path("firesteel-"+optional+".yaml"))
 	}
 	s.kubectl(apply...)

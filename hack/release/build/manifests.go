@@ -184,7 +184,7 @@ func (r *Release) patched(file string) ([]byte, error) {
 		} `json:"metadata"`
 		Data map[string]string `json:"data"`
 	}
-	if err := yaml.Unmarshal(text, &patch); err != nil {
+	if err := yaml.Unmarshal(r.resolve(text), &patch); err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
 	if patch.Kind != "ConfigMap" || len(patch.Data) == 0 {
