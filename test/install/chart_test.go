@@ -267,7 +267,8 @@ rules: [{apiGroups: [admissionregistration.k8s.io], resources: [mutatingwebhookc
 
 // The hook scales each of them to zero, and may scale no others.
 func TestHookMayStopEveryDeployment(t *testing.T) {
-	all := with(t, "eventing: {enable: true}\nworkloadNamespaces: {enable: true}\nwebhook: {enable: true}\nhistory: {enable: true}")
+	all := with(t, "eventing: {enable: true}\nworkloadNamespaces: {enable: true}\nwebhook: {enable: true}\nhistory: {enable: true}\n"+
+		"console: {enable: true}\narchiveService: {enable: true}\ncontroller: {archive: true}")
 	var allowed []any
 	for _, rule := range all.get(t, "Role", "firesteel-uninstall").Object["rules"].([]any) {
 		if rule := rule.(map[string]any); fmt.Sprint(rule["resources"]) == "[deployments/scale]" {
