@@ -266,7 +266,7 @@ func (w *env) move(pod *corev1.Pod, random *rand.Rand) error {
 		return errTaint
 	case pod.Annotations["node"] == "lost" && !w.calm():
 		return errUnmoved
-	case pod.Annotations["sidecar"] == "absent" && luck > 1:
+	case pod.Annotations["sidecar"] == "absent" && pod.Status.Phase == corev1.PodPending && luck > 1:
 		return errUnmoved // it is there when luck is 1
 	case pod.Status.Phase == corev1.PodPending && len(pod.Spec.InitContainers) > len(pod.Status.InitContainerStatuses) && random.IntN(4) == 0:
 		holdUp(pod)
