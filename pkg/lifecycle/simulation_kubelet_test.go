@@ -35,7 +35,9 @@ func (w *simulation) advancePod(pod *simPod) {
 	status := &pod.Status
 	switch {
 	case status.Phase == corev1.PodSucceeded || status.Phase == corev1.PodFailed:
-	case pod.heldUp && !w.oneIn(20):
+	case pod.heldUp && w.oneIn(20):
+		pod.heldUp, status.InitContainerStatuses = false, nil
+	case pod.heldUp:
 		w.holdUp(pod)
 	case len(status.ContainerStatuses) == 0 && w.oneIn(3):
 		status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: "Unschedulable"}}

@@ -1,4 +1,4 @@
-package incluster
+package httpserver
 
 import (
 	"net"
