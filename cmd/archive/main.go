@@ -49,7 +49,7 @@ func main() {
 // commands are what the argument may be.
 var commands = map[string]func(context.Context) error{
 	"handler": func(ctx context.Context) error { return service.Run(ctx, []string{archiver.Name}, newHandler) },
-	"history": logged(serveHistoryHere),
+	"history": logged(runHistory),
 	"send":    logged(sendEventLog),
 	"serve":   logged(serveReceiver),
 }
@@ -72,8 +72,8 @@ func logged(command func(context.Context) error) func(context.Context) error {
 	}
 }
 
-// serveHistoryHere serves the view with the settings of the environment.
-func serveHistoryHere(ctx context.Context) error {
+// runHistory serves the view with the settings of the environment.
+func runHistory(ctx context.Context) error {
 	var env historyEnvironment
 	if err := envconfig.Process("", &env); err != nil {
 		return err

@@ -186,7 +186,7 @@ var (
 	// narrower lists keys whose values the chart takes in one spelling, though the controller takes more.
 	narrower = map[string]bool{"loglevel.controller": true}
 	// structured lists keys that may be an object, or the text of one.
-	structured = map[string]bool{"applicationTolerations": true, "ingress-tls": true, "ingress-annotations": true, "ui-gateway": true, "namespaces": true, "labels": true, "resource-quota": true, "limit-range": true, "network-policy": true}
+	structured = map[string]bool{"applicationTolerations": true, "ingress-tls": true, "ingress-annotations": true, "ui-gateway": true, "namespaces": true, "event-logs-resources": true, "labels": true, "resource-quota": true, "limit-range": true, "network-policy": true}
 )
 
 func TestConvertedDefaultsFitTheSchema(t *testing.T) {

@@ -269,15 +269,15 @@ var settings = map[string]map[string]schema{
 		"event-logs":      oneOf("off", "image", "sidecar"),
 
 		"event-logs-image":     trimmed(`[^\s]+`),
-		"event-logs-service":   trimmed(`https?://[^\s/@?#]+(/[^\s?#]*)?`),
+		"event-logs-service":   trimmed(`[Hh][Tt][Tt][Pp][Ss]?://[^\s/@?#]+(/[^\s?#]*)?`),
 		"event-logs-ca":        text(),
 		"event-logs-resources": either(text(), schema{"type": "object"}),
 		"event-logs-volume":    byteCount(),
 
-		"driver-logs":     oneOf("none", "end"),
-		"executor-logs":   oneOf("none", "end"),
-		"max-log-bytes":   byteCount(),
-		"wait":            positiveDuration(),
+		"driver-logs":   oneOf("none", "end"),
+		"executor-logs": oneOf("none", "end"),
+		"max-log-bytes": byteCount(),
+		"wait":          positiveDuration(),
 	},
 	"config-events": {
 		"deletion-grace":   duration(),

@@ -39,8 +39,9 @@ func (a *Archive) eventLogKeys() Keys {
 			return nil
 		},
 		"event-logs-service": func(key, value string) error {
-			service, err := url.Parse(strings.TrimSpace(value))
-			if err != nil || len(value) > maxServiceURL || service.Scheme != "http" && service.Scheme != "https" || service.Host == "" || service.User != nil ||
+			text := strings.TrimSpace(value)
+			service, err := url.Parse(text)
+			if err != nil || len(text) > maxServiceURL || strings.ContainsAny(text, " \t\n\r") || service.Scheme != "http" && service.Scheme != "https" || service.Host == "" || service.User != nil ||
 				service.RawQuery != "" || service.Fragment != "" {
 				return InvalidValue(key, value, "write a URL such as https://archive.firesteel-system.svc")
 			}

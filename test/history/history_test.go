@@ -84,6 +84,12 @@ func serve(t *testing.T, archive string, namespaces ...string) string {
 		t.Cleanup(func() { _ = bucket.Close() })
 		sources = append(sources, &history.Bucket{Namespace: namespace, Bucket: bucket})
 	}
+	return serveView(t, sources...)
+}
+
+// serveView serves the view of sources, and returns its address.
+func serveView(t *testing.T, sources ...history.Source) string {
+	t.Helper()
 	var view history.View
 	if err := view.Refresh(t.Context(), sources); err != nil {
 		t.Fatal(err)
