@@ -70,7 +70,7 @@ func (s *EventLogSidecar) AddTo(pod *corev1.Pod, spark string) {
 		ofPod.SupplementalGroups = append(ofPod.SupplementalGroups, eventLogGroup)
 	}
 	i := slices.IndexFunc(pod.Spec.Containers, func(c corev1.Container) bool { return c.Name == spark })
-	driver := &pod.Spec.Containers[i]
+	driver := &pod.Spec.Containers[max(i, 0)]
 	driver.VolumeMounts = append(driver.VolumeMounts, volume)
 	grace := defaultGrace
 	if seconds := pod.Spec.TerminationGracePeriodSeconds; seconds != nil {
