@@ -34,7 +34,7 @@ func (a *Archive) AnnounceEventLog(ctx context.Context, app Application, attempt
 	id := app.ID()
 	key := join(id.Namespace.Name) + "/" + eventLogIndex + "/" +
 		join(string(id.Namespace.UID), inverted(app.Created), id.Resource, id.Name, string(id.UID), itoa(attempt)) + ".json"
-	err := a.putJSON(ctx, key, eventLogEntry{Format}, true)
+	err := a.putDescription(ctx, key, eventLogEntry{Format}, true)
 	if err != nil && gcerrors.Code(err) == gcerrors.FailedPrecondition {
 		return nil // an earlier part of the log announced it
 	}
