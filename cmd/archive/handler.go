@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	coordinationv1client "k8s.io/client-go/kubernetes/typed/coordination/v1"
 	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/utils/clock"
 
@@ -22,6 +23,12 @@ func newHandler(ctx context.Context, of service.Parts) (map[string]events.Handle
 	}
 	stores := archive.NewStores()
 	go archiver.Retain(ctx, stores, func() (*config.Archive, bool) { return of.Settings().Archive, true })
+	leases, err := coordinationv1client.NewForConfigAndClient(of.Cluster, of.Connections)
+	if err != nil {
+		return nil, fmt.Errorf("create client: %w", err)
+	}
+	follower := archiver.NewFollower(of.Clients, core, leases, of.Namespace, stores, of.Settings, of.Namespaces, func() bool { return true })
+	go follower.Run(ctx)
 	handler := archiver.NewHandler(of.Clients, core, stores, of.Settings, of.Namespaces, clock.RealClock{})
 	return map[string]events.Handler{archiver.Name: handler}, nil
 }

@@ -10,6 +10,7 @@ import (
 	kubeclient "knative.dev/pkg/client/injection/kube/client"
 	"knative.dev/pkg/injection/clients/dynamicclient"
 	"knative.dev/pkg/logging"
+	"knative.dev/pkg/system"
 
 	"github.com/firesteel-dev/firesteel/pkg/archive"
 	_ "github.com/firesteel-dev/firesteel/pkg/archive/clouds" // s3:// and file://
@@ -41,6 +42,9 @@ func (f *relayFactory) newRelay(
 	all := handlers.All(sparkclient.Get(ctx), dynamicclient.Get(ctx), store.Load, labels)
 	all[archiver.Name] = archiver.NewHandler(sparkclient.Get(ctx), kubeclient.Get(ctx).CoreV1(), f.stores, store.Load, labels, clock.RealClock{})
 	f.retention.Do(func() {
+		follower := archiver.NewFollower(sparkclient.Get(ctx), kubeclient.Get(ctx).CoreV1(), kubeclient.Get(ctx).CoordinationV1(), system.Namespace(), f.stores,
+			store.Load, labels, func() bool { return inProcess(archiver.Name) })
+		go follower.Run(ctx)
 		go archiver.Retain(ctx, f.stores, func() (*config.Archive, bool) { return store.Load().Archive, inProcess(archiver.Name) })
 	})
 	broker, err := events.NewBroker(all, inProcess)

@@ -274,8 +274,8 @@ var settings = map[string]map[string]schema{
 		"event-logs-resources": either(text(), schema{"type": "object"}),
 		"event-logs-volume":    byteCount(),
 
-		"driver-logs":   oneOf("none", "end"),
-		"executor-logs": oneOf("none", "end"),
+		"driver-logs":   oneOf("none", "end", "follow"),
+		"executor-logs": oneOf("none", "end", "follow"),
 		"max-log-bytes": byteCount(),
 		"wait":          positiveDuration(),
 	},

@@ -2,6 +2,7 @@ package archive
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -22,7 +23,7 @@ type Attempt struct {
 	mu sync.Mutex
 	// readable reports whether it is known that the application is that of the namespace's uid.
 	readable bool
-	// written holds the sizes of the objects that were written.
+	// written holds the sizes of the objects that were written; nil if they are not checked.
 	written map[string]int64
 }
 
@@ -32,6 +33,14 @@ func (a *Archive) Attempt(id ID, attempt int64) *Attempt {
 	if attempt < 0 {
 		t.invalid = errors.Join(t.invalid, fmt.Errorf("there is no attempt %d", attempt))
 	}
+	return t
+}
+
+// Unchecked lets the attempt not remember what is written, for a writer that writes much and does not call Check.
+func (t *Attempt) Unchecked() *Attempt {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.written = nil
 	return t
 }
 
@@ -58,7 +67,9 @@ func (t *Attempt) put(ctx context.Context, key string, content []byte) error {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.written[key] = int64(len(content))
+	if t.written != nil {
+		t.written[key] = int64(len(content))
+	}
 	return nil
 }
 
@@ -139,9 +150,40 @@ type LogInfo struct {
 // Logs returns the logs of which anything is stored, also while the attempt runs.
 func (t *Attempt) Logs(ctx context.Context) ([]LogInfo, error) {
 	files, err := t.Files(ctx, logsFolder)
+	return logsIn(files), err
+}
+
+// Written is Logs for those who write the attempt.
+func (t *Attempt) Written(ctx context.Context) ([]LogInfo, error) {
+	if t.invalid != nil {
+		return nil, t.invalid
+	}
+	files, err := t.files(ctx, t.prefix+logsFolder+"/")
+	return logsIn(files), err
+}
+
+// DescribeFollowed stores the description of a log that was followed. The Pod may be gone before its attempt is archived.
+func (t *Attempt) DescribeFollowed(ctx context.Context, log Log) error {
+	encoded, err := json.Marshal(log)
 	if err != nil {
+		return fmt.Errorf("encode the description of a log: %w", err)
+	}
+	return t.Put(ctx, encoded, append(log.path(), followedFile)...)
+}
+
+// Followed returns the description of a log that was followed. It is not found if the log was not followed to its end.
+func (t *Attempt) Followed(ctx context.Context, id LogID) (*Log, error) {
+	if t.invalid != nil {
+		return nil, t.invalid
+	}
+	var log Log
+	if err := t.archive.getJSON(ctx, t.prefix+join(append(id.path(), followedFile)...), &log); err != nil {
 		return nil, err
 	}
+	return &log, nil
+}
+
+func logsIn(files []FileInfo) []LogInfo {
 	var logs []LogInfo
 	for _, file := range files {
 		if len(file.Path) != len(LogID{}.path()) {
@@ -153,5 +195,5 @@ func (t *Attempt) Logs(ctx context.Context) ([]LogInfo, error) {
 		}
 		logs = append(logs, LogInfo{LogID{file.Path[1], types.UID(file.Path[2]), file.Path[3], int32(restart)}, file.Size})
 	}
-	return logs, nil
+	return logs
 }

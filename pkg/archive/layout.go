@@ -16,7 +16,9 @@ const (
 	indexFolder = "_index"
 	ownFolder   = "_firesteel"
 	logsFolder  = "logs"
-	chunkSuffix = ".gz"
+	// followedFile is the description of a log that was followed to its end, beside its chunks.
+	followedFile = "followed.json"
+	chunkSuffix  = ".gz"
 	// compressed ends the names of single objects that are compressed.
 	compressed = ".gz"
 )

@@ -13,6 +13,8 @@ import (
 const (
 	// flushBytes is the size at which what was read is stored.
 	flushBytes = 1 << 20
+	// resumes is how often the stored lines of a log are listed, if another writer replaces a chunk meanwhile.
+	resumes = 3
 	// maxSecond bounds the lines of one second that are remembered. Of more, those with the time of the last one count as stored.
 	maxSecond = 1 << 18
 )
@@ -22,6 +24,8 @@ const (
 type LogWriter struct {
 	// From and To are the times of the first and the last line; zero if there is none.
 	From, To time.Time
+	// ChunkBytes is the size at which what was read is stored: it is held in memory until then.
+	ChunkBytes int
 	// Gap reports whether lines were lost between two readings: the kubelet had the last stored line no more.
 	Gap bool
 
@@ -46,13 +50,21 @@ func (t *Attempt) WriteLog(ctx context.Context, id LogID, limit int64) (*LogWrit
 	if t.invalid != nil {
 		return nil, t.invalid
 	}
-	w := &LogWriter{file: t.File(id.path()...), limit: limit, seed: maphash.MakeSeed(), known: map[uint64]int{}}
-	info, ok, err := w.file.stat(ctx)
-	if err != nil || !ok {
-		return w, err
+	w := &LogWriter{ChunkBytes: flushBytes, file: t.File(id.path()...), limit: limit, seed: maphash.MakeSeed(), known: map[uint64]int{}}
+	var err error
+	for range resumes {
+		var info FileInfo
+		var ok bool
+		if info, ok, err = w.file.stat(ctx); err != nil || !ok {
+			return w, err
+		}
+		w.exists, w.offset, w.stored = true, info.Size, info.Size
+		if err = w.recall(ctx, info); !IsNotFound(err) {
+			break
+		}
+		// Another writer, which follows the log, has replaced a chunk by a longer one.
 	}
-	w.exists, w.offset, w.stored = true, info.Size, info.Size
-	return w, w.recall(ctx, info)
+	return w, err
 }
 
 // recall reads which lines are stored of the last second.
@@ -191,7 +203,7 @@ func (w *LogWriter) add(ctx context.Context, part []byte) error {
 	}
 	w.pending.Write(part)
 	w.noteEnd(part)
-	if w.pending.Len() >= flushBytes {
+	if w.pending.Len() >= w.ChunkBytes {
 		if err := w.Flush(ctx); err != nil {
 			return err
 		}
@@ -229,7 +241,7 @@ func (w *LogWriter) Flush(ctx context.Context) error {
 	}
 	w.exists = true
 	w.stored = end
-	if w.pending.Len() >= flushBytes {
+	if w.pending.Len() >= w.ChunkBytes {
 		w.offset = end
 		w.pending.Reset()
 	}

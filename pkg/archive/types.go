@@ -118,6 +118,8 @@ type Log struct {
 	Bytes int64 `json:"bytes"`
 	// BeginningMissing reports whether lines may be missing at the beginning.
 	BeginningMissing bool `json:"beginningMissing,omitempty"`
+	// Followed reports whether it was stored while the container ran.
+	Followed bool `json:"followed,omitempty"`
 	// Missing says what is missing, and why; empty if nothing is.
 	Missing string `json:"missing,omitempty"`
 }

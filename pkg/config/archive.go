@@ -2,6 +2,7 @@ package config
 
 import (
 	"maps"
+	"strconv"
 	"strings"
 	"time"
 
@@ -26,6 +27,9 @@ type Archive struct {
 	DriverLogs, ExecutorLogs string
 	// MaxLogBytes bounds a log.
 	MaxLogBytes int64
+	// OpenStreams bounds the logs that are followed at once, and FlushInterval is how often what was read of them is stored.
+	OpenStreams   int
+	FlushInterval time.Duration
 
 	// EventLogs is how Spark's event logs get into the archives.
 	EventLogs dialect.EventLogs
@@ -38,6 +42,8 @@ const (
 	LogsNone = "none"
 	// LogsEnd stores at the end of an attempt what the node still has.
 	LogsEnd = "end"
+	// LogsFollow stores logs while containers run, and the rest at the end of an attempt.
+	LogsFollow = "follow"
 )
 
 const (
@@ -46,11 +52,14 @@ const (
 	maxArchiveWait       = time.Hour
 	// maxArchiveBytes bounds sizes.
 	maxArchiveBytes = 1 << 60
+	// maxOpenStreams bounds open-streams, and maxFlushInterval flush-interval.
+	maxOpenStreams   = 1000
+	maxFlushInterval = 10 * time.Minute
 )
 
 // NewArchive reads config-archive.
 func NewArchive(configMap *corev1.ConfigMap) (*Archive, error) {
-	archive := &Archive{DriverLogs: LogsEnd, ExecutorLogs: LogsEnd, MaxLogBytes: 1 << 30, wait: 2 * time.Minute}
+	archive := &Archive{DriverLogs: LogsEnd, ExecutorLogs: LogsEnd, MaxLogBytes: 1 << 30, OpenStreams: 50, FlushInterval: 10 * time.Second, wait: 2 * time.Minute}
 	archive.EventLogs.Sidecar = defaultSidecar(configMap.Namespace)
 	keys := Keys{
 		"url": func(key, value string) error {
@@ -66,6 +75,20 @@ func NewArchive(configMap *corev1.ConfigMap) (*Archive, error) {
 		"driver-logs":     logsWhen(&archive.DriverLogs),
 		"executor-logs":   logsWhen(&archive.ExecutorLogs),
 		"max-log-bytes":   byteCount(&archive.MaxLogBytes, 1),
+		"open-streams": func(key, value string) error {
+			count, err := strconv.Atoi(value)
+			if err != nil || count < 1 || count > maxOpenStreams {
+				return InvalidValue(key, value, "write a number from 1 to 1000")
+			}
+			archive.OpenStreams = count
+			return nil
+		},
+		"flush-interval": func(key, value string) error {
+			if err := nonNegativeDuration(&archive.FlushInterval)(key, value); err != nil || archive.FlushInterval < time.Second || archive.FlushInterval > maxFlushInterval {
+				return InvalidValue(key, value, "write a time from 1s to 10m, such as 10s")
+			}
+			return nil
+		},
 		"wait": func(key, value string) error {
 			if err := nonNegativeDuration(&archive.wait)(key, value); err != nil || archive.wait < time.Second || archive.wait > maxArchiveWait {
 				return InvalidValue(key, value, "write a time from 1s to 1h, such as 2m")
@@ -126,7 +149,7 @@ func byteCount(into *int64, least int64) func(key, value string) error {
 func logsWhen(into *string) func(key, value string) error {
 	return func(key, value string) error {
 		*into = value
-		return OneOf(LogsNone, LogsEnd)(key, value)
+		return OneOf(LogsNone, LogsEnd, LogsFollow)(key, value)
 	}
 }
 
@@ -140,7 +163,7 @@ func (a *Archive) URLOf(namespace string) string {
 
 // KeepsExecutors reports whether the Pods of executors in a namespace stay after their end, for their logs.
 func (a *Archive) KeepsExecutors(namespace string) bool {
-	return a.ExecutorLogs == LogsEnd && a.URLOf(namespace) != ""
+	return a.ExecutorLogs != LogsNone && a.URLOf(namespace) != ""
 }
 
 // URLs returns all archives, each with a function that selects its namespaces.

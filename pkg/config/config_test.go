@@ -371,7 +371,7 @@ func TestInvalidSettings(t *testing.T) {
 			config.ArchiveName, "max-log-bytes", "0", `config-archive: max-log-bytes is "0": write a size with its unit, such as 100Gi`,
 		},
 		"a time for logs that is none": {
-			config.ArchiveName, "driver-logs", "always", `config-archive: driver-logs is "always": write one of none, end`,
+			config.ArchiveName, "driver-logs", "always", `config-archive: driver-logs is "always": write one of none, end, follow`,
 		},
 		"a wait that is too long": {
 			config.ArchiveName, "wait", "2h", `config-archive: wait is "2h": write a time from 1s to 1h, such as 2m`,

@@ -1,20 +1,24 @@
 package integration
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/archive"
 	_ "github.com/firesteel-dev/firesteel/pkg/archive/clouds"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
+	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/test/harness/firesteel"
 )
 
@@ -103,6 +107,66 @@ func TestArchiveIsFilledByAHandlerBehindABroker(t *testing.T) {
 	s.run("pi", 0).exit(1)
 	s.untilState("pi", "ResourceReleased")
 	s.checkArchived(url, app)
+}
+
+// The node of the driver is lost. What the driver had logged is in the archive, which says that the end is missing.
+func TestArchiveFollowsTheLogOfADriverThatIsLost(t *testing.T) {
+	alone(t)
+	s := newEnv(t)
+	s.configured("config-archive", "driver-logs", "follow")
+	s.configured("config-archive", "flush-interval", "1s")
+	twoLines, lost := s.twoLines(), make(chan struct{})
+	url := s.withArchive("archive/rbac.yaml", t.TempDir(), func(w http.ResponseWriter, r *http.Request) {
+		twoLines(w, r)
+		if r.FormValue("follow") == "true" {
+			s.check(http.NewResponseController(w).Flush())
+			<-lost
+		}
+	})
+	app := s.create(App("pi"))
+	d := s.run("pi", 0)
+	namespace, err := s.Kube.CoreV1().Namespaces().Get(s.Context(), s.ns, metav1.GetOptions{})
+	s.must(err)
+	store, err := archive.Open(s.Context(), url)
+	s.must(err)
+	defer store.Close()
+	attempt := store.Attempt(archive.ID{
+		Namespace: archive.Namespace{Name: s.ns, UID: namespace.UID}, Resource: "sparkapplications.spark.apache.org", Name: "pi", UID: app.UID,
+	}, 0)
+	s.must(wait.PollUntilContextTimeout(s.Context(), 100*time.Millisecond, timeout, true, func(ctx context.Context) (bool, error) {
+		logs, err := attempt.Logs(ctx)
+		if archive.IsNotFound(err) {
+			return false, nil
+		}
+		return len(logs) == 1 && logs[0].Bytes > 0, err
+	}))
+	d.deleteByForce()
+	close(lost)
+	s.untilCondition("pi", dialect.ConditionArchived, metav1.ConditionFalse, "DriverPodGone")
+	manifest, err := attempt.Manifest(s.Context())
+	s.must(err)
+	if len(manifest.Logs) != 1 || !manifest.Logs[0].Followed || !strings.Contains(manifest.Logs[0].Missing, "the end") || len(manifest.Missing) == 0 {
+		s.Fatalf("the manifest is %+v", manifest)
+	}
+	reader, err := attempt.OpenLog(s.Context(), manifest.Logs[0].LogID, archive.LogOptions{Tail: -1})
+	s.must(err)
+	if content, err := io.ReadAll(reader); err != nil || string(content) != "INFO one\nERROR two\n" {
+		s.Errorf("the log is %q; %v", content, err)
+	}
+}
+
+// A driver that runs is archived before it is deleted with its application.
+func TestArchiveHasTheLogOfADriverThatIsDeleted(t *testing.T) {
+	alone(t)
+	s := newEnv(t)
+	s.withArchive("archive/rbac.yaml", t.TempDir(), s.twoLines())
+	s.create(App("pi"))
+	d := s.run("pi", 0)
+	s.must(s.apps().Delete(s.Context(), "pi", metav1.DeleteOptions{}))
+	pod := s.untilTerminating(d.Name)
+	if !strings.HasPrefix(pod.Annotations[lifecycle.ArchivedAnnotation], string(lifecycle.ArchivedPartly)+".") {
+		s.Errorf("the Pod is archived %q", pod.Annotations[lifecycle.ArchivedAnnotation])
+	}
 }
 
 // What follows the attempt waits for the bound, and not longer. The condition says so.

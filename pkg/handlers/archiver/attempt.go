@@ -106,6 +106,9 @@ func (t *attempt) archive(ctx context.Context, url string) error {
 	if err := t.store(ctx, pods); err != nil {
 		return err
 	}
+	if err := t.addFollowed(ctx, pods); err != nil {
+		return err
+	}
 	if err := t.storeUsage(ctx, pods, !truncated); err != nil {
 		return err
 	}
@@ -227,16 +230,22 @@ func (t *attempt) nameMissing(truncated bool) {
 	}
 }
 
-// describe returns the description of the application.
+// describe returns the description of the application after the attempt.
 func (t *attempt) describe(namespace types.UID) archive.Application {
-	app, ended := t.app, t.ended.Time.UTC()
+	ended, description := t.ended.Time.UTC(), describe(t.app, namespace)
+	description.Ended, description.Attempt, description.State, description.Message = &ended, t.ended.Attempt, t.ended.State, t.ended.Message
+	if t.ended.End != nil {
+		description.Outcome = t.ended.End.Outcome
+	}
+	return description
+}
+
+// describe returns the description of an application.
+func describe(app *lookup.Subject, namespace types.UID) archive.Application {
 	description := archive.Application{
 		Namespace: app.GetNamespace(), NamespaceUID: namespace, Resource: app.API.GroupResource().String(),
 		APIVersion: app.API.GroupVersion().String(), Kind: app.API.Kind, Name: app.GetName(), UID: app.GetUID(),
-		Created: app.GetCreationTimestamp().UTC(), Ended: &ended, Attempt: t.ended.Attempt, State: t.ended.State, Message: t.ended.Message,
-	}
-	if t.ended.End != nil {
-		description.Outcome = t.ended.End.Outcome
+		Created: app.GetCreationTimestamp().UTC(),
 	}
 	for _, key := range slices.Sorted(maps.Keys(app.GetLabels())) {
 		if len(description.Labels) == maxLabels {

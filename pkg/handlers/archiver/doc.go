@@ -4,6 +4,8 @@
 //	archiver.go   the handler: one job for each application, and how many at once
 //	attempt.go    one job: reads, stores, checks, and annotates the driver Pod
 //	logs.go       the logs of a Pod
+//	follower.go   follows the logs of containers that run: one process, and which logs
+//	follow.go     follows one log
 //	usage.go      what the Pods used
 //	namespaces.go the uids of namespaces
 //	retention.go  deletes what is not to be retained

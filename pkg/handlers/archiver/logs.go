@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -104,6 +105,7 @@ func (t *attempt) storeLog(ctx context.Context, pod *corev1.Pod, log containerLo
 	if err != nil {
 		return err
 	}
+	followed := w.Bytes() > 0
 	reading, follows := t.reading, log.running && log.role == archive.RoleExecutor && t.over
 	if follows {
 		reading = t.following
@@ -133,18 +135,65 @@ func (t *attempt) storeLog(ctx context.Context, pod *corev1.Pod, log containerLo
 	if err := w.Flush(ctx); err != nil {
 		return err
 	}
-	stored := archive.Log{LogID: log.LogID, Role: log.role, Bytes: w.Bytes(), Missing: redact.Text(text.Clip(why, maxReason))}
-	if !w.From.IsZero() {
-		from, to := w.From.UTC(), w.To.UTC()
-		stored.From, stored.To = &from, &to
-		stored.BeginningMissing = from.Sub(log.started) > silence
-	}
-	if w.Gap && stored.Missing == "" {
-		stored.Missing = "lines in between: the node had rotated them away"
-	}
+	stored := archive.Log{LogID: log.LogID, Role: log.role, Bytes: w.Bytes(), Followed: followed, Missing: redact.Text(text.Clip(why, maxReason))}
+	describeTimes(&stored, w, log.started)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.manifest.Logs = append(t.manifest.Logs, stored)
+	return nil
+}
+
+// describeTimes adds to the description of a log from when to when it is, and what is missing.
+func describeTimes(log *archive.Log, w *archive.LogWriter, started time.Time) {
+	if !w.From.IsZero() {
+		from, to := w.From.UTC(), w.To.UTC()
+		log.From, log.To = &from, &to
+		log.BeginningMissing = from.Sub(started) > silence
+	}
+	if w.Gap && log.Missing == "" {
+		log.Missing = "lines in between: the node had rotated them away"
+	}
+}
+
+// addFollowed adds the logs that were followed and whose Pods are gone.
+func (t *attempt) addFollowed(ctx context.Context, pods []corev1.Pod) error {
+	if t.settings.DriverLogs != config.LogsFollow && t.settings.ExecutorLogs != config.LogsFollow {
+		return nil
+	}
+	written, err := t.stored.Written(ctx)
+	if err != nil {
+		return err
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(parallel)
+	for _, info := range written {
+		if slices.ContainsFunc(pods, func(pod corev1.Pod) bool { return pod.UID == info.PodUID }) {
+			continue // its logs were stored now
+		}
+		group.Go(func() error {
+			return guarded(ctx, func() error { return t.addGone(ctx, info) })
+		})
+	}
+	return group.Wait()
+}
+
+// addGone adds a log that was followed.
+func (t *attempt) addGone(ctx context.Context, info archive.LogInfo) error {
+	log, err := t.stored.Followed(ctx, info.LogID)
+	switch {
+	case archive.IsNotFound(err):
+		isDriver := info.PodUID == t.record.Launch.DriverUID
+		log = &archive.Log{
+			LogID: info.LogID, Role: roleOf(isDriver, info.Container, t.app.Dialect.Policy(t.app.Application).MainContainer), Followed: true,
+			Missing: "the end: its Pod was gone before it was read",
+		}
+	case err != nil:
+		return err
+	}
+	log.Bytes = info.Bytes
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.manifest.Logs = append(t.manifest.Logs, *log)
 	return nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/firesteel-dev/firesteel/internal/text"
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
@@ -45,7 +46,7 @@ func (t *attempt) storeUsage(ctx context.Context, pods []corev1.Pod, complete bo
 	}
 	usage.Update(recorded, i, usage.Count(recorded.Attempts[i], seen, now))
 	counted := recorded.Attempts[i]
-	if gone := usage.Executors(counted) - int64(len(seen.Executors)); gone > 0 && complete && !counted.Approximate && t.settings.ExecutorLogs != config.LogsNone {
+	if gone := usage.Executors(counted) - int64(t.knownExecutors(pods)); gone > 0 && complete && !counted.Approximate && t.settings.ExecutorLogs != config.LogsNone {
 		t.missing("logs of "+text.Count(int(gone), "executor"), "their Pods were deleted before the attempt was archived")
 	}
 	encoded, err := json.Marshal(archive.Usage{Format: archive.Format, Until: now.UTC(), Attempt: usage.Sum(counted), Application: recorded.Total})
@@ -53,4 +54,20 @@ func (t *attempt) storeUsage(ctx context.Context, pods []corev1.Pod, complete bo
 		return fmt.Errorf("encode usage: %w", err)
 	}
 	return t.stored.Put(ctx, encoded, archive.UsageFile)
+}
+
+// knownExecutors returns of how many executors there are Pods, or logs.
+func (t *attempt) knownExecutors(pods []corev1.Pod) int {
+	known := map[types.UID]bool{}
+	for i := range pods {
+		if !t.isDriver(pods[i]) {
+			known[pods[i].UID] = true
+		}
+	}
+	for _, log := range t.manifest.Logs {
+		if log.Role == archive.RoleExecutor {
+			known[log.PodUID] = true
+		}
+	}
+	return len(known)
 }

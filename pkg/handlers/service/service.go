@@ -44,6 +44,8 @@ type environment struct {
 
 // Parts are what handlers are made of.
 type Parts struct {
+	// Namespace is Firesteel's namespace.
+	Namespace string
 	// Cluster and Connections are for further clients.
 	Cluster     *rest.Config
 	Connections *http.Client
@@ -125,7 +127,7 @@ func newHandler(
 			defaults.scopeChanged(ctx, after.Scope)
 		}
 	}, func(*corev1.ConfigMap, error) {})
-	made, err := all(ctx, Parts{cluster, connections, clients, dynamicClient, store.Load, lookup.Live(metadataClient)})
+	made, err := all(ctx, Parts{env.Namespace, cluster, connections, clients, dynamicClient, store.Load, lookup.Live(metadataClient)})
 	if err != nil {
 		return nil, err
 	}

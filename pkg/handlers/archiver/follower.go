@@ -1,0 +1,360 @@
+package archiver
+
+import (
+	"context"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+	"go.uber.org/zap"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+	coordinationv1client "k8s.io/client-go/kubernetes/typed/coordination/v1"
+	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/leaderelection"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
+	"k8s.io/utils/clock"
+	"knative.dev/pkg/logging"
+
+	"github.com/firesteel-dev/firesteel/pkg/applications"
+	"github.com/firesteel-dev/firesteel/pkg/archive"
+	"github.com/firesteel-dev/firesteel/pkg/config"
+	"github.com/firesteel-dev/firesteel/pkg/fairshare"
+	"github.com/firesteel-dev/firesteel/pkg/handlers/lookup"
+	"github.com/firesteel-dev/firesteel/pkg/kube"
+)
+
+const (
+	// followLease is the lease of the process that follows logs.
+	followLease = "firesteel-archive-follower"
+	// The times of the lease are those of the controller's leases.
+	leaseDuration, renewDeadline, retryPeriod = 15 * time.Second, 10 * time.Second, 2 * time.Second
+	// settingsCheck is how often the follower looks whether its settings changed.
+	settingsCheck = 2 * time.Second
+	// maxWaitingStreams bounds the logs that wait until they can be followed, and maxWaitingPerNamespace those of one namespace.
+	maxWaitingStreams, maxWaitingPerNamespace = 2000, 1000
+	// maxFlushes bounds the logs that are stored at once.
+	maxFlushes = 8
+	// sparkPods selects the Pods of Spark.
+	sparkPods = "spark-role in (driver, executor)"
+)
+
+// Follower stores logs while their containers run, for follow in config-archive. Of several processes, one does: it holds a lease. What it stores may be
+// stored again by another one, since logs are resumed.
+type Follower struct {
+	*Archiver
+	apis   map[string]*applications.API
+	served lookup.Namespaces
+	// here reports whether the handler archive is one of this process.
+	here func() bool
+	lock resourcelock.Interface
+}
+
+// NewFollower creates a follower. namespace is that of Firesteel, for the lease.
+func NewFollower(
+	clients kube.Clients, core corev1client.CoreV1Interface, leases coordinationv1client.LeasesGetter, namespace string, stores *archive.Stores,
+	settings func() *config.Config, namespaces lookup.Namespaces, here func() bool,
+) *Follower {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown" // the identity is unique without it
+	}
+	return &Follower{
+		Archiver: newArchiver(core, stores, settings, clock.RealClock{}), apis: applications.All(clients), served: namespaces, here: here,
+		lock: &resourcelock.LeaseLock{
+			LeaseMeta: metav1.ObjectMeta{Namespace: namespace, Name: followLease}, Client: leases,
+			LockConfig: resourcelock.ResourceLockConfig{Identity: host + "_" + uuid.NewString()},
+		},
+	}
+}
+
+// followSettings are the settings with which a follower runs. A change starts it anew.
+type followSettings struct {
+	drivers, executors bool
+	streams            int
+	flushInterval      time.Duration
+	// namespaces are the namespaces that it may read, each with a comma behind it; empty for all.
+	namespaces string
+}
+
+func (f *Follower) present() followSettings {
+	settings := f.settings()
+	of := settings.Archive
+	if !f.here() || len(of.URLs()) == 0 || of.DriverLogs != config.LogsFollow && of.ExecutorLogs != config.LogsFollow {
+		return followSettings{}
+	}
+	present := followSettings{
+		drivers: of.DriverLogs == config.LogsFollow, executors: of.ExecutorLogs == config.LogsFollow, streams: of.OpenStreams, flushInterval: of.FlushInterval,
+	}
+	for _, namespace := range settings.Scope.OnlyNamespaces() {
+		present.namespaces += namespace + ","
+	}
+	return present
+}
+
+// Run follows logs until ctx ends, if the settings ask for that.
+func (f *Follower) Run(ctx context.Context) {
+	var current followSettings
+	stop := func() {}
+	check := time.NewTicker(settingsCheck)
+	defer check.Stop()
+	for {
+		if present := f.present(); present != current {
+			stop()
+			if current, stop = present, func() {}; present != (followSettings{}) {
+				stop = f.begin(ctx, present)
+			}
+		}
+		select {
+		case <-check.C:
+		case <-ctx.Done():
+			stop()
+			return
+		}
+	}
+}
+
+// begin follows logs whenever this process holds the lease. It returns a function that ends this.
+func (f *Follower) begin(ctx context.Context, settings followSettings) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for ctx.Err() == nil {
+			if err := guarded(ctx, func() error { return f.lead(ctx, settings) }); err != nil {
+				logging.FromContext(ctx).Errorw("logs cannot be followed", zap.Error(err))
+				return
+			}
+		}
+	}()
+	return func() {
+		cancel()
+		<-ended
+	}
+}
+
+// lead waits for the lease, and follows logs while it holds it.
+func (f *Follower) lead(ctx context.Context, settings followSettings) error {
+	leading := make(chan context.Context, 1)
+	elector, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
+		Lock: f.lock, LeaseDuration: leaseDuration, RenewDeadline: renewDeadline, RetryPeriod: retryPeriod, ReleaseOnCancel: true, Name: followLease,
+		Callbacks: leaderelection.LeaderCallbacks{OnStartedLeading: func(ctx context.Context) { leading <- ctx }, OnStoppedLeading: func() {}},
+	})
+	if err != nil {
+		return err
+	}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		elector.Run(ctx)
+	}()
+	select {
+	case ctx := <-leading:
+		newFollowing(ctx, f, settings).run()
+	case <-ended:
+	}
+	<-ended
+	return nil
+}
+
+// following is the work of a follower that holds the lease.
+type following struct {
+	*Follower
+	ctx context.Context //nolint:containedctx // it is the life of the lease
+	how followSettings
+	// driverSlots and executorSlots bound the streams, and waiting the logs that wait for one. flushes bounds what is stored at once.
+	driverSlots, executorSlots, waiting *fairshare.Limiter
+	flushes                             chan struct{}
+	streams                             sync.WaitGroup
+
+	mu sync.Mutex
+	// drivers holds the driver Pods, by uid.
+	drivers map[types.UID]*sparkPod
+	// attempts holds the attempts that are followed, by the uids of their driver Pods.
+	attempts map[types.UID]*followedAttempt
+	logs     map[logKey]*followedLog
+}
+
+func newFollowing(ctx context.Context, f *Follower, settings followSettings) *following {
+	drivers, executors := settings.streams, settings.streams
+	if settings.drivers && settings.executors { // many executors leave streams to drivers
+		executors = max(settings.streams/2, 1)
+		drivers = max(settings.streams-executors, 1)
+	}
+	return &following{
+		Follower: f, ctx: ctx, how: settings, driverSlots: fairshare.NewShared(drivers, drivers, freeShare),
+		executorSlots: fairshare.NewShared(executors, executors, freeShare), waiting: fairshare.NewShared(maxWaitingStreams, maxWaitingPerNamespace, freeShare),
+		flushes: make(chan struct{}, maxFlushes), drivers: map[types.UID]*sparkPod{}, attempts: map[types.UID]*followedAttempt{}, logs: map[logKey]*followedLog{},
+	}
+}
+
+// run watches the Pods of Spark until the lease ends, and returns when what was read is stored.
+func (f *following) run() {
+	namespaces := strings.FieldsFunc(f.how.namespaces, func(r rune) bool { return r == ',' })
+	if len(namespaces) == 0 {
+		namespaces = []string{metav1.NamespaceAll}
+	}
+	var informers sync.WaitGroup
+	for _, namespace := range namespaces {
+		informers.Go(func() { f.informer(namespace).RunWithContext(f.ctx) })
+	}
+	<-f.ctx.Done()
+	informers.Wait()
+	f.streams.Wait()
+}
+
+func (f *following) informer(namespace string) cache.Controller {
+	pods := f.core.Pods(namespace)
+	_, informer := cache.NewInformerWithOptions(cache.InformerOptions{
+		ListerWatcher: &cache.ListWatch{
+			ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+				options.LabelSelector = sparkPods
+				return pods.List(ctx, options)
+			},
+			WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
+				options.LabelSelector = sparkPods
+				return pods.Watch(ctx, options)
+			},
+		},
+		ObjectType: &corev1.Pod{},
+		Transform:  stripSparkPod,
+		Handler: cache.ResourceEventHandlerFuncs{
+			AddFunc:    func(object any) { f.observe(object.(*sparkPod)) },
+			UpdateFunc: func(_, object any) { f.observe(object.(*sparkPod)) },
+			DeleteFunc: func(object any) {
+				if last, ok := object.(cache.DeletedFinalStateUnknown); ok {
+					object = last.Obj
+				}
+				if pod, ok := object.(*sparkPod); ok {
+					f.gone(pod)
+				}
+			},
+		},
+	})
+	return informer
+}
+
+// sparkPod is what the follower reads of a Pod of Spark.
+type sparkPod struct {
+	// ObjectMeta is its identity: its name, UID and resourceVersion.
+	metav1.ObjectMeta
+	driver bool
+	owner  metav1.OwnerReference
+	// runs are the runs of its containers that have begun and not ended, and restarts is how often each container was restarted.
+	runs     []containerRun
+	restarts map[string]int32
+}
+
+// containerRun is a run of a container.
+type containerRun struct {
+	container string
+	restart   int32
+	started   time.Time
+}
+
+// stripSparkPod transforms a corev1.Pod of the informer.
+func stripSparkPod(object any) (any, error) {
+	pod, ok := object.(*corev1.Pod)
+	if !ok {
+		return object, nil
+	}
+	stripped := &sparkPod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID, ResourceVersion: pod.ResourceVersion},
+		driver:     pod.Labels[roleLabel] == archive.RoleDriver, restarts: map[string]int32{},
+	}
+	if owner := metav1.GetControllerOfNoCopy(pod); owner != nil {
+		stripped.owner = metav1.OwnerReference{APIVersion: owner.APIVersion, Kind: owner.Kind, Name: owner.Name, UID: owner.UID}
+	}
+	for _, status := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
+		stripped.restarts[status.Name] = status.RestartCount
+		if status.State.Running != nil {
+			stripped.runs = append(stripped.runs, containerRun{status.Name, status.RestartCount, status.State.Running.StartedAt.Time})
+		}
+	}
+	return stripped, nil
+}
+
+const (
+	// roleLabel is Spark's label of the role of a Pod.
+	roleLabel = "spark-role"
+	// sparkApplication is the kind of the owners of driver Pods.
+	sparkApplication = "SparkApplication"
+)
+
+// observe follows the logs of the containers of a Pod that run, and tells those that have ended.
+func (f *following) observe(pod *sparkPod) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	driver := pod.owner.UID
+	if pod.driver {
+		driver = pod.UID
+		f.drivers[pod.UID] = pod
+	}
+	for key, log := range f.logs {
+		if key.pod == pod.UID && !slices.ContainsFunc(pod.runs, func(run containerRun) bool { return run.container == key.container && run.restart == key.restart }) {
+			f.end(key, log, pod.restarts[key.container]-key.restart)
+		}
+	}
+	if f.ctx.Err() != nil || f.settings().Archive.URLOf(pod.Namespace) == "" || pod.driver && pod.owner.Kind != sparkApplication || pod.driver && !f.how.drivers || !pod.driver && (!f.how.executors || pod.owner.Kind != "Pod") {
+		return
+	}
+	for _, run := range pod.runs {
+		key := logKey{pod.UID, run.container, run.restart}
+		if f.logs[key] != nil {
+			continue
+		}
+		leave, ok := f.waiting.TryAcquire(pod.Namespace)
+		if !ok {
+			continue // it is stored at the end
+		}
+		log := newFollowedLog(pod, run, driver)
+		f.logs[key] = log
+		f.streams.Go(func() {
+			defer leave()
+			defer f.done(key)
+			if err := guarded(f.ctx, func() error { return f.follow(log) }); err != nil && f.ctx.Err() == nil {
+				logging.FromContext(f.ctx).Warnw("log not followed to its end", "namespace", pod.Namespace, "pod", pod.Name, "container", run.container, zap.Error(err))
+			}
+		})
+	}
+}
+
+// gone tells the logs of a Pod that it is gone.
+func (f *following) gone(pod *sparkPod) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.drivers, pod.UID)
+	delete(f.attempts, pod.UID)
+	for key, log := range f.logs {
+		if key.pod == pod.UID {
+			f.end(key, log, 0)
+		}
+	}
+}
+
+// end notes that the container of a log has ended.
+func (f *following) end(key logKey, log *followedLog, later int32) {
+	if log.ended(later); log.done {
+		delete(f.logs, key)
+	}
+}
+
+// done notes that a log is not followed any more. While its container runs, that is remembered.
+func (f *following) done(key logKey) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	log := f.logs[key]
+	if log == nil {
+		return
+	}
+	if log.done = true; log.isOver() {
+		delete(f.logs, key)
+	}
+}
