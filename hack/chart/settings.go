@@ -274,10 +274,12 @@ var settings = map[string]map[string]schema{
 		"event-logs-resources": either(text(), schema{"type": "object"}),
 		"event-logs-volume":    byteCount(),
 
-		"driver-logs":   oneOf("none", "end", "follow"),
-		"executor-logs": oneOf("none", "end", "follow"),
-		"max-log-bytes": byteCount(),
-		"wait":          positiveDuration(),
+		"driver-logs":    oneOf("none", "end", "follow"),
+		"executor-logs":  oneOf("none", "end", "follow"),
+		"max-log-bytes":  byteCount(),
+		"open-streams":   upTo(1000),
+		"flush-interval": positiveDuration(),
+		"wait":           positiveDuration(),
 	},
 	"config-events": {
 		"deletion-grace":   duration(),

@@ -76,7 +76,7 @@ func NewArchive(configMap *corev1.ConfigMap) (*Archive, error) {
 		"executor-logs":   logsWhen(&archive.ExecutorLogs),
 		"max-log-bytes":   byteCount(&archive.MaxLogBytes, 1),
 		"open-streams": func(key, value string) error {
-			count, err := strconv.Atoi(value)
+			count, err := strconv.Atoi(strings.TrimSpace(value))
 			if err != nil || count < 1 || count > maxOpenStreams {
 				return InvalidValue(key, value, "write a number from 1 to 1000")
 			}

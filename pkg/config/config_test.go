@@ -373,6 +373,12 @@ func TestInvalidSettings(t *testing.T) {
 		"a time for logs that is none": {
 			config.ArchiveName, "driver-logs", "always", `config-archive: driver-logs is "always": write one of none, end, follow`,
 		},
+		"more logs at once than there may be": {
+			config.ArchiveName, "open-streams", "1001", `config-archive: open-streams is "1001": write a number from 1 to 1000`,
+		},
+		"logs that are stored too often": {
+			config.ArchiveName, "flush-interval", "10ms", `config-archive: flush-interval is "10ms": write a time from 1s to 10m, such as 10s`,
+		},
 		"a wait that is too long": {
 			config.ArchiveName, "wait", "2h", `config-archive: wait is "2h": write a time from 1s to 1h, such as 2m`,
 		},

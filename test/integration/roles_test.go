@@ -33,6 +33,8 @@ var unseen = map[string]string{
 	"update sparkapplications/finalizers":          "an admission plugin asks for it, when an object blocks its owner's deletion",
 	"update scheduledsparkapplications/finalizers": "an admission plugin asks for it, when an object blocks its owner's deletion",
 	"update sparkclusters/finalizers":              "an admission plugin asks for it, when an object blocks its owner's deletion",
+	"get pods":                                     "where the driver is not among the first 1000 Pods of its attempt",
+	"watch pods":                                   "with follow in config-archive, by the handler archive",
 	"list events":                                  "where Pods are missing, which are another controller's that does not run here",
 	"get sparkclusters":                            "after a conflict over a finalizer",
 	"list sparkclusters":                           "where the API server cannot stream what exists",

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -464,4 +465,60 @@ func TestAFollowerRunsOnlyIfItIsAskedTo(t *testing.T) {
 	if present := e.follower.present(); present != (followSettings{}) {
 		t.Errorf("without an archive: %+v", present)
 	}
+}
+
+// endless is a stream that has a number of bytes in long lines, and then nothing more until it is closed.
+type endless struct {
+	left   int
+	second int
+	line   string
+	ctx    context.Context //nolint:containedctx // as that of a request
+	once   sync.Once
+	idle   *sync.WaitGroup
+}
+
+func (s *endless) Read(into []byte) (int, error) {
+	if s.left <= 0 {
+		s.once.Do(s.idle.Done)
+		<-s.ctx.Done()
+		return 0, s.ctx.Err()
+	}
+	if s.line == "" {
+		s.second++
+		s.line = fmt.Sprintf("%s %d %s\n", began.Add(time.Duration(s.second)*time.Second).Format(time.RFC3339Nano), s.second, strings.Repeat("x", 1000))
+	}
+	n := copy(into, s.line)
+	s.line, s.left = s.line[n:], s.left-n
+	return n, nil
+}
+
+func (s *endless) Close() error { return nil }
+
+// As many logs as may be followed take little memory, whatever their size.
+func TestLogsThatAreFollowedTakeLittleMemory(t *testing.T) {
+	const logs, size, most = 25, 4 << 20, 512 << 10
+	e := newFollowEnv(t, "executor-logs", "none", "open-streams", fmt.Sprint(2*logs))
+	var idle sync.WaitGroup
+	idle.Add(logs)
+	e.follower.openLog = func(ctx context.Context, _ types.NamespacedName, _ *corev1.PodLogOptions) (io.ReadCloser, error) {
+		return &endless{left: size, ctx: ctx, idle: &idle}, nil
+	}
+	heap := func() int64 {
+		runtime.GC()
+		var stats runtime.MemStats
+		runtime.ReadMemStats(&stats)
+		return int64(stats.HeapAlloc)
+	}
+	before := heap()
+	pod := e.driver(true)
+	for i := range logs {
+		pod.runs = append(pod.runs, containerRun{fmt.Sprint("sidecar-", i), 0, began})
+	}
+	pod.runs = pod.runs[1:]
+	e.following.observe(pod)
+	idle.Wait()
+	if each := (heap() - before) / logs; each > most {
+		t.Errorf("each log takes %d KiB", each>>10)
+	}
+	e.stop()
 }

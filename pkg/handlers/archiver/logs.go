@@ -34,6 +34,8 @@ type containerLog struct {
 	role string
 	// previous reports whether the container has been restarted since.
 	previous bool
+	// followed reports whether the settings ask to follow it.
+	followed bool
 	// running reports whether the container runs.
 	running bool
 	started time.Time
@@ -62,6 +64,9 @@ func (t *attempt) logsOf(pod *corev1.Pod, isDriver bool) []containerLog {
 		} else {
 			logs = append(logs, runsOf(pod, status, archive.RoleSidecar)...)
 		}
+	}
+	for i := range logs {
+		logs[i].followed = when == config.LogsFollow
 	}
 	return logs
 }
@@ -105,7 +110,7 @@ func (t *attempt) storeLog(ctx context.Context, pod *corev1.Pod, log containerLo
 	if err != nil {
 		return err
 	}
-	followed := w.Bytes() > 0
+	followed := log.followed && w.Bytes() > 0
 	reading, follows := t.reading, log.running && log.role == archive.RoleExecutor && t.over
 	if follows {
 		reading = t.following
