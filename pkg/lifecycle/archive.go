@@ -98,10 +98,10 @@ func (m *machine) archives() bool {
 // awaitArchive reports whether what follows has to wait until the attempt is archived. since is when the attempt became due for that.
 func (m *machine) awaitArchive(since time.Time) bool {
 	driver := m.seen.Driver
-	if !m.archives() || m.record.Launch.Archived != "" || m.record.Launch.Released || driver != nil && driver.Archived != "" {
+	if !m.archives() || m.record.Launch.Archived != "" || driver != nil && driver.Archived != "" {
 		return false
 	}
-	if m.seen.DriverGone {
+	if m.driverGone() {
 		driver = nil
 	} else if driver == nil {
 		return false // it is not known yet
@@ -114,6 +114,9 @@ func (m *machine) awaitArchive(since time.Time) bool {
 	m.requeueAt(due)
 	return true
 }
+
+// driverGone reports whether the driver Pod is gone. If it was lost, the record says so from its end on.
+func (m *machine) driverGone() bool { return m.seen.DriverGone || m.record.Launch.Released }
 
 // awaitInterruptedArchive is awaitArchive for an attempt that is stopped before its end. No transition asks the handler then.
 func (m *machine) awaitInterruptedArchive(since time.Time) bool {
@@ -150,7 +153,7 @@ func (m *machine) recordArchived() {
 	switch {
 	case driver != nil && driver.Archived != "":
 		how = driver.Archived
-	case m.seen.DriverGone:
+	case m.driverGone():
 		how = ArchivedGone
 	}
 	if launch.Archived == "" || how == ArchivedWhole || how == ArchivedPartly {

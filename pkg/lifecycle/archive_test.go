@@ -32,6 +32,9 @@ func TestWhatFollowsAnAttemptWaitsForTheArchive(t *testing.T) {
 	}
 	failed := submitted().Running().Ended(Failed)
 	restarting := submitted().Running().EndedRestartable(Failed).Verdict(true, time.Time{}, "")
+	lost := func() *v1alpha1.Record {
+		return submitted().Running().Ended(Failed).With(func(r *v1alpha1.Record) { r.Launch.Released = true }).Obj()
+	}
 	late := func() *v1alpha1.Record { return submitted().Running().Ended(Failed).With(notArchived).Retained().Obj() }
 	waiting := Decision{Awaits: AwaitsArchive, RequeueAt: at(wait)}
 	runDecideCases(t, map[string]decideCase{
@@ -82,6 +85,18 @@ func TestWhatFollowsAnAttemptWaitsForTheArchive(t *testing.T) {
 		"the end, not for long, if the Pod is gone": {
 			record: failed.Obj(), policy: once, now: at(3 * time.Second), seen: Observation{DriverGone: true},
 			news: []string{"7/0 ResourceReleased [pi-0-driver pi-0] | final Failed"}, launch: launch(ArchivedGone, true),
+		},
+		"the end, for a moment, if the Pod was lost": {
+			record: lost(), policy: once, now: at(time.Second), want: Decision{Awaits: AwaitsArchive, RequeueAt: at(3 * time.Second)},
+		},
+		"the end, not for long, if the Pod was lost": {
+			record: lost(), policy: once, now: at(3 * time.Second),
+			news: []string{"7/0 ResourceReleased [pi-0-driver pi-0] | final Failed"}, launch: launch(ArchivedGone, true),
+		},
+		"the end of a driver that vanishes, for a moment": {
+			record: submitted().Running().Obj(), policy: once, now: at(0), seen: Observation{DriverGone: true},
+			news: []string{"6/0 Failed [pi-0-driver pi-0]: " + lostMessage + " | ended Failed, infrastructure, DriverLost"},
+			want: Decision{Awaits: AwaitsArchive, RequeueAt: at(3 * time.Second)},
 		},
 		"nothing, if the Pod is gone after it was archived": {
 			record: failed.Obj(), policy: once, now: at(time.Second), seen: Observation{Driver: archivedDriver(ArchivedWhole), DriverGone: true},

@@ -99,6 +99,7 @@ func (m *machine) released(since time.Time) bool {
 	}
 	accepted := m.seen.ReleaseAccepted || driver.Terminating
 	if m.seen.DriverGone || accepted && driver.Stopped {
+		m.recordArchived()
 		launch.Released, m.changed = true, true
 		return true
 	}
