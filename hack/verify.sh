@@ -31,7 +31,7 @@ check "lint" hack/lint.sh
 check "dead code" hack/deadcode.sh
 check "release" hack/verify-release.sh
 check "vulnerabilities" hack/vulncheck.sh
-for module in . tools cmd/kubectl-spark-upload test/harness/s3/versitygw test/install test/console test/argocd hack/release hack/release/krew hack/localcluster hack/localcluster/kwok hack/localcluster/eventing test/harness/kubeflow/operator; do
+for module in . tools cmd/kubectl-spark-upload test/harness/s3/versitygw test/e2e/metricsserver test/install test/console test/argocd hack/release hack/release/krew hack/localcluster hack/localcluster/kwok hack/localcluster/eventing test/harness/kubeflow/operator; do
 	check "go mod tidy in $module" go -C "$module" mod tidy -diff
 done
 

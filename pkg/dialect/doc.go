@@ -11,6 +11,7 @@
 //	user_driver.go, stop.go                drivers that the user starts; the annotation that stops an application
 //	bounds.go, blocked.go                  time limits by annotation; the patch of an object that cannot be decoded
 //	templates.go, volumes.go, images.go    pod templates behind URLs, checks of volumes, the version in an image's name
+//	pod_values.go                          values in the fields of Pods that the API server refuses
 //	service_account.go, driver_service.go  the driver's service account; drivers without a Service
 //	event_logs.go                          Spark's event log in the archive of the namespace
 //	pod_security.go                        Pods of the restricted profile of the Pod Security Standards

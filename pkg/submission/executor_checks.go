@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/firesteel-dev/firesteel/pkg/finding"
 )
 
@@ -28,5 +30,18 @@ func CheckExecutors(plan Plan) (found finding.List) {
 				"name whose device it is, such as nvidia.com")
 		}
 	}
+	found = append(found, d.executorLimit()...)
 	return append(found, d.executorMountPaths()...)
+}
+
+// executorLimit warns of a limit of CPU below what executors request.
+func (d *driver) executorLimit() (found finding.List) {
+	given := d.conf.values[executorLimitCoresKey]
+	requested := d.plannedExecutors().Requests[corev1.ResourceCPU]
+	limit, isQuantity := parseQuantity(given)
+	if isQuantity && limit.Cmp(requested) < 0 && d.makesExecutors() {
+		found.Warn(executorLimitCoresKey, given, "is less than the "+requested.String()+" that executors request, and the driver cannot create executors",
+			"raise it, or lower spark.kubernetes.executor.request.cores or spark.executor.cores")
+	}
+	return found
 }

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/firesteel-dev/firesteel/pkg/finding"
 )
 
 // Build refuses first what the API server would refuse later: before anything is created, and with the name of the property.
@@ -15,7 +17,7 @@ const maxConfigMap = 1 << 20
 // expect refuses a value for the reasons that the API server would give, if there are any.
 func (c *conf) expect(field, value, problem string, reasons []string) {
 	if len(reasons) > 0 {
-		c.refuse(field, value, problem, "correct it: "+strings.Join(reasons, "; "))
+		c.refuse(field, value, problem, finding.Correct(reasons))
 	}
 }
 

@@ -27,7 +27,12 @@ const (
 // OperatorName is the value of LabelOperator, the Apache operator's default.
 const OperatorName = "spark-kubernetes-operator"
 
-const useDriverPodIPKey = "spark.kubernetes.executor.useDriverPodIP"
+const (
+	useDriverPodIPKey = "spark.kubernetes.executor.useDriverPodIP"
+	// The properties that name Spark's container in a template.
+	driverContainerKey   = "spark.kubernetes.driver.podTemplateContainerName"
+	executorContainerKey = "spark.kubernetes.executor.podTemplateContainerName"
+)
 
 // Plan returns what an attempt of the application submits. It fails if the spec asks for something that the Apache operator
 // does and Firesteel cannot do. The error names the field.
@@ -55,7 +60,7 @@ func Plan(app *sparkv1.SparkApplication, attempt v1alpha1.Attempt, defaults Defa
 		SubmitTime:     attempt.Since.UTC().Truncate(time.Microsecond),
 		WithoutService: dialect.WithoutService(app, defaults.Settings),
 	}
-	return plan, slices.Concat(unfitID(app), checkVolumes(app), dialect.CheckTemplates(plan, API.Fields)).Err()
+	return plan, slices.Concat(unfitID(app), checkVolumes(app), invalidDriver(app, plan), dialect.CheckTemplates(plan, API.Fields)).Err()
 }
 
 // checkVolumes refuses volumes of the templates whose source is misspelt.
@@ -67,6 +72,17 @@ func checkVolumes(app *sparkv1.SparkApplication) finding.List {
 		return nil
 	}
 	return slices.Concat(check(API.Fields.DriverTemplate, app.Spec.DriverSpec), check(API.Fields.ExecutorTemplate, app.Spec.ExecutorSpec))
+}
+
+// invalidDriver returns the values in the driver's template that the API server refuses.
+func invalidDriver(app *sparkv1.SparkApplication, plan submission.Plan) finding.List {
+	return dialect.CheckTemplateValues(API.Fields.DriverTemplate, template(app.Spec.DriverSpec), plan.Properties[driverContainerKey])
+}
+
+// invalidExecutors warns of the values in the executors' template that the API server refuses.
+func invalidExecutors(app *sparkv1.SparkApplication, defaults Defaults) finding.List {
+	return dialect.NoExecutors(dialect.CheckTemplateValues(
+		API.Fields.ExecutorTemplate, template(app.Spec.ExecutorSpec), property(app, defaults, executorContainerKey)))
 }
 
 // unfitID refuses a user's ID that cannot begin the names of an attempt's objects.

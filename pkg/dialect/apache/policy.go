@@ -34,7 +34,7 @@ func Policy(app *sparkv1.SparkApplication, defaults Defaults) lifecycle.Policy {
 		Retain:        retain(tolerations.ResourceRetainPolicy),
 		RetainFor:     millis(tolerations.ResourceRetainDurationMillis, never),
 		TTL:           millis(tolerations.TTLAfterStopMillis, never),
-		MainContainer: property(app, defaults, "spark.kubernetes.driver.podTemplateContainerName"),
+		MainContainer: property(app, defaults, driverContainerKey),
 		Suspend:       app.Spec.Suspend,
 		Refused:       dialect.Refused(invalid(app)),
 	}

@@ -10,7 +10,7 @@ import (
 
 // Warnings returns what Firesteel does not do as the spec asks.
 func Warnings(app *sparkv1.SparkApplication, defaults Defaults) finding.List {
-	found := slices.Concat(UnsupportedFields(app), Contradictions(app, defaults), schedulerConflicts(app, defaults))
+	found := slices.Concat(UnsupportedFields(app), Contradictions(app, defaults), invalidExecutors(app, defaults), schedulerConflicts(app, defaults))
 	if edited(app) {
 		found = append(found, finding.Finding{
 			Severity: finding.Warning, Field: "spec",

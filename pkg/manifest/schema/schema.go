@@ -5,6 +5,7 @@
 package schema
 
 import (
+	"cmp"
 	"embed"
 	"fmt"
 	"maps"
@@ -170,6 +171,8 @@ func findingOf(err error) finding.Finding {
 			values = append(values, fmt.Sprint(value))
 		}
 		f.Message, f.Remedy = "is no value of the field", "write one of "+strings.Join(values, ", ")
+	case openapierrors.PatternFailCode:
+		f.Message, f.Remedy = "has not the form that it needs", formOf(refused.Error())
 	case openapierrors.InvalidTypeCode:
 		return wrongType(f.Field, typeIn(refused.Error()), refused.Value)
 	default:
@@ -180,6 +183,21 @@ func findingOf(err error) finding.Finding {
 		f.Message, f.Remedy = "is refused, it "+problem, "correct it"
 	}
 	return f
+}
+
+// forms are examples of values by their patterns.
+var forms = map[string]string{
+	`^([0-9]{1,9}[.])?[0-9]{1,9}$`:                                      "a number such as 1",
+	`^(Never|Always|OnFailure)$`:                                        "Never, Always or OnFailure",
+	`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`: "lower-case letters, digits, hyphens and periods",
+	`^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$`: "a quantity such as 500m, 2 or 10Gi",
+}
+
+// formOf returns the remedy for a value that has not the pattern of a message such as: spec.x in body should match '^[0-9]+$'.
+func formOf(message string) string {
+	_, pattern, _ := strings.Cut(message, "'")
+	pattern = strings.TrimSuffix(pattern, "'")
+	return "write " + cmp.Or(forms[pattern], "one that matches "+pattern)
 }
 
 // wrongType returns a finding about a field that has a value of another type than the schema asks for.
@@ -348,7 +366,7 @@ func checkMetadata(object map[string]any) finding.List {
 	metadata.ManagedFields = nil
 	var found finding.List
 	for _, err := range validation.ValidateObjectMeta(&metadata, true, validation.NameIsDNSSubdomain, field.NewPath("metadata")) {
-		f := finding.Finding{Reason: ReasonMetadata, Field: err.Field, Value: shown(err.BadValue), Message: "is refused, " + err.Detail, Remedy: "correct it"}
+		f := finding.Finding{Reason: ReasonMetadata, Field: err.Field, Value: shown(err.BadValue), Message: "is refused", Remedy: finding.Correct([]string{err.Detail})}
 		if err.Type == field.ErrorTypeRequired {
 			f.Value, f.Message, f.Remedy = nil, finding.Missing, "set it"
 		}

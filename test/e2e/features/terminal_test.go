@@ -94,6 +94,12 @@ func TestCommandLineInATerminalGoesOnUntilCtrlC(t *testing.T) {
 	u := newUser(t)
 	term := newTerminal(t)
 	in := " -n " + u.Namespace + " "
+	term.types(t, "kubectl spark submit"+in+"--wait "+strings.Join(pi("waited", "100000", "SparkPi"), " "))
+	term.shows(t, "/waited created")
+	term.interrupt(t, "130", "waited goes on: kubectl spark get waited -n "+u.Namespace+" shows it", "kubectl spark wait waited -n "+u.Namespace+" waits for its end")
+	u.says(t, 0, nil, "wait", "waited", "--for", "state=RunningHealthy", "--timeout", cluster.RunTime.String())
+	u.says(t, 0, []string{"stopped"}, "stop", "waited")
+
 	term.types(t, "kubectl spark submit"+in+"--watch "+strings.Join(pi("long", "100000", "SparkPi"), " "))
 	term.shows(t, green+"RunningHealthy")
 	term.interrupt(t, "130", "long goes on: kubectl spark get long -n "+u.Namespace+" shows it")

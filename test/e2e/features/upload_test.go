@@ -36,12 +36,7 @@ type s3 struct {
 // newS3 runs versitygw, built from its Go module, as a Pod.
 func newS3(t *testing.T, c *cluster.Cluster) *s3 {
 	t.Helper()
-	ko := strings.TrimSpace(c.Run(t, "", "go", "tool", "-n", "-modfile=../../../tools/go.mod", "ko"))
-	manifest, err := filepath.Abs("testdata/s3.yaml")
-	cluster.Must(t, err)
-	resolved := filepath.Join(t.TempDir(), "s3.yaml")
-	c.Run(t, "", "sh", "-c", `cd ../../harness/s3/versitygw && "$0" resolve --filename="$1" >"$2"`, ko, manifest, resolved)
-	c.Apply(t, resolved)
+	c.Apply(t, resolve(t, c, "../../harness/s3/versitygw", "testdata/s3.yaml"))
 	c.Run(t, "", "kubectl", "-n", c.Namespace, "wait", "--for=condition=Ready", "pod/s3", "--timeout=2m")
 	address, stop, err := forward(t.Context(), c, "s3", "7070")
 	cluster.Must(t, err)

@@ -15,6 +15,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/names"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/settings"
 	"github.com/firesteel-dev/firesteel/pkg/finding"
+	"github.com/firesteel-dev/firesteel/pkg/podvalidation"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
@@ -101,6 +102,8 @@ func checkSpec(app *v1beta2.SparkApplication) finding.List {
 		}
 	}
 	found.Add(checkExecutorMetadata(app.Spec.Executor)...)
+	found.Add(podvalidation.Volumes("spec.volumes", app.Spec.Volumes)...)
+	found.Add(invalidPods(app, names.Driver)...)
 	found.Add(dialect.CheckVolumes("spec.volumes", app.Spec.Volumes, app.UnknownFields)...)
 	for _, r := range []names.Role{names.Driver, names.Executor} {
 		if template := r.Pods(&app.Spec).Template; template != nil {

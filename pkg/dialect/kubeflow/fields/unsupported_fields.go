@@ -99,10 +99,7 @@ func unsupportedForExecutors(app *v1beta2.SparkApplication, defaults settings.De
 		SparkVersion: sparkVersion(app), Properties: p.values(), Resource: mainResource(app.Spec),
 	})
 	if err != nil {
-		found.Add(finding.Finding{
-			Severity: finding.Warning, Field: "spec.executor", Text: "the driver will fail to make executors",
-			Remedy: Refusals(err, app, defaults).String(),
-		})
+		found.Add(dialect.NoExecutors(Refusals(err, app, defaults))...)
 	}
 	if given := spec.MemoryLimit; given != "" && !isExecutorMemory(executors, given) {
 		found.Warn("spec.executor.memoryLimit", given, "has no effect, Spark limits executors to the memory that they request",
@@ -239,8 +236,7 @@ func unsupportedUIOptions(options *v1beta2.SparkUIConfiguration, defaults settin
 func unsupportedRetries(policy v1beta2.RestartPolicy) finding.List {
 	var found finding.List
 	if types := []v1beta2.RestartPolicyType{"", v1beta2.RestartNever, v1beta2.RestartAlways, v1beta2.RestartOnFailure}; !slices.Contains(types, policy.Type) {
-		found.Warn("spec.restartPolicy.type", policy.Type, fmt.Sprintf("is not known and counts as %s", v1beta2.RestartNever),
-			fmt.Sprintf("write one of %s", types[1:]))
+		found.Warn("spec.restartPolicy.type", policy.Type, "is not known and counts as Never", "write one of Never, Always, OnFailure")
 		return found
 	}
 	if policy.Type != "" && policy.Type != v1beta2.RestartNever {
