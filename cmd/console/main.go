@@ -8,6 +8,7 @@ import (
 	"flag"
 	"fmt"
 	"log"
+	"net/http"
 	"os"
 	"os/signal"
 	"runtime/debug"
@@ -45,6 +46,8 @@ import (
 type environment struct {
 	Port      int `envconfig:"PORT" default:"8080"`
 	ProbePort int `envconfig:"PROBE_PORT" default:"8081"`
+	// SparkUIPort is the origin of the UIs of drivers.
+	SparkUIPort int `envconfig:"SPARK_UI_PORT" default:"8082"`
 	// Namespace is the namespace of the config maps.
 	Namespace string `envconfig:"SYSTEM_NAMESPACE" required:"true"`
 	// Certificate is a folder with tls.crt and tls.key, as a Secret has them. Without these files, the console serves HTTP.
@@ -119,15 +122,21 @@ func run(ctx context.Context) error {
 		logger.Info("the key of sessions is random: users sign in again after a restart, and several replicas need the Secret console-session")
 	}
 	address := func() string { return settings.Load().Console.URL }
+	clients := incluster.NewClients(cluster)
 	pages := site.New(site.Options{
-		Source: live.Live, Views: live.Views, Connection: incluster.ConnectionOf(cluster), Address: address, Clock: clock.RealClock{}, Logger: logger.Sugar(),
+		Source: live.Live, Views: live.Views, Connection: clients.Config, Clients: clients, Address: address, Clock: clock.RealClock{}, Logger: logger.Sugar(),
+		Actions: func() bool { return settings.Load().Console.Actions },
+		Drivers: site.Drivers{Live: live.Live}, SparkUIs: func() string { return settings.Load().Console.SparkUIs },
 	})
 	sessions := session.New(session.Options{
 		Key: key, Users: incluster.NewUsers(client, reviewer), Pages: pages, Clock: clock.RealClock{}, Address: address,
 	})
 	ofAPI := console.NewHandler(sessions, incluster.NewArchives(settings.Load), logger.Sugar(), live.Routes()...)
-	return httpserver.Serve(ctx, pages.Handler(sessions, ofAPI),
-		httpserver.Options{Name: "console", Port: env.Port, ProbePort: env.ProbePort, Certificate: env.Certificate, Ready: live.HasSynced})
+	handler, sparkUIs := pages.Handlers(sessions, ofAPI)
+	return httpserver.Serve(ctx, handler, httpserver.Options{
+		Name: "console", Port: env.Port, ProbePort: env.ProbePort, Others: map[int]http.Handler{env.SparkUIPort: sparkUIs},
+		Certificate: env.Certificate, Ready: live.HasSynced,
+	})
 }
 
 // follow returns the settings, which follow the ConfigMaps, and calls changed after each change. The controller reports an invalid change on the

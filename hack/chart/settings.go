@@ -230,10 +230,11 @@ var settings = map[string]map[string]schema{
 	"config-console": {
 		"url":       trimmed(`[Hh][Tt][Tt][Pp][Ss]://[^\s/@?#]+(/[^\s?#]*)?`),
 		"audiences": listOfUpTo(8, `[^,\s]+`),
+		"actions":   oneOf("none", "allowed"),
+		"spark-uis": trimmed(`(https://(\*\.)?|http://(localhost|127\.0\.0\.1))[^\s/@?#*]*/?`),
 
 		"team-label": trimmed(labelKey),
 		"user-label": trimmed(labelKey),
-		"actions":    oneOf("none", "allowed"),
 	},
 	"config-admission": {
 		"quota":              oneOf("off", "hold", "fail"),

@@ -44,6 +44,8 @@ type Options struct {
 	// Name names the requests in traces.
 	Name            string
 	Port, ProbePort int
+	// Others are what further ports serve, with the same certificate: each of them is an origin of its own for browsers.
+	Others map[int]http.Handler
 	// Certificate is a folder with tls.crt and tls.key. Serve serves HTTPS if they are there when it starts, HTTP if neither is, and fails
 	// if one of them is missing.
 	Certificate string
@@ -55,12 +57,16 @@ type Options struct {
 func Serve(ctx context.Context, handler http.Handler, options Options) error {
 	var stopping atomic.Bool
 	servers := map[int]*http.Server{
-		options.Port:      newServer(ctx, measured(handler, options)),
+		options.Port:      newServer(ctx, measured(handler, options.Name, options.Port)),
 		options.ProbePort: newServer(ctx, probes(&stopping, options.Ready)),
 	}
 	var err error
 	if servers[options.Port].TLSConfig, err = certificate(options.Certificate); err != nil {
 		return err
+	}
+	for port, other := range options.Others {
+		servers[port] = newServer(ctx, measured(other, options.Name, port))
+		servers[port].TLSConfig = servers[options.Port].TLSConfig
 	}
 	logging.FromContext(ctx).Infow("serving", "port", options.Port, "https", servers[options.Port].TLSConfig != nil)
 	group, ctx := errgroup.WithContext(ctx)
@@ -107,8 +113,8 @@ func serve(server *http.Server, listener net.Listener) error {
 }
 
 // measured returns a handler with metrics. Their attributes name the server, and not the Host header, which clients write: a metric has few series.
-func measured(handler http.Handler, options Options, more ...otelhttp.Option) http.Handler {
-	return otelhttp.NewHandler(handler, options.Name, append(more, otelhttp.WithServerName(fmt.Sprintf("%s:%d", options.Name, options.Port)))...)
+func measured(handler http.Handler, name string, port int, more ...otelhttp.Option) http.Handler {
+	return otelhttp.NewHandler(handler, name, append(more, otelhttp.WithServerName(fmt.Sprintf("%s:%d", name, port)))...)
 }
 
 func newServer(ctx context.Context, handler http.Handler) *http.Server {

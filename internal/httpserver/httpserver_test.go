@@ -100,7 +100,7 @@ func TestProbesSayWhenItStops(t *testing.T) {
 
 func TestHostHeadersMakeNoSeries(t *testing.T) {
 	reader := sdkmetric.NewManualReader()
-	handler := measured(probes(&atomic.Bool{}, nil), Options{Name: "console", Port: 8080}, otelhttp.WithMeterProvider(sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader))))
+	handler := measured(probes(&atomic.Bool{}, nil), "console", 8080, otelhttp.WithMeterProvider(sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader))))
 	for i := range 10 {
 		request := httptest.NewRequest(http.MethodGet, "/readyz", nil)
 		request.Host = fmt.Sprintf("host-%d:%d", i, 1000+i)

@@ -388,6 +388,12 @@ func TestInvalidSettings(t *testing.T) {
 		"a console with a password": {
 			config.ConsoleName, "url", "https://user:hunter2@console.example.com", `config-console: url is "https://*********(redacted)@console.example.com": write an address`,
 		},
+		"Spark UIs below a path": {
+			config.ConsoleName, "spark-uis", "https://example.com/ui", `config-console: spark-uis is "https://example.com/ui": write an address without a path`,
+		},
+		"Spark UIs without TLS": {
+			config.ConsoleName, "spark-uis", "http://spark-ui.example.com", `config-console: spark-uis is "http://spark-ui.example.com": write an address without a path`,
+		},
 		"actions that are neither allowed nor not": {
 			config.ConsoleName, "actions", "true", `config-console: actions is "true": write one of none, allowed`,
 		},

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"net/url"
 	"strings"
 
@@ -16,10 +17,12 @@ type Console struct {
 	URL string
 	// Audiences are those of users' tokens. Without any, tokens are for the API server.
 	Audiences []string
-	// TeamLabel and UserLabel are the labels, or else the annotations, that name the team and the user of an application.
-	TeamLabel, UserLabel string
+	// SparkUIs is the origin of the drivers' UIs; empty if the console serves none. A host that begins with *. stands for one of each application.
+	SparkUIs string
 	// Actions reports whether users may act from its pages.
 	Actions bool
+	// TeamLabel and UserLabel are the labels, or else the annotations, that name the team and the user of an application.
+	TeamLabel, UserLabel string
 }
 
 // The default labels.
@@ -51,8 +54,13 @@ func NewConsole(configMap *corev1.ConfigMap) (*Console, error) {
 			}
 			return nil
 		},
-		"team-label": labelKey(&console.TeamLabel),
-		"user-label": labelKey(&console.UserLabel),
+		"spark-uis": func(key, value string) error {
+			console.SparkUIs = strings.TrimSuffix(strings.TrimSpace(value), "/")
+			if console.SparkUIs != "" && !isOrigin(console.SparkUIs) {
+				return InvalidValue(key, value, "write an address without a path, such as https://spark-ui.example.com or https://*.spark-ui.example.com")
+			}
+			return nil
+		},
 		"actions": func(key, value string) error {
 			switch value {
 			case "", "none":
@@ -63,9 +71,14 @@ func NewConsole(configMap *corev1.ConfigMap) (*Console, error) {
 			}
 			return nil
 		},
+		"team-label": labelKey(&console.TeamLabel),
+		"user-label": labelKey(&console.UserLabel),
 	}.Read(ConsoleName, configMap)
 	if err != nil {
 		return nil, err
+	}
+	if own, err := url.Parse(console.URL); err == nil && console.SparkUIs != "" && strings.EqualFold(strings.TrimPrefix(console.SparkUIs, "https://"), own.Host) {
+		return nil, fmt.Errorf("%s: spark-uis is %q, the host of url: scripts of drivers would run as the console's: write another host", ConsoleName, console.SparkUIs)
 	}
 	return &console, nil
 }
@@ -79,4 +92,14 @@ func labelKey(into *string) func(key, value string) error {
 		}
 		return nil
 	}
+}
+
+// isOrigin reports whether an address is an origin: by HTTPS, or of this machine.
+func isOrigin(address string) bool {
+	parsed, err := url.Parse(strings.Replace(address, "://*.", "://", 1))
+	if err != nil || parsed.Host == "" || parsed.Path != "" || parsed.User != nil || parsed.RawQuery != "" || parsed.Fragment != "" || strings.Contains(parsed.Host, "*") {
+		return false
+	}
+	local := parsed.Scheme == "http" && (parsed.Hostname() == "localhost" || parsed.Hostname() == "127.0.0.1")
+	return parsed.Scheme == "https" || local
 }

@@ -82,12 +82,15 @@ func (s *env) serveConsole(stored *archive.Archive, audiences ...string) *url.UR
 	go running.Run(s.Context())
 	s.must(wait.PollUntilContextTimeout(s.Context(), pollInterval, timeout, true, func(context.Context) (bool, error) { return running.HasSynced(), nil }))
 	noAddress := func() string { return "" }
+	clients := incluster.NewClients(cluster)
 	pages := site.New(site.Options{
-		Source: running.Live, Views: running.Views, Connection: incluster.ConnectionOf(cluster), Address: noAddress, Clock: clock.RealClock{}, Logger: zap.NewNop().Sugar(),
+		Source: running.Live, Views: running.Views, Connection: clients.Config, Clients: clients, Address: noAddress, Clock: clock.RealClock{}, Logger: zap.NewNop().Sugar(),
+		Actions: func() bool { return false }, Drivers: site.Drivers{Live: running.Live}, SparkUIs: noAddress,
 	})
 	sessions := session.New(session.Options{Key: key, Users: incluster.NewUsers(client, reviewer), Pages: pages, Clock: clock.RealClock{}, Address: noAddress})
 	ofAPI := console.NewHandler(sessions, inMemory{stored}, zap.NewNop().Sugar(), running.Routes()...)
-	server := httptest.NewServer(pages.Handler(sessions, ofAPI))
+	handler, _ := pages.Handlers(sessions, ofAPI)
+	server := httptest.NewServer(handler)
 	s.Cleanup(server.Close)
 	address, err := url.Parse(server.URL)
 	s.must(err)

@@ -184,6 +184,7 @@ var ports = map[string]struct{ open, console, driver bool }{
 	"dead-letter/http":         {},
 	"dead-letter/health":       {open: true},
 	"console/http":             {open: true},
+	"console/spark-uis":        {open: true},
 	"console/health":           {open: true},
 	"console/metrics":          {open: true},
 	"history/health":           {open: true},

@@ -135,6 +135,11 @@ func (s *Server) application(v *view) error {
 		Row: p.row(row), Kind: row.Kind, Compare: p.Prefix + "/compare?" + url.Values{"a": {ref.Namespace + "/" + ref.Resource + "/" + ref.Name}}.Encode(),
 		Reasons: found.Reasons, Facts: p.facts(row), Earlier: found.Earlier, PodsHidden: found.PodsHidden,
 	}
+	if s.options.SparkUI != nil && !row.Started.IsZero() && row.Ended.IsZero() {
+		if path := s.options.SparkUI(ref); path != "" {
+			body.Facts = append(body.Facts, factView{Name: "Spark UI", Text: "Open", Href: p.Prefix + path})
+		}
+	}
 	body.Tabs, body.Tab = p.tabs(v.URL.Query().Get("tab"), hrefOf(overview.Application, ref))
 	switch body.Tab {
 	case tabExecutors:

@@ -67,15 +67,12 @@ func NewKey(secret []byte) (*Key, error) {
 	return key, nil
 }
 
-// sealed is what a sealed text is for: what was sealed for something else cannot be opened.
-const sealed = "session 1"
-
-// seal encrypts and authenticates a text.
-func (k *Key) seal(text []byte) []byte {
-	return k.sealer.Seal(nil, nil, text, []byte(sealed)) //nolint:gosec // the sealer makes a random nonce itself
+// Seal encrypts and authenticates a text. What was sealed for one purpose cannot be opened for another.
+func (k *Key) Seal(purpose string, text []byte) []byte {
+	return k.sealer.Seal(nil, nil, text, []byte(purpose)) //nolint:gosec // the sealer makes a random nonce itself
 }
 
-// open returns the text of seal, and an error for everything else.
-func (k *Key) open(text []byte) ([]byte, error) {
-	return k.sealer.Open(nil, nil, text, []byte(sealed))
+// Open returns the text of Seal, and an error for everything else.
+func (k *Key) Open(purpose string, text []byte) ([]byte, error) {
+	return k.sealer.Open(nil, nil, text, []byte(purpose))
 }

@@ -2,5 +2,6 @@
 //
 //	site.go      all paths as one handler
 //	viewer.go    a session as a viewer of pages
+//	drivers.go   where the UIs of drivers are
 //	identity.go  reads with the user's own token
 package site

@@ -8,9 +8,12 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/firesteel-dev/firesteel/pkg/access"
+	"github.com/firesteel-dev/firesteel/pkg/console/act"
 	"github.com/firesteel-dev/firesteel/pkg/console/api"
+	"github.com/firesteel-dev/firesteel/pkg/console/live"
 	"github.com/firesteel-dev/firesteel/pkg/console/pages"
 	"github.com/firesteel-dev/firesteel/pkg/console/session"
+	"github.com/firesteel-dev/firesteel/pkg/console/sparkui"
 	"github.com/firesteel-dev/firesteel/pkg/console/visible"
 )
 
@@ -19,8 +22,14 @@ type Options struct {
 	// Source is what runs, and Views what users may see of it.
 	Source pages.Source
 	Views  *visible.Views
-	// Connection returns the connection of a user to the API server.
+	// Connection returns the connection of a user to the API server, and Clients make clients of it.
 	Connection func(*session.Session) *rest.Config
+	Clients    act.Clients
+	// Actions reports whether users may act from the pages.
+	Actions func() bool
+	// Drivers know where the UIs of drivers are, and SparkUIs returns the origin at which they are served; empty if they are not.
+	Drivers  sparkui.Drivers
+	SparkUIs func() string
 	// Address returns the address by which browsers reach the console; empty if that is not known. Its path is the prefix of all pages.
 	Address func() string
 	// Price returns what an admin charges; nil for nothing.
@@ -33,16 +42,29 @@ type Options struct {
 type Site struct {
 	*pages.Server
 	options Options
+	actions *act.Actions
 }
 
 // New returns a site. It shows the pages of its sessions, too: it is a session.Pages.
 func New(options Options) *Site {
 	s := &Site{options: options}
+	prefix := func() string { return session.Prefix(options.Address()) }
+	s.actions = act.New(act.Options{
+		Clients: options.Clients, Pages: s, Allowed: options.Actions, Prefix: prefix, Clock: options.Clock, Logger: options.Logger,
+	})
 	s.Server = pages.New(pages.Options{
-		Source: options.Source, Viewers: s.viewer, Prefix: func() string { return session.Prefix(options.Address()) }, Price: options.Price, Clock: options.Clock,
+		Source: options.Source, Viewers: s.viewer, Prefix: prefix, SparkUI: s.sparkUI, Price: options.Price, Clock: options.Clock,
 		Logger: options.Logger,
 	})
 	return s
+}
+
+// sparkUI returns the path of the link to Spark's UI of an application; empty if none is served.
+func (s *Site) sparkUI(ref live.Ref) string {
+	if s.options.SparkUIs() == "" {
+		return ""
+	}
+	return sparkui.Link(ref.Namespace, ref.Resource, ref.Name)
 }
 
 // SignIn writes the form with which users sign in.
@@ -59,13 +81,18 @@ func (s *Site) viewer(r *http.Request) (pages.Viewer, error) {
 	return &viewer{session: user, site: s}, nil
 }
 
-// Handler returns the handler of all paths: the pages, and the API of the console.
-func (s *Site) Handler(sessions *session.Sessions, ofAPI http.Handler) http.Handler {
+// Handlers returns the handler of all paths of the console's origin, the pages and the API, and that of the origin of the UIs of drivers.
+func (s *Site) Handlers(sessions *session.Sessions, ofAPI http.Handler) (ofPages, ofSparkUIs http.Handler) {
+	uis := sparkui.New(sparkui.Options{
+		Key: sessions.Key, Users: sessions.Users, Drivers: s.options.Drivers, Pages: s, Address: s.options.SparkUIs, Clock: s.options.Clock, Logger: s.options.Logger,
+	})
 	mux := http.NewServeMux()
 	mux.Handle(api.Prefix+"/", ofAPI)
 	mux.Handle("/assets/", s.Assets())
 	mux.Handle("/sign-in", sessions.SignIn())
 	mux.Handle("/sign-out", sessions.Require(sessions.SignOut()))
+	mux.Handle("POST /actions/{verb}", sessions.Require(s.actions.Handler()))
+	mux.Handle("GET /spark-ui/{namespace}/{resource}/{name}", sessions.Require(uis.Open()))
 	mux.Handle("/", sessions.Require(s.Server.Handler()))
-	return session.StripPrefix(s.options.Address, session.Headers(mux))
+	return session.StripPrefix(s.options.Address, session.Headers(mux)), uis.Handler()
 }

@@ -25,7 +25,7 @@ func (v *viewer) CSRF() string { return v.session.CSRF() }
 
 func (v *viewer) CanSignOut() bool { return v.session.CanSignOut }
 
-func (v *viewer) Check(ctx context.Context) error { return v.session.Check(ctx) }
+func (v *viewer) Check(ctx context.Context) error { return v.session.Valid(ctx) }
 
 func (v *viewer) Visible(ctx context.Context) (live.Visible, error) {
 	view, err := v.site.options.Views.Of(ctx, v.session.Reader)

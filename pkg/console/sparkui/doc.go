@@ -1,0 +1,20 @@
+// Package sparkui serves the UIs of drivers to users who may read their applications.
+//
+//	console's origin                             origin of the UIs
+//	/spark-ui/NAMESPACE/RESOURCE/NAME --ticket--> /open --cookie--> /ui/SECRET/...  ----> driver Pod
+//
+//	spark_uis.go  the stable link, and what it leads to
+//	ticket.go     hands a user over from the console's origin, once
+//	visit.go      one user's visit of one UI: a cookie and the secret of its path
+//	forward.go    forwards a request to the driver, and its answer back
+//	headers.go    which headers pass
+//	driver.go     what must be known of a driver
+//
+// What a driver serves is its tenant's code, so it has an origin of its own: its scripts can neither read the console's pages nor act with its
+// session. No header of the user but what a page needs reaches a driver, and no answer can set a cookie or lead elsewhere. UIs of several
+// applications may share an origin. So each visit has a path that no other page knows, and its cookie is of that path and of one application's uid.
+// With an address such as https://*.example.com, each application has an origin of its own.
+//
+// Spark makes its links from the header X-Forwarded-Context, unless the application has spark.ui.proxyBase: then the UI works only at its own
+// address, and the link leads nowhere else.
+package sparkui

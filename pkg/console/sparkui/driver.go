@@ -1,0 +1,62 @@
+package sparkui
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/firesteel-dev/firesteel/pkg/access"
+)
+
+// Ref names an application.
+type Ref struct {
+	// Resource is the plural and the group of the kind.
+	Resource, Group, Namespace, Name string
+}
+
+// right returns the right to a verb on the application.
+func (r Ref) right(verb string) access.Right {
+	return access.Right{Verb: verb, Group: r.Group, Resource: r.Resource, Namespace: r.Namespace, Name: r.Name}
+}
+
+// Driver is what is known of an application and its driver Pod.
+type Driver struct {
+	// UID is the application's.
+	UID types.UID
+	// Runs reports whether the recorded driver Pod runs. State is the application's state.
+	Runs  bool
+	State string
+	// IP and Port are those of the recorded driver Pod's UI.
+	IP   string
+	Port int
+	// HostNetwork reports whether the Pod has the node's address.
+	HostNetwork bool
+	// ProxyBase is the property spark.ui.proxyBase.
+	ProxyBase string
+}
+
+// Drivers know the drivers of applications. They answer from a cache.
+type Drivers interface {
+	// Driver returns what is known of an application; false if there is no such application.
+	Driver(ref Ref) (*Driver, bool)
+}
+
+// address returns where the UI of a driver is, or why it is not served.
+func (d *Driver) address() (netip.AddrPort, error) {
+	switch {
+	case !d.Runs:
+		return netip.AddrPort{}, fmt.Errorf("the driver does not run (%s): its UI ended with it", d.State)
+	case d.HostNetwork:
+		return netip.AddrPort{}, errors.New("the driver is in the node's network, where the console connects to nothing: kubectl spark ui opens its UI")
+	case d.ProxyBase != "":
+		return netip.AddrPort{}, fmt.Errorf("the application has spark.ui.proxyBase %.200q: its UI works only below that path, at the address that its owner made for it", d.ProxyBase)
+	}
+	ip, err := netip.ParseAddr(d.IP)
+	const mostPort = 65535
+	if err != nil || !ip.IsGlobalUnicast() || ip.IsLinkLocalUnicast() || d.Port <= 0 || d.Port > mostPort {
+		return netip.AddrPort{}, errors.New("the driver Pod has no address yet: wait until it runs")
+	}
+	return netip.AddrPortFrom(ip.Unmap(), uint16(d.Port)), nil
+}

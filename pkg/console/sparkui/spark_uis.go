@@ -1,0 +1,162 @@
+package sparkui
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"go.uber.org/zap"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/cache"
+	"k8s.io/utils/clock"
+
+	"github.com/firesteel-dev/firesteel/pkg/access"
+	"github.com/firesteel-dev/firesteel/pkg/console/session"
+)
+
+// Options are what SparkUIs needs.
+type Options struct {
+	Key     *session.Key
+	Users   session.Users
+	Drivers Drivers
+	Pages   session.Problems
+	// Address returns the origin of the UIs, such as https://spark-ui.example.com or https://*.spark-ui.example.com; empty if they are not served.
+	Address func() string
+	Clock   clock.PassiveClock
+	Logger  *zap.SugaredLogger
+	// Dial connects to drivers; nil for a connection by TCP.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
+}
+
+// SparkUIs serves the UIs of drivers.
+type SparkUIs struct {
+	Options
+	transport *http.Transport
+	// slots has a place for each request under way.
+	slots chan struct{}
+
+	// mutex guards used and running. used are the tickets that were redeemed, and running counts the requests under way, by visit.
+	mutex   sync.Mutex
+	used    *cache.LRUExpireCache
+	running map[string]int
+}
+
+// New returns SparkUIs.
+func New(options Options) *SparkUIs {
+	s := &SparkUIs{
+		Options: options, slots: make(chan struct{}, maxRequests), running: map[string]int{},
+		used: cache.NewLRUExpireCacheWithClock(maxTickets, options.Clock),
+	}
+	dial := options.Dial
+	if dial == nil {
+		dial = (&net.Dialer{Timeout: dialTimeout}).DialContext
+	}
+	s.transport = &http.Transport{ // no proxy: a driver is in the cluster
+		DialContext: dial, ResponseHeaderTimeout: headerTimeout, MaxResponseHeaderBytes: maxHeaderBytes, DisableCompression: true,
+		IdleConnTimeout: idleTimeout, MaxIdleConns: maxRequests, MaxIdleConnsPerHost: 4, ForceAttemptHTTP2: false,
+	}
+	return s
+}
+
+// Link returns the path of the stable link to the UI of an application, below the console's prefix.
+func Link(namespace, resource, name string) string {
+	return "/spark-ui/" + namespace + "/" + resource + "/" + name
+}
+
+// Open serves the stable link: GET /spark-ui/{namespace}/{resource}/{name} of the console's origin. Require of package session guards it.
+func (s *SparkUIs) Open() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		user := session.Of(r.Context())
+		resource := schema.ParseGroupResource(r.PathValue("resource"))
+		ref := Ref{Resource: resource.Resource, Group: resource.Group, Namespace: r.PathValue("namespace"), Name: r.PathValue("name")}
+		err := user.Check(r.Context(), ref.right("get"))
+		driver, found := s.Drivers.Driver(ref)
+		switch {
+		case errors.Is(err, access.ErrNotAllowed), err == nil && !found:
+			s.Pages.Problem(w, r, http.StatusNotFound, "There is no such application, or you may not read it: that needs "+ref.right("get").String()+".")
+			return
+		case err != nil:
+			s.Pages.Problem(w, r, http.StatusServiceUnavailable, "The API server cannot be asked what you may read. Try again later.")
+			return
+		case s.Address() == "":
+			s.Pages.Problem(w, r, http.StatusNotFound, "This console serves no Spark UIs: the key spark-uis of the ConfigMap config-console gives them an address. kubectl spark ui opens one.")
+			return
+		}
+		if _, err := driver.address(); err != nil {
+			s.Pages.Problem(w, r, http.StatusNotFound, "There is no Spark UI: "+err.Error()+".")
+			return
+		}
+		now := s.Clock.Now()
+		ends := now.Add(session.MaxLife)
+		if !user.Ends.IsZero() && user.Ends.Before(ends) {
+			ends = user.Ends
+		}
+		ticket, err := s.seal(forTickets, handover{
+			Secret: newSecret(), Ref: ref, UID: driver.UID, Token: user.Token, Until: now.Add(ticketLife).Unix(), Ends: ends.Unix(),
+		})
+		if err != nil {
+			s.Logger.Errorw("ticket cannot be made", zap.Error(err))
+			s.Pages.Problem(w, r, http.StatusInternalServerError, "The Spark UI cannot be opened. The log of the console says why.")
+			return
+		}
+		http.Redirect(w, r, s.originOf(driver)+"/open?"+url.Values{"ticket": {ticket}}.Encode(), http.StatusSeeOther) //nolint:gosec // the origin is a setting
+	})
+}
+
+// originOf returns the origin of the UI of an application.
+func (s *SparkUIs) originOf(driver *Driver) string {
+	return strings.Replace(s.Address(), "*", label(driver), 1)
+}
+
+// Handler serves the origin of the UIs.
+func (s *SparkUIs) Handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /open", s.begin)
+	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
+		refuse(w, http.StatusNotFound, "There is nothing here. Open the Spark UI by its link in the console.")
+	})
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if len(r.URL.Path) > maxPathBytes {
+			refuse(w, http.StatusRequestURITooLong, "The address is too long.")
+			return
+		}
+		// A mux would redirect to a clean path: drivers have their own rules for paths.
+		if rest, found := strings.CutPrefix(r.URL.Path, "/ui/"); found {
+			if secret, _, more := strings.Cut(rest, "/"); more {
+				r.SetPathValue("secret", secret)
+				s.visit(w, r)
+				return
+			}
+		}
+		mux.ServeHTTP(w, r)
+	})
+}
+
+// refuse writes a page of the console's own on the origin of the UIs.
+func refuse(w http.ResponseWriter, status int, message string) {
+	setOwnHeaders(w.Header())
+	w.Header().Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	_, _ = w.Write([]byte(message + "\n")) // the client has left
+}
+
+const (
+	// maxRequests bounds the requests under way, and maxOfVisit those of one visit.
+	maxRequests, maxOfVisit = 256, 32
+	// dialTimeout and headerTimeout bound the wait for a driver, and answerTimeout a whole answer.
+	dialTimeout   = 5 * time.Second
+	headerTimeout = 30 * time.Second
+	answerTimeout = 5 * time.Minute
+	idleTimeout   = 30 * time.Second
+	// maxHeaderBytes bounds the header of an answer, maxBodyBytes the body of a request, and maxPathBytes its path.
+	maxHeaderBytes = 64 << 10
+	maxBodyBytes   = 64 << 10
+	maxPathBytes   = 4 << 10
+)
