@@ -84,6 +84,7 @@ type applicationView struct {
 	Row        rowView
 	Kind       string
 	Compare    string
+	Actions    *actionsView
 	Tabs       []link
 	Tab        string
 	Reasons    []live.Reason
@@ -139,6 +140,9 @@ func (s *Server) application(v *view) error {
 		if path := s.options.SparkUI(ref); path != "" {
 			body.Facts = append(body.Facts, factView{Name: "Spark UI", Text: "Open", Href: p.Prefix + path})
 		}
+	}
+	if body.Actions, err = p.actions(v, row); err != nil {
+		return err
 	}
 	body.Tabs, body.Tab = p.tabs(v.URL.Query().Get("tab"), hrefOf(overview.Application, ref))
 	switch body.Tab {

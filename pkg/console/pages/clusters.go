@@ -43,6 +43,7 @@ type clusterView struct {
 	PodsHidden bool
 	Users      []rowView
 	Requested  string
+	Actions    *actionsView
 }
 
 func (s *Server) cluster(v *view) error {
@@ -59,8 +60,13 @@ func (s *Server) cluster(v *view) error {
 	p := s.newPage(v.Request, ref.Name, "clusters")
 	p.viewed(v.viewer)
 	p.follow(found.Cursor, nil) // its users are objects of their own
+	actions, err := p.actions(v, found.Row)
+	if err != nil {
+		return err
+	}
 	p.Body = clusterView{
-		Row: p.row(found.Row), Reasons: found.Reasons, Conditions: p.conditions(found.Conditions), Pods: p.pods(found.Pods), PodsHidden: found.PodsHidden,
+		Actions: actions,
+		Row:     p.row(found.Row), Reasons: found.Reasons, Conditions: p.conditions(found.Conditions), Pods: p.pods(found.Pods), PodsHidden: found.PodsHidden,
 		Users: p.rows(found.Users), Requested: resources(found.Row.Requested),
 	}
 	p.Announce = fmt.Sprintf("%s: %s", ref.Name, found.Row.State)

@@ -11,6 +11,7 @@
 //	application.go  one application, and its tabs
 //	manifest.go     its YAML and its Kubernetes Events, read with the viewer's identity
 //	log.go          the logs of its Pods
+//	actions.go      what a viewer may do with an object
 //	timeline.go     attempts and transitions as SVG
 //	chart.go        curves, as SVG and as data for uPlot
 //	schedules.go    schedules and their calendar

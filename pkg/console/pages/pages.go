@@ -23,8 +23,8 @@ type Options struct {
 	Price func() Price
 	// SparkUI returns the path of the link to Spark's UI of an application, below the prefix; empty if the console serves none. It may be nil.
 	SparkUI func(ref live.Ref) string
-	Clock  clock.Clock
-	Logger *zap.SugaredLogger
+	Clock   clock.Clock
+	Logger  *zap.SugaredLogger
 }
 
 // Server serves the pages.

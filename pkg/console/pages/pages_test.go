@@ -58,6 +58,7 @@ func shown() map[string]string {
 	return map[string]string{
 		"overview": "/", "list": "/applications?namespace=features&kind=application", "list-empty": "/applications?text=nothing",
 		"application": failed, "executors": failed + "?tab=executors", "pods": failed + "?tab=pods", "events": failed + "?tab=events",
+		"action": failed + "?action=rerun", "done": failed + "?did=stop",
 		"logs": failed + "?tab=logs&lines=3", "logs-found": failed + "?tab=logs&find=error", "yaml": failed + "?tab=yaml",
 		"schedules": "/schedules", "schedule": "/schedules/reports/scheduledsparkapplications.sparkoperator.k8s.io/daily-revenue",
 		"clusters": "/clusters", "cluster": "/clusters/ml/shared-notebooks",

@@ -19,12 +19,15 @@ type problemView struct {
 func (s *Server) fail(v *view, err error) {
 	var parameter *live.ParameterError
 	var log *logError
+	var refusal *Refusal
 	status, message := http.StatusInternalServerError, "The console has an error of its own. Its log says more."
 	switch {
 	case errors.Is(err, errNotFound):
 		status, message = http.StatusNotFound, err.Error()
 	case errors.As(err, &parameter):
 		status, message = http.StatusBadRequest, parameter.Error()
+	case errors.As(err, &refusal):
+		status, message = refusal.Status, refusal.Message
 	case errors.As(err, &log):
 		status, message = http.StatusBadGateway, "The log cannot be read: "+log.Error()
 	case errors.Is(err, access.ErrUnauthenticated):

@@ -131,6 +131,7 @@ type scheduleView struct {
 	Runs        []runView
 	Next        []instant
 	Reason      string
+	Actions     *actionsView
 }
 
 func (s *Server) schedule(v *view) error {
@@ -146,6 +147,10 @@ func (s *Server) schedule(v *view) error {
 	p.viewed(v.viewer)
 	p.follow(found.Cursor, nil) // its runs are objects of their own
 	body := scheduleView{Row: p.schedule(found.Row), Concurrency: found.Concurrency, Conditions: p.conditions(found.Conditions), Reason: found.Row.Sentence}
+	var err error
+	if body.Actions, err = p.actions(v, found.Row); err != nil {
+		return err
+	}
 	for i := range found.Runs {
 		body.Runs = append(body.Runs, p.run(&found.Runs[i]))
 	}

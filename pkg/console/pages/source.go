@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/firesteel-dev/firesteel/pkg/access"
+	"github.com/firesteel-dev/firesteel/pkg/console/act"
 	"github.com/firesteel-dev/firesteel/pkg/console/live"
 )
 
@@ -43,6 +44,10 @@ type Viewer interface {
 	Visible(ctx context.Context) (live.Visible, error)
 	// May reports whether the viewer has a right.
 	May(ctx context.Context, right access.Right) (bool, error)
+	// Buttons returns the actions on an object that the viewer may do.
+	Buttons(ctx context.Context, ref live.Ref, suspended bool) []act.Button
+	// Offer says what an action on an object will do. Its errors are Refusals.
+	Offer(ctx context.Context, ref live.Ref, verb act.Verb) (*act.Offer, error)
 	// Identity returns what reads with the viewer's own identity.
 	Identity() (Identity, error)
 }

@@ -8,6 +8,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/firesteel-dev/firesteel/pkg/access"
+	"github.com/firesteel-dev/firesteel/pkg/console/act"
 	"github.com/firesteel-dev/firesteel/pkg/console/live"
 	"github.com/firesteel-dev/firesteel/pkg/console/pages"
 	"github.com/firesteel-dev/firesteel/pkg/console/session"
@@ -41,6 +42,23 @@ func (v *viewer) May(ctx context.Context, right access.Right) (bool, error) {
 		return false, nil
 	}
 	return err == nil, err
+}
+
+func (v *viewer) Buttons(ctx context.Context, ref live.Ref, suspended bool) []act.Button {
+	return v.site.actions.Buttons(ctx, v.session, refOf(ref), suspended)
+}
+
+func (v *viewer) Offer(ctx context.Context, ref live.Ref, verb act.Verb) (*act.Offer, error) {
+	offer, err := v.site.actions.Offer(ctx, v.session, refOf(ref), verb)
+	if err != nil {
+		status, message := v.site.actions.Explain(err)
+		return nil, &pages.Refusal{Status: status, Message: message}
+	}
+	return offer, nil
+}
+
+func refOf(ref live.Ref) act.Ref {
+	return act.Ref{Resource: ref.Resource, Namespace: ref.Namespace, Name: ref.Name}
 }
 
 func (v *viewer) Identity() (pages.Identity, error) {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -17,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/firesteel-dev/firesteel/pkg/access"
+	"github.com/firesteel-dev/firesteel/pkg/console/act"
 	"github.com/firesteel-dev/firesteel/pkg/console/live"
 	"github.com/firesteel-dev/firesteel/pkg/console/pages"
 	"github.com/firesteel-dev/firesteel/pkg/overview"
@@ -87,6 +89,23 @@ func (v *Viewer) Sees(namespace, _ string) bool { return !slices.Contains(v.Hidd
 // May reports whether the viewer may see the namespace of a right.
 func (v *Viewer) May(_ context.Context, right access.Right) (bool, error) {
 	return v.Sees(right.Namespace, ""), nil
+}
+
+// Buttons returns one harmless action, and one that is not.
+func (v *Viewer) Buttons(context.Context, live.Ref, bool) []act.Button {
+	return []act.Button{{Verb: act.Rerun, Title: "Run again"}, {Verb: act.Delete, Title: "Delete", Danger: true}}
+}
+
+// Offer returns an action on an object.
+func (v *Viewer) Offer(_ context.Context, ref live.Ref, verb act.Verb) (*act.Offer, error) {
+	if verb != act.Rerun {
+		return nil, &pages.Refusal{Status: http.StatusNotFound, Message: "There is no such action."}
+	}
+	return &act.Offer{
+		Button: act.Button{Verb: verb, Title: "Run again"}, Action: "/spark/actions/rerun", Effect: "Creates an application with the spec of " + ref.Name + ".",
+		Fields: []act.Field{{Name: "name", Label: "Name", Help: "Empty: a random end.", Type: "text", MaxBytes: 253}, {Name: "set", Label: "Changes", Type: "textarea", Help: "One FIELD=VALUE a line."}},
+		Hidden: []act.Field{{Name: "object", Value: ref.Name}},
+	}, nil
 }
 
 // Identity returns the viewer.
