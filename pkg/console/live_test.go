@@ -183,7 +183,7 @@ func (e *env) stream(rights string, headers ...string) *stream {
 	for i := 0; i < len(headers); i += 2 {
 		request.Header.Set(headers[i], headers[i+1])
 	}
-	response, err := http.DefaultTransport.RoundTrip(request) //nolint:bodyclose // at the end of the test
+	response, err := http.DefaultTransport.RoundTrip(request)
 	if err != nil {
 		e.t.Fatal(err)
 	}

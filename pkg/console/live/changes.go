@@ -50,7 +50,7 @@ const replicaBits = 12
 
 func newChangeLog(now time.Time) *changeLog {
 	return &changeLog{
-		pending: map[types.UID]*Change{}, dropped: now.UnixMilli(), replica: rand.Uint64N(1 << replicaBits), //nolint:gosec // no secret
+		pending: map[types.UID]*Change{}, dropped: now.UnixMilli(), replica: rand.Uint64N(1 << replicaBits),
 		wake: make(chan struct{}), dirty: make(chan struct{}, 1),
 	}
 }
@@ -61,12 +61,12 @@ func (c *changeLog) cursor(now time.Time) uint64 {
 	at := max(now.UnixMilli(), c.published, c.dropped)
 	for last := c.issued.Load(); last < at && !c.issued.CompareAndSwap(last, at); last = c.issued.Load() {
 	}
-	return uint64(at)<<replicaBits | c.replica //nolint:gosec // it is after 1970
+	return uint64(at)<<replicaBits | c.replica
 }
 
 // after returns the changes after a cursor, and false if they are not all kept, or if the cursor is of another replica. The caller holds the mutex.
 func (c *changeLog) after(cursor uint64) ([]publishedChange, bool) {
-	at := int64(cursor >> replicaBits) //nolint:gosec // it has at most 52 bits
+	at := int64(cursor >> replicaBits)
 	if cursor&(1<<replicaBits-1) != c.replica || at < c.dropped || at > max(c.issued.Load(), c.published) {
 		return nil, false
 	}

@@ -124,11 +124,6 @@ func (f *found) reasons() []Reason {
 	return all
 }
 
-// clean redacts a text, and clips it.
-func (f *found) clean(words string) string {
-	return text.Clip(f.read.Redactor().Text(redact.Text(words)), maxText)
-}
-
 func (f *found) conditions() []Condition {
 	all := []Condition{}
 	for _, c := range f.read.Conditions {

@@ -46,8 +46,10 @@ type Filter struct {
 }
 
 const (
-	// PageSize is the usual number of rows of a page, and MaxPageSize the highest.
-	PageSize, MaxPageSize = 100, 500
+	// PageSize is the usual number of rows of a page.
+	PageSize = 100
+	// MaxPageSize is the highest number of rows of a page.
+	MaxPageSize = 500
 	// maxOffset bounds the rows before a page, and maxValues the values of a parameter.
 	maxOffset, maxValues = 1_000_000, 64
 )

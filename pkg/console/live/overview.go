@@ -37,7 +37,9 @@ func (l *Live) Overview(see Visible, since time.Time) Overview {
 		for _, past := range g.past {
 			s.series.add(past)
 		}
-		s.Feed = append(s.Feed, g.feed...)
+		for i := range g.feed {
+			s.feed = append(s.feed, feedPlace{g.feed[i].At.UnixNano(), &g.feed[i]})
+		}
 	})
 	s.Cursor = l.changes.cursor(l.clock.Now())
 	return s.finish()
@@ -51,6 +53,13 @@ type summary struct {
 	namespaces map[string]*Counts
 	teams      map[string]*Counts
 	series     *series
+	feed       []feedPlace
+}
+
+// feedPlace is a transition with its time: a sort of many does not move them.
+type feedPlace struct {
+	at int64
+	*FeedItem
 }
 
 // add counts an object, also among those of its group.
@@ -137,8 +146,16 @@ func (s *summary) finish() Overview {
 	}
 	slices.SortFunc(o.Causes, func(a, b CauseCount) int { return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Cause, b.Cause)) })
 	o.Causes = o.Causes[:min(len(o.Causes), overviewCauses)]
-	slices.SortFunc(o.Feed, func(a, b FeedItem) int { return cmp.Or(b.At.Compare(a.At), cmp.Compare(a.Name, b.Name)) })
-	o.Feed = listed(o.Feed, overviewFeed)
+	slices.SortFunc(s.feed, func(a, b feedPlace) int {
+		if a.at != b.at {
+			return cmp.Compare(b.at, a.at)
+		}
+		return cmp.Compare(a.Name, b.Name)
+	})
+	o.Feed = []FeedItem{}
+	for _, place := range s.feed[:min(len(s.feed), overviewFeed)] {
+		o.Feed = append(o.Feed, *place.FeedItem)
+	}
 	slices.SortFunc(o.Late, func(a, b *Row) int { return cmp.Compare(b.Late(s.now), a.Late(s.now)) })
 	o.Late = listed(o.Late, overviewRows)
 	slices.SortFunc(o.Undelivered, func(a, b *Row) int { return a.UnacknowledgedSince.Compare(b.UnacknowledgedSince) })

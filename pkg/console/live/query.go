@@ -2,7 +2,9 @@ package live
 
 import (
 	"cmp"
+	"encoding/binary"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -12,32 +14,54 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/overview"
 )
 
-// orders compare rows by the values of the parameter sort.
-var orders = map[string]func(now time.Time, a, b *Row) int{
-	"created":   func(_ time.Time, a, b *Row) int { return a.Created.Compare(b.Created) },
-	"started":   func(_ time.Time, a, b *Row) int { return a.Started.Compare(b.Started) },
-	"ended":     func(_ time.Time, a, b *Row) int { return a.Ended.Compare(b.Ended) },
-	"since":     func(_ time.Time, a, b *Row) int { return a.Since.Compare(b.Since) },
-	"duration":  func(now time.Time, a, b *Row) int { return cmp.Compare(a.Duration(now), b.Duration(now)) },
-	"name":      func(_ time.Time, a, b *Row) int { return cmp.Compare(a.Name, b.Name) },
-	"namespace": func(_ time.Time, a, b *Row) int { return cmp.Compare(a.Namespace, b.Namespace) },
-	"kind": func(_ time.Time, a, b *Row) int {
-		return cmp.Or(cmp.Compare(a.Noun, b.Noun), cmp.Compare(a.Resource, b.Resource))
-	},
-	"state":     func(_ time.Time, a, b *Row) int { return cmp.Compare(a.State, b.State) },
-	"outcome":   func(_ time.Time, a, b *Row) int { return cmp.Compare(a.Outcome, b.Outcome) },
-	"attempt":   func(_ time.Time, a, b *Row) int { return cmp.Compare(a.Attempt, b.Attempt) },
-	"executors": func(_ time.Time, a, b *Row) int { return cmp.Compare(a.Executors.Running, b.Executors.Running) },
-	"usage":     func(_ time.Time, a, b *Row) int { return cmp.Compare(a.coreSeconds(), b.coreSeconds()) },
-	"cpu":       func(_ time.Time, a, b *Row) int { return cmp.Compare(a.Requested.MilliCPU, b.Requested.MilliCPU) },
-	"user":      func(_ time.Time, a, b *Row) int { return cmp.Compare(a.User, b.User) },
-	"team":      func(_ time.Time, a, b *Row) int { return cmp.Compare(a.Team, b.Team) },
+// order is an order of rows: by a number, or by a text.
+type order struct {
+	number func(now time.Time, r *Row) int64
+	text   func(r *Row) string
+}
+
+func byTime(of func(*Row) time.Time) order {
+	return order{number: func(_ time.Time, r *Row) int64 { return nanos(of(r)) }}
+}
+
+func byNumber(of func(*Row) int64) order {
+	return order{number: func(_ time.Time, r *Row) int64 { return of(r) }}
+}
+
+func byText(of func(*Row) string) order { return order{text: of} }
+
+// orders are the orders by the values of the parameter sort.
+var orders = map[string]order{
+	"created":   byTime(func(r *Row) time.Time { return r.Created }),
+	"started":   byTime(func(r *Row) time.Time { return r.Started }),
+	"ended":     byTime(func(r *Row) time.Time { return r.Ended }),
+	"since":     byTime(func(r *Row) time.Time { return r.Since }),
+	"duration":  {number: func(now time.Time, r *Row) int64 { return int64(r.Duration(now)) }},
+	"attempt":   byNumber(func(r *Row) int64 { return r.Attempt }),
+	"executors": byNumber(func(r *Row) int64 { return int64(r.Executors.Running) }),
+	"usage":     byNumber((*Row).coreSeconds),
+	"cpu":       byNumber(func(r *Row) int64 { return r.Requested.MilliCPU }),
+	"name":      byText(func(r *Row) string { return r.Name }),
+	"namespace": byText(func(r *Row) string { return r.Namespace }),
+	"kind":      byText(func(r *Row) string { return r.Resource }),
+	"state":     byText(func(r *Row) string { return r.State }),
+	"outcome":   byText(func(r *Row) string { return string(r.Outcome) }),
+	"user":      byText(func(r *Row) string { return r.User }),
+	"team":      byText(func(r *Row) string { return r.Team }),
 }
 
 const defaultSort = "created"
 
 // Sorts are the values of the parameter sort.
 func Sorts() []string { return slices.Sorted(maps.Keys(orders)) }
+
+// nanos returns a time as a number. No time is before all others.
+func nanos(at time.Time) int64 {
+	if at.IsZero() {
+		return math.MinInt64
+	}
+	return at.UnixNano()
+}
 
 func (r *Row) coreSeconds() int64 {
 	if r.Usage == nil {
@@ -54,7 +78,8 @@ func (l *Live) Page(see Visible, query Query) Page {
 	}
 	m := newMatcher(&query.Filter, l.clock.Now())
 	page := Page{Rows: []*Row{}}
-	var rows []*Row
+	var rows []keyed
+	sorted := query.order()
 	l.mutex.RLock()
 	l.groupsOf(see, &query.Filter, func(_ Group, g *group) {
 		for _, e := range g.entries {
@@ -63,76 +88,61 @@ func (l *Live) Page(see Visible, query Query) Page {
 			case !query.AsOf.IsZero() && e.shown.Created.After(query.AsOf):
 				page.Newer++
 			default:
-				rows = append(rows, e.shown)
+				rows = append(rows, keyed{sorted.key(m.now, e.shown), e.shown})
 			}
 		}
 	})
 	page.Cursor = l.changes.cursor(l.clock.Now())
 	l.mutex.RUnlock()
 	page.Total = len(rows)
-	compare := query.order(m.now)
-	// Few rows are wanted of many: those after the page need no order.
-	wanted := min(query.Offset+limit, len(rows))
-	rows = smallest(rows, wanted, compare)
-	page.Rows = append(page.Rows, rows[min(query.Offset, wanted):]...)
+	sorted.sort(rows, query.Ascending)
+	for _, row := range rows[min(query.Offset, len(rows)):min(query.Offset+limit, len(rows))] {
+		page.Rows = append(page.Rows, row.Row)
+	}
 	return page
 }
 
-// order returns the order of the rows, in which no two are equal.
-func (q *Query) order(now time.Time) func(a, b *Row) int {
-	compare := orders[cmp.Or(q.Sort, defaultSort)]
-	if compare == nil {
-		compare = orders[defaultSort]
+// keyed is a row with its place in an order: most comparisons do not read the rows, which are all over the memory.
+type keyed struct {
+	key int64
+	*Row
+}
+
+// order returns the order of the rows.
+func (q *Query) order() order {
+	if known, ok := orders[q.Sort]; ok {
+		return known
 	}
+	return orders[defaultSort]
+}
+
+// key returns the place of a row: the number, or the beginning of the text.
+func (o order) key(now time.Time, r *Row) int64 {
+	if o.number != nil {
+		return o.number(now, r)
+	}
+	var first [8]byte
+	copy(first[:], o.text(r))
+	return int64(binary.BigEndian.Uint64(first[:]) ^ 1<<63)
+}
+
+// sort sorts rows. No two are equal: those of the same place are sorted by their names.
+func (o order) sort(rows []keyed, ascending bool) {
 	sign := -1
-	if q.Ascending {
+	if ascending {
 		sign = 1
 	}
-	return func(a, b *Row) int {
-		return cmp.Or(sign*compare(now, a, b), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Resource, b.Resource))
-	}
-}
-
-// smallest returns the first rows of an order, sorted. It changes the list.
-func smallest(rows []*Row, count int, compare func(a, b *Row) int) []*Row {
-	// With a heap of the wanted rows, the greatest on top, the rest is compared once each.
-	if count > len(rows)/4 {
-		slices.SortFunc(rows, compare)
-		return rows[:count]
-	}
-	if count == 0 {
-		return nil
-	}
-	heap := rows[:count]
-	for i := count/2 - 1; i >= 0; i-- {
-		sink(heap, i, compare)
-	}
-	for _, row := range rows[count:] {
-		if compare(row, heap[0]) < 0 {
-			heap[0] = row
-			sink(heap, 0, compare)
+	slices.SortFunc(rows, func(a, b keyed) int {
+		if a.key != b.key {
+			return sign * cmp.Compare(a.key, b.key)
 		}
-	}
-	slices.SortFunc(heap, compare)
-	return heap
-}
-
-// sink moves a row down in a heap with the greatest on top.
-func sink(heap []*Row, at int, compare func(a, b *Row) int) {
-	for {
-		child := 2*at + 1
-		if child >= len(heap) {
-			return
+		if o.text != nil {
+			if compared := strings.Compare(o.text(a.Row), o.text(b.Row)); compared != 0 {
+				return sign * compared
+			}
 		}
-		if child+1 < len(heap) && compare(heap[child], heap[child+1]) < 0 {
-			child++
-		}
-		if compare(heap[at], heap[child]) >= 0 {
-			return
-		}
-		heap[at], heap[child] = heap[child], heap[at]
-		at = child
-	}
+		return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name), strings.Compare(a.Resource, b.Resource))
+	})
 }
 
 // matcher selects rows. What is the same for all rows is computed once.

@@ -147,7 +147,7 @@ func TestAnswersAreRefreshedBehindThePageAndEndAfterAMinute(t *testing.T) {
 		ann := &viewer{name: "ann", rights: []string{listA}}
 		view(t, views, ann)
 		ann.set(func(v *viewer) { v.rights = nil })
-		time.Sleep(45 * time.Second)
+		<-time.After(45 * time.Second)
 		if !view(t, views, ann).Sees("a", apache) {
 			t.Error("the page waits for an answer that is merely old")
 		}
@@ -156,7 +156,7 @@ func TestAnswersAreRefreshedBehindThePageAndEndAfterAMinute(t *testing.T) {
 			t.Error("an old answer is not asked for again")
 		}
 		ann.set(func(v *viewer) { v.rights = []string{listA} })
-		time.Sleep(61 * time.Second)
+		<-time.After(61 * time.Second)
 		if !view(t, views, ann).Sees("a", apache) {
 			t.Error("an answer is used for more than a minute")
 		}
@@ -203,7 +203,7 @@ func TestManyNamespacesAreReviewedInPartsThatCountAlone(t *testing.T) {
 		if took := time.Since(begin); took > 3*time.Second || got.Complete || seen(got) == 0 || seen(got) == 100 {
 			t.Errorf("after %s %d are seen, complete: %v", took, seen(got), got.Complete)
 		}
-		time.Sleep(20 * time.Second)
+		<-time.After(20 * time.Second)
 		if got = view(t, views, ann); !got.Complete || seen(got) != 100 {
 			t.Errorf("then %d are seen, complete: %v", seen(got), got.Complete)
 		}
@@ -220,12 +220,12 @@ func TestWithoutTheAPIServerTheLastAnswersLastThreeMinutes(t *testing.T) {
 		view(t, views, ann)
 		ann.set(func(v *viewer) { v.failure = access.ErrUnavailable })
 		for _, after := range []time.Duration{30 * time.Second, time.Minute, 80 * time.Second} {
-			time.Sleep(after)
+			<-time.After(after)
 			if !view(t, views, ann).Sees("a", apache) {
 				t.Errorf("after further %s nothing is seen", after)
 			}
 		}
-		time.Sleep(time.Minute)
+		<-time.After(time.Minute)
 		if got, err := views.Of(t.Context(), ann); err == nil && got.Sees("a", apache) {
 			t.Error("answers are used for ever")
 		}
