@@ -143,8 +143,13 @@ func TestArchiveFollowsTheLogOfADriverThatIsLost(t *testing.T) {
 	d.deleteByForce()
 	close(lost)
 	s.untilCondition("pi", dialect.ConditionArchived, metav1.ConditionFalse, "DriverPodGone")
-	manifest, err := attempt.Manifest(s.Context())
-	s.must(err)
+	var manifest *archive.Manifest
+	s.must(wait.PollUntilContextTimeout(s.Context(), 100*time.Millisecond, timeout, true, func(ctx context.Context) (bool, error) {
+		if manifest, err = attempt.Manifest(ctx); archive.IsNotFound(err) {
+			return false, nil
+		}
+		return err == nil, err
+	}))
 	if len(manifest.Logs) != 1 || !manifest.Logs[0].Followed || !strings.Contains(manifest.Logs[0].Missing, "the end") || len(manifest.Missing) == 0 {
 		s.Fatalf("the manifest is %+v", manifest)
 	}

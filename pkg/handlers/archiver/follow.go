@@ -34,6 +34,9 @@ const (
 	lastFlush = 10 * time.Second
 )
 
+// goneMissing says what is missing of a log whose Pod is gone.
+const goneMissing = "the end: its Pod was gone before it was read"
+
 // logKey identifies the log of a run of a container.
 type logKey struct {
 	pod       types.UID
@@ -53,6 +56,8 @@ type followedLog struct {
 	// over is closed when the container has ended. later is then how often it was restarted since.
 	over  chan struct{}
 	later int32
+	// lost reports whether its Pod was gone before its container was seen to end. A stream may end then without an error.
+	lost bool
 	// done reports whether the log is not followed any more, although the container runs. following.mu guards it, and the closing.
 	done bool
 }
@@ -65,9 +70,9 @@ func newFollowedLog(pod *sparkPod, run containerRun, driver types.UID) *followed
 }
 
 // ended notes that the container has ended. following.mu is held.
-func (l *followedLog) ended(later int32) {
+func (l *followedLog) ended(later int32, lost bool) {
 	if !l.isOver() {
-		l.later = later
+		l.later, l.lost = later, lost
 		close(l.over)
 	}
 }
@@ -186,7 +191,7 @@ func (s *stream) read() (done bool, err error) {
 	source, err := s.openLog(ctx, types.NamespacedName{Namespace: s.log.namespace, Name: s.log.Pod}, options)
 	switch {
 	case apierrors.IsNotFound(err):
-		return true, s.finish("the end: its Pod was gone before it was read")
+		return true, s.finish(goneMissing)
 	case err != nil:
 		return false, err
 	}
@@ -199,7 +204,11 @@ func (s *stream) read() (done bool, err error) {
 	case err != nil:
 		return false, err
 	case s.sawEnd():
-		return true, s.finish("")
+		missing := ""
+		if s.log.lost {
+			missing = goneMissing
+		}
+		return true, s.finish(missing)
 	}
 	return false, nil // the node, or what is before it, ended the stream
 }
@@ -252,7 +261,7 @@ func (s *stream) sawEnd() bool {
 		stripped, _ := stripSparkPod(pod) // it has no error
 		s.observe(stripped.(*sparkPod))
 	} else if apierrors.IsNotFound(err) || err == nil {
-		return true
+		s.gone(&sparkPod{ObjectMeta: metav1.ObjectMeta{UID: s.log.PodUID}})
 	}
 	return s.log.isOver()
 }

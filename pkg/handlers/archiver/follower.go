@@ -299,7 +299,7 @@ func (f *following) observe(pod *sparkPod) {
 	}
 	for key, log := range f.logs {
 		if key.pod == pod.UID && !slices.ContainsFunc(pod.runs, func(run containerRun) bool { return run.container == key.container && run.restart == key.restart }) {
-			f.end(key, log, pod.restarts[key.container]-key.restart)
+			f.end(key, log, pod.restarts[key.container]-key.restart, false)
 		}
 	}
 	if f.ctx.Err() != nil || f.settings().Archive.URLOf(pod.Namespace) == "" || pod.driver && pod.owner.Kind != sparkApplication || pod.driver && !f.how.drivers || !pod.driver && (!f.how.executors || pod.owner.Kind != "Pod") {
@@ -334,14 +334,14 @@ func (f *following) gone(pod *sparkPod) {
 	delete(f.attempts, pod.UID)
 	for key, log := range f.logs {
 		if key.pod == pod.UID {
-			f.end(key, log, 0)
+			f.end(key, log, 0, true)
 		}
 	}
 }
 
 // end notes that the container of a log has ended.
-func (f *following) end(key logKey, log *followedLog, later int32) {
-	if log.ended(later); log.done {
+func (f *following) end(key logKey, log *followedLog, later int32, lost bool) {
+	if log.ended(later, lost); log.done {
 		delete(f.logs, key)
 	}
 }

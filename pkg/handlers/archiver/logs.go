@@ -190,7 +190,7 @@ func (t *attempt) addGone(ctx context.Context, info archive.LogInfo) error {
 		isDriver := info.PodUID == t.record.Launch.DriverUID
 		log = &archive.Log{
 			LogID: info.LogID, Role: roleOf(isDriver, info.Container, t.app.Dialect.Policy(t.app.Application).MainContainer), Followed: true,
-			Missing: "the end: its Pod was gone before it was read",
+			Missing: goneMissing,
 		}
 	case err != nil:
 		return err
