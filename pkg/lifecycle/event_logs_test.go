@@ -1,6 +1,7 @@
 package lifecycle_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -20,10 +21,10 @@ func heldUpPod(at time.Time, before ...corev1.ContainerStatus) *corev1.Pod {
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "pi-driver", UID: "driver-0"}}
 	pod.Status.Phase = corev1.PodPending
 	pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionTrue, LastTransitionTime: metav1.NewTime(at)}}
-	pod.Status.InitContainerStatuses = append(before, corev1.ContainerStatus{
+	pod.Status.InitContainerStatuses = slices.Concat(before, []corev1.ContainerStatus{{
 		Name: eventlog.Container, Image: "absent", Started: ptr.To(false),
 		State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff"}},
-	})
+	}})
 	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{
 		Name: mainName, State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "PodInitializing"}},
 	}}

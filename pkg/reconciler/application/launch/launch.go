@@ -269,23 +269,8 @@ func (l *Launcher) Create(
 		}
 		seen.Launched, seen.LaunchWarnings = "", nil
 		return true, nil
-	case errors.As(err, &refused) && mayBeOfSidecar(refused, prepared.objects.Driver):
-		seen.RefusedWithEventLogs = l.Redactors.Cause(app, refused.cause(l.API.Fields))
-		return true, nil
 	case errors.As(err, &refused):
-		l.waits.forget(app.GetUID())
-		if driver == nil {
-			// An object before the driver may be refused although the driver exists: an earlier try created it, and its
-			// response was lost.
-			if driver, err = drivers.FindFenced(ctx, l.Kube, app, prepared.launch); err != nil {
-				return false, err
-			}
-			if driver != nil {
-				seen.Launched = driver.UID
-			}
-		}
-		seen.LaunchRefused = l.Redactors.Cause(app, refused.cause(l.API.Fields))
-		return true, l.deleteIncompleteDriver(ctx, app, driver)
+		return true, l.refuse(ctx, app, prepared, driver, refused, seen)
 	case errors.As(err, &notFree):
 		// A terminating volume claim is not removed while a Pod names it, as this driver does.
 		if err := l.deleteIncompleteDriver(ctx, app, driver); err != nil {
@@ -298,6 +283,30 @@ func (l *Launcher) Create(
 		l.own.Remove(app.GetUID()) // the API server may still do what it was asked for
 		return false, fmt.Errorf("launch attempt %d: %w", prepared.attempt, err)
 	}
+}
+
+// refuse adds to an observation why the API server refused a launch, and deletes its driver if that exists.
+func (l *Launcher) refuse(
+	ctx context.Context, app dialect.Application, prepared *Prepared, driver *corev1.Pod, refused *refusedError, seen *lifecycle.Observation,
+) (err error) {
+	cause := l.Redactors.Cause(app, refused.cause(l.API.Fields))
+	if mayBeOfSidecar(refused, prepared.objects.Driver) {
+		seen.RefusedWithEventLogs = cause
+		return nil
+	}
+	l.waits.forget(app.GetUID())
+	if driver == nil {
+		// An object before the driver may be refused although the driver exists: an earlier try created it, and its
+		// response was lost.
+		if driver, err = drivers.FindFenced(ctx, l.Kube, app, prepared.launch); err != nil {
+			return err
+		}
+		if driver != nil {
+			seen.Launched = driver.UID
+		}
+	}
+	seen.LaunchRefused = cause
+	return l.deleteIncompleteDriver(ctx, app, driver)
 }
 
 // completeLaunch is a launch of which everything was created. If the response to the status write that reports it is lost, the API server
