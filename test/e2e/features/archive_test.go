@@ -1,0 +1,151 @@
+package features
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/firesteel-dev/firesteel/test/e2e/cluster"
+)
+
+const (
+	archiveBucket = "spark-archive"
+	system        = "firesteel-system"
+	// archived are the manifests that the archive and the console need beside the base.
+	archived = "config/archive/rbac.yaml config/console/500-console.yaml config/console/500-network-policies.yaml"
+	// accounts may read the archive of the namespace, and nothing.
+	accounts = `
+apiVersion: v1
+kind: List
+items:
+- {apiVersion: v1, kind: ServiceAccount, metadata: {name: reader}}
+- {apiVersion: v1, kind: ServiceAccount, metadata: {name: stranger}}
+- apiVersion: rbac.authorization.k8s.io/v1
+  kind: Role
+  metadata: {name: reader}
+  rules:
+  - {apiGroups: [spark.apache.org, sparkoperator.k8s.io, spark-operator.k8s.io, firesteel.dev], resources: ["*"], verbs: [get, list]}
+  - {apiGroups: [""], resources: [pods, pods/log, events, configmaps], verbs: [get, list]}
+- apiVersion: rbac.authorization.k8s.io/v1
+  kind: RoleBinding
+  metadata: {name: reader}
+  roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: reader}
+  subjects: [{kind: ServiceAccount, name: reader}]
+`
+	// killJava kills Spark in its container, as the kernel does if memory is short.
+	killJava = `for process in /proc/[0-9]*; do if grep -qs "^java" $process/comm; then kill -9 ${process#/proc/}; fi; done`
+)
+
+// newArchive lets Firesteel archive the attempts of the test's namespace, and its console serve them. The archive is on a server of the S3 protocol in
+// that namespace, whose bucket all in the cluster may use: so Firesteel's Pods need no credentials of a test.
+func newArchive(t *testing.T, c *cluster.Cluster) *s3 {
+	t.Helper()
+	s := newS3(t, c)
+	s.put(t, "/"+archiveBucket, "")
+	s.put(t, "/"+archiveBucket+"?policy=", fmt.Sprintf(
+		`{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":"*","Action":"s3:*","Resource":["arn:aws:s3:::%s","arn:aws:s3:::%[1]s/*"]}]}`, archiveBucket))
+	t.Cleanup(func() {
+		forget := `kubectl -n ` + system + ` patch configmap config-archive --type=merge -p '{"data":{"namespaces":null}}'
+			cd ../../.. && for manifest in ` + archived + `; do kubectl delete --ignore-not-found -f $manifest; done`
+		if output, err := exec.CommandContext(context.WithoutCancel(t.Context()), "sh", "-c", forget).CombinedOutput(); err != nil {
+			t.Errorf("the archive is not turned off: %v\n%s", err, output)
+		}
+	})
+	c.Run(t, "", "bash", "-c", "set -o pipefail; ../../../hack/images.sh "+archived+" | kubectl apply --server-side --force-conflicts -f -")
+	c.Run(t, "", "kubectl", "-n", system, "rollout", "status", "deployment/console", "--timeout=2m")
+	url := fmt.Sprintf("s3://%s/logs?region=%s&use_path_style=true&anonymous=true&endpoint=http://s3.%s.svc:7070", archiveBucket, s3Region, c.Namespace)
+	patch, err := json.Marshal(map[string]any{"data": map[string]string{"namespaces": c.Namespace + ": " + url}})
+	cluster.Must(t, err)
+	c.Run(t, "", "kubectl", "-n", system, "patch", "configmap", "config-archive", "--type=merge", "-p", string(patch))
+	return s
+}
+
+// token returns a token of an account of the test's namespace.
+func token(t *testing.T, c *cluster.Cluster, account string) string {
+	t.Helper()
+	return strings.TrimSpace(c.Run(t, "", "kubectl", "-n", c.Namespace, "create", "token", account))
+}
+
+// driverOf returns the name of the driver Pod of an application.
+func driverOf(t *testing.T, c *cluster.Cluster, app string) string {
+	t.Helper()
+	return c.AwaitPods(t, "spark-role=driver,spark-app-name="+app, "there", func(pods []corev1.Pod) bool { return len(pods) == 1 })[0].Name
+}
+
+// The applications, their Pods and their logs are deleted. The archive still has them, for those who may read them.
+func TestArchiveShowsWhatIsDeleted(t *testing.T) {
+	u := newUser(t)
+	s := newArchive(t, u.Cluster)
+	u.ApplyText(t, accounts)
+
+	u.Apply(t, "../../../examples/pi.yaml")
+	u.Await(t, "spark-pi", "kept", kept)
+	piLog := u.Run(t, "", "kubectl", "-n", u.Namespace, "logs", "-l", "spark-role=driver", "--tail=-1")
+	u.says(t, 3, nil, "submit", append([]string{"--wait"}, pi("wrong", "20", "SparkPie")...)...)
+
+	// An executor dies, and then the driver.
+	u.says(t, 0, nil, "submit", pi("killed", "100000", "SparkPi")...)
+	u.says(t, 0, nil, "wait", "killed", "--for", "state=RunningHealthy", "--timeout", cluster.RunTime.String())
+	executor := u.AwaitPods(t, "spark-role=executor,spark-app-name=killed", "running", func(pods []corev1.Pod) bool {
+		return len(pods) > 0 && pods[0].Status.Phase == corev1.PodRunning
+	})[0].Name
+	u.Run(t, "", "kubectl", "-n", u.Namespace, "exec", executor, "--", "sh", "-c", killJava)
+	u.AwaitPods(t, "spark-role=executor,spark-app-name=killed", "replaced, and the dead one is kept", func(pods []corev1.Pod) bool { return len(pods) > 1 })
+	u.Run(t, "", "kubectl", "-n", u.Namespace, "exec", driverOf(t, u.Cluster, "killed"), "-c", "spark-kubernetes-driver", "--", "sh", "-c", killJava)
+	u.says(t, 3, nil, "wait", "killed", "--timeout", cluster.RunTime.String())
+	for _, app := range []string{"spark-pi", "wrong", "killed"} {
+		u.Run(t, "", "kubectl", "-n", u.Namespace, "wait", "--for=condition=Archived", "sparkapplications.spark.apache.org/"+app, "--timeout=3m")
+	}
+	u.Run(t, "", "kubectl", "-n", u.Namespace, "delete", "sparkapplications.spark.apache.org", "--all", "--timeout=3m")
+	u.AwaitPods(t, "spark-role in (driver, executor)", "are gone", func(pods []corev1.Pod) bool { return len(pods) == 0 })
+
+	reader := token(t, u.Cluster, "reader")
+	u.says(t, 0, []string{"spark-pi", "wrong", "killed", "Succeeded", "Failed"}, "list", "--ended", "--token", reader)
+	u.says(t, 0, []string{"Succeeded"}, "get", "spark-pi", "--token", reader)
+	u.says(t, 0, []string{"SparkPie"}, "why", "wrong", "--token", reader)
+	u.says(t, 0, []string{piLog, "Pi is roughly 3.1"}, "logs", "spark-pi", "--token", reader)
+	u.says(t, 0, []string{"SparkPie"}, "logs", "wrong", "--token", reader)
+	executors := map[string]bool{}
+	for _, key := range regexp.MustCompile(`/killed/[^<]*/logs/[^/<]+-exec-\d+/`).FindAllString(
+		string(s.send(t, http.MethodGet, "/"+archiveBucket+"?list-type=2&prefix=logs/"+u.Namespace+"/", "")), -1) {
+		executors[key] = true
+	}
+	if len(executors) < 2 {
+		t.Errorf("the archive has logs of the executors %v, want the dead one and its successor", executors)
+	}
+
+	address, stop, err := forward(t.Context(), &cluster.Cluster{Kube: u.Kube, Spark: u.Spark, Namespace: system}, "deployment/console", "8080")
+	cluster.Must(t, err)
+	defer stop()
+	named := "http://" + address + "/api/firesteel/v1/namespaces/" + u.Namespace + "/applications/sparkapplications.spark.apache.org/spark-pi"
+	stranger := token(t, u.Cluster, "stranger")
+	for _, c := range []struct {
+		who, method, token string
+		want               int
+	}{
+		{"a reader", http.MethodGet, reader, http.StatusOK},
+		{"a reader who overwrites", http.MethodPut, reader, http.StatusMethodNotAllowed},
+		{"a reader who deletes", http.MethodDelete, reader, http.StatusMethodNotAllowed},
+		{"a stranger", http.MethodGet, stranger, http.StatusNotFound},
+		{"nobody", http.MethodGet, "", http.StatusUnauthorized},
+	} {
+		request, err := http.NewRequestWithContext(t.Context(), c.method, named, nil)
+		cluster.Must(t, err)
+		if c.token != "" {
+			request.Header.Set("Authorization", "Bearer "+c.token)
+		}
+		answer, err := http.DefaultClient.Do(request)
+		cluster.Must(t, err)
+		_ = answer.Body.Close()
+		if answer.StatusCode != c.want {
+			t.Errorf("%s: got %s, want %d", c.who, answer.Status, c.want)
+		}
+	}
+}
