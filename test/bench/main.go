@@ -47,6 +47,7 @@ type part struct {
 var parts = []part{
 	{partYardstick, (*bench).measureYardstick},
 	{partThroughput, (*bench).measureThroughput},
+	{partArchive, (*bench).measureArchive},
 	{partCost, (*bench).measureCost},
 	{partLatency, (*bench).measureLatency},
 	{partNeighbours, (*bench).measureNeighbours},
