@@ -110,6 +110,9 @@ func (r *run) begin(dir string, seed uint64) {
 		"buckets": "2", "lease-duration": "3s", "renew-deadline": "2s", "retry-period": "500ms",
 	}))
 	r.must(r.Configure(ctx, "config-events", map[string]string{"deletion-grace": deletionGrace.String()}))
+	if r.archiving != nil {
+		r.must(r.configureArchive(ctx))
+	}
 	for _, m := range []process.Spec{r.sink, r.restart, r.ttl, r.webhook} {
 		r.must(r.supervisor.Add(ctx, m))
 	}
@@ -131,6 +134,7 @@ func (r *run) injectFaults() {
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	r.gateway.Storm()
+	r.stormOnStorage(true)
 	r.stormy.Store(true)
 	r.replaceSink()
 	group, ctx := errgroup.WithContext(ctx)
@@ -159,6 +163,7 @@ func (r *run) injectFaults() {
 	})
 	r.must(group.Wait())
 	r.gateway.Calm()
+	r.stormOnStorage(false)
 	r.stormy.Store(false)
 	r.replaceSink()
 	r.logf("faults are over")

@@ -19,6 +19,8 @@
 //   - no application ever had two live drivers at the same time;
 //   - no application is stuck, and none was deleted by mistake;
 //   - once the applications are deleted, no object of them is left;
+//   - each attempt is in the archive as far as its record says, with its logs as the kubelet served them, or the archive names what is missing: the
+//     storage is a real server of the S3 protocol that fails, lies about success, and loses answers;
 //   - clients of the Kubeflow operator saw only what that operator shows, in its order (package invariants/clientview): an ended
 //     application runs again only if it is edited;
 //   - the controller's memory stayed within its limit, and applications ended between the kills.

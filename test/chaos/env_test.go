@@ -22,6 +22,7 @@ import (
 	"github.com/firesteel-dev/firesteel/test/harness/gateway"
 	"github.com/firesteel-dev/firesteel/test/harness/process"
 	"github.com/firesteel-dev/firesteel/test/harness/rng"
+	"github.com/firesteel-dev/firesteel/test/harness/s3"
 	"github.com/firesteel-dev/firesteel/test/invariants"
 )
 
@@ -48,6 +49,8 @@ type env struct {
 	history    *invariants.History
 	eventlog   *eventlog.Reader
 	counters   *counters
+	// archiving is what the archive needs; nil if the run has none.
+	archiving *archiving
 
 	// members are the programs that can be had.
 	sink, kwok, restart, ttl, webhook process.Spec
@@ -85,6 +88,9 @@ func newEnv(ctx context.Context, dir string, seed uint64, rates gateway.Rates, c
 	group, starting := errgroup.WithContext(ctx)
 	group.Go(func() error { return w.build(starting) })
 	group.Go(func() error { return w.startPlane(starting) })
+	if archives() {
+		group.Go(func() error { return w.startStorage(starting) })
+	}
 	if err := group.Wait(); err != nil {
 		return w, err
 	}
@@ -113,6 +119,9 @@ func (w *env) close() {
 	if w.Installation != nil {
 		w.Plane.Stop()
 	}
+	if w.archiving != nil {
+		w.archiving.close()
+	}
 }
 
 func (w *env) build(ctx context.Context) error {
@@ -125,7 +134,7 @@ func (w *env) build(ctx context.Context) error {
 
 func (w *env) startPlane(ctx context.Context) (err error) {
 	w.Installation, err = firesteel.Install(ctx, repository, controlplane.Options{Dir: filepath.Join(w.dir, "plane"), Cheap: true},
-		slices.Concat(firesteel.Manifests, firesteel.Handlers, []string{earlyCRD})...)
+		slices.Concat(firesteel.Manifests, firesteel.Handlers, []string{earlyCRD, "archive/rbac.yaml"})...)
 	if err != nil {
 		return err
 	}
@@ -223,7 +232,7 @@ func (w *env) newSink(port int) process.Spec {
 
 func (w *env) newController(name, program, kubeconfig, sink string, alone bool) process.Spec {
 	return process.Spec{Name: name, MemoryLimit: memoryLimit, Start: func(_ int, log string) (*process.Process, error) {
-		started, _, err := firesteel.Controller{Program: program, Kubeconfig: kubeconfig, Sink: sink, Replica: !alone}.Start(log)
+		started, _, err := firesteel.Controller{Program: program, Kubeconfig: kubeconfig, Sink: sink, Replica: !alone, Environment: s3.Environment()}.Start(log)
 		return started, err
 	}}
 }

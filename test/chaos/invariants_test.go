@@ -12,7 +12,7 @@ import (
 
 // wanted are the faults that a run must inject to prove enough.
 func wanted() []string {
-	wanted := slices.Clone(wantedAlways)
+	wanted := append(slices.Clone(wantedAlways), wantedOfStorage()...)
 	if *versionsFlag == "" {
 		wanted = append(wanted, wantedOfPods...)
 	}
@@ -59,6 +59,7 @@ func (r *run) checkInvariants() {
 		r.check(r.asItShould(app))
 		ended[app.Labels[labelKind]]++
 	}
+	r.checkArchive(r.history.Applications())
 	var kindsSeen []string
 	for _, k := range drawn() {
 		kindsSeen = append(kindsSeen, fmt.Sprintf("%d %s", ended[k.name], k.name))

@@ -33,11 +33,19 @@ var nodePlaces = map[string]string{"node-0": "calm", "node-1": "wild", "node-2":
 
 func (w *env) addNodes(ctx context.Context) error {
 	for name, place := range nodePlaces {
-		if err := w.Plane.AddNode(ctx, name, map[string]string{labelPlace: place}); err != nil {
+		if err := w.addNode(ctx, name, place); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// addNode makes a node, whose kubelet serves logs if the run archives.
+func (w *env) addNode(ctx context.Context, name, place string) error {
+	if err := w.Plane.AddNode(ctx, name, map[string]string{labelPlace: place}); err != nil || w.archiving == nil {
+		return err
+	}
+	return w.archiving.logs.Attach(ctx, w.Kube, name)
 }
 
 // lossEndings are the ways in which the loss of a node ends.
@@ -120,7 +128,7 @@ func (w *env) replaceNode(ctx context.Context, node string) error {
 		return err
 	}
 	return persist(ctx, func(ctx context.Context) error {
-		return ignore(w.Plane.AddNode(ctx, node, map[string]string{labelPlace: nodePlaces[node]}), apierrors.IsAlreadyExists)
+		return ignore(w.addNode(ctx, node, nodePlaces[node]), apierrors.IsAlreadyExists)
 	})
 }
 

@@ -49,6 +49,8 @@ type Application struct {
 	// outcome is the application's true end.
 	outcome string
 	drivers Drivers
+	// archived is how much of each attempt is archived, as the last record with a word about it says.
+	archived map[int64]lifecycle.Archived
 
 	// taken is the last transition that the sink acknowledged.
 	taken int64
@@ -57,7 +59,7 @@ type Application struct {
 	undone map[[sha256.Size]byte]bool
 	// withEarlier is that of the history.
 	withEarlier bool
-	lost      bool
+	lost        bool
 	// takenAgain are the events among them that the sink has taken since the restore, by sequence: the same transition may be
 	// persisted again, as the first one of a launch whose fence is in the backup.
 	takenAgain map[int64][sha256.Size]byte
@@ -119,6 +121,9 @@ func (a *Application) Ends() []string {
 	}
 	return ends
 }
+
+// Archived is how much of its attempts is archived, as the record says, by their numbers. Attempts of which it says nothing are left out.
+func (a *Application) Archived() map[int64]lifecycle.Archived { return a.archived }
 
 // Drivers counts the driver Pods that the application ever had, by their names.
 func (a *Application) Drivers() map[string]int { return a.drivers.Count() }
@@ -201,6 +206,12 @@ func (a *Application) mayLeave(d *driver) bool {
 func (a *Application) sawRecord(record *v1alpha1.Record) {
 	a.check(RecordMovesForward(a.record, record))
 	a.record = record.DeepCopy()
+	if record.Launch != nil && record.Launch.Archived != "" {
+		if a.archived == nil {
+			a.archived = map[int64]lifecycle.Archived{}
+		}
+		a.archived[record.Attempt.ID] = lifecycle.Archived(record.Launch.Archived)
+	}
 	for _, t := range record.Transitions {
 		t.DriverStatus = nil
 		if a.withEarlier {

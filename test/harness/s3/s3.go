@@ -24,9 +24,13 @@ import (
 	"github.com/firesteel-dev/firesteel/test/harness/process"
 )
 
-// The credentials of the server, and its region.
 const (
-	AccessKey, SecretKey, Region = "firesteel", "hunter2-of-the-test", "us-east-1"
+	// AccessKey is the name of the server's user.
+	AccessKey = "firesteel"
+	// SecretKey is the secret of that user.
+	SecretKey = "hunter2-of-the-test"
+	// Region is the server's region.
+	Region = "us-east-1"
 )
 
 const (
