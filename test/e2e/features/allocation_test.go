@@ -9,6 +9,7 @@ import (
 )
 
 func TestExecutorsFollowTheWorkWithDynamicAllocation(t *testing.T) {
+	t.Parallel()
 	c := cluster.New(t)
 	c.Apply(t, "testdata/allocation.yaml")
 	c.AwaitPods(t, executors, "two", func(pods []corev1.Pod) bool { return len(pods) == 2 })

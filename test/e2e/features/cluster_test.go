@@ -28,6 +28,7 @@ const (
 
 // TestStandaloneClusterRunsJobs takes a cluster through its life. What it is put through comes in this order.
 func TestStandaloneClusterRunsJobs(t *testing.T) {
+	t.Parallel()
 	u := newUser(t)
 	c := u.Cluster
 	c.Apply(t, "../../../examples/cluster.yaml")

@@ -18,6 +18,7 @@ import (
 func TestExecutorsFindADriverWithoutService(t *testing.T) {
 	for _, version := range []string{"3.5.9", manifested, "4.3.0"} {
 		t.Run(version, func(t *testing.T) {
+			t.Parallel()
 			c := cluster.New(t)
 			manifest, err := os.ReadFile("testdata/driver-service.yaml")
 			cluster.Must(t, err)

@@ -21,6 +21,7 @@ func TestMissingPackageFailsTheApplication(t *testing.T) {
 
 // What the application throws Spark notes on the driver's Pod.
 func TestFailureCauseHasTheException(t *testing.T) {
+	t.Parallel()
 	c := cluster.New(t)
 	c.Apply(t, "testdata/exception.yaml")
 	expectFailure(t, c, "exception", exited, `java.lang.NumberFormatException: For input string: "many"`)

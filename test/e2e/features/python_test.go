@@ -16,6 +16,7 @@ import (
 )
 
 func TestPythonHasItsModuleItsScratchSpaceAndItsVolume(t *testing.T) {
+	t.Parallel()
 	c := cluster.New(t)
 	volume := makeVolume(t, c, "python-0-driver-pvc-0", corev1.ReadWriteOncePod) // the mode that Spark asks for
 	c.Apply(t, "testdata/python.yaml")

@@ -14,6 +14,7 @@ import (
 
 // A schedule for every minute runs Spark twice, and its deletion takes the runs with it.
 func TestScheduleRunsSparkEachTime(t *testing.T) {
+	t.Parallel()
 	c := cluster.New(t)
 	c.Apply(t, "testdata/schedule.yaml")
 	schedules := c.Spark.FiresteelV1alpha1().ScheduledSparkApplications(c.Namespace)

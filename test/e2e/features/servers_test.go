@@ -16,6 +16,7 @@ import (
 )
 
 func TestConnectServerAnswersQueries(t *testing.T) {
+	t.Parallel()
 	c := cluster.New(t)
 	c.Apply(t, "testdata/connect-server.yaml")
 	var rows int64
@@ -34,6 +35,7 @@ func TestConnectServerAnswersQueries(t *testing.T) {
 }
 
 func TestThriftServerAnswersQueries(t *testing.T) {
+	t.Parallel()
 	c := cluster.New(t)
 	c.Apply(t, "testdata/thrift-server.yaml")
 	inDriver := []string{"-n", c.Namespace, "exec", "thrift-0-driver", "--"}
@@ -48,6 +50,7 @@ func TestThriftServerAnswersQueries(t *testing.T) {
 }
 
 func TestHistoryServerAnswers(t *testing.T) {
+	t.Parallel()
 	c := cluster.New(t)
 	c.Apply(t, "testdata/history-server.yaml")
 	var answer []byte

@@ -45,6 +45,7 @@ const executors = "spark-role=executor"
 func TestPiRunsOnEachLineOfSpark(t *testing.T) {
 	for _, version := range []string{"3.5.9", manifested, "4.3.0"} {
 		t.Run(version, func(t *testing.T) {
+			t.Parallel()
 			c := cluster.New(t)
 			manifest, err := os.ReadFile("testdata/pi.yaml")
 			cluster.Must(t, err)
