@@ -75,11 +75,9 @@ func (a *Actions) Offer(ctx context.Context, s *session.Session, ref Ref, verb V
 		return nil, err
 	}
 	offer.Effect, offer.Warning = plan.Effect, sentence(plan.Warning)
-	for _, field := range []Field{
+	offer.Hidden = []Field{
 		{Name: fieldResource, Value: ref.Resource}, {Name: fieldNamespace, Value: ref.Namespace}, {Name: fieldName, Value: ref.Name},
 		{Name: fieldUID, Value: string(subject.GetUID())}, {Name: fieldShown, Value: shown(subject, plan)},
-	} {
-		offer.Hidden = append(offer.Hidden, field)
 	}
 	return offer, nil
 }
