@@ -63,7 +63,7 @@ func NewConsole(configMap *corev1.ConfigMap) (*Console, error) {
 		},
 		"actions": func(key, value string) error {
 			switch value {
-			case "", "none":
+			case "none":
 			case "allowed":
 				console.Actions = true
 			default:
