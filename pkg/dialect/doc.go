@@ -16,6 +16,7 @@
 //	event_logs.go                          Spark's event log in the archive of the namespace
 //	pod_security.go                        Pods of the restricted profile of the Pod Security Standards
 //	ui_service.go, gateway.go, routes.go   the Service of a UI; its route behind a Gateway
+//	service_ports.go                       how many ports a Service may have
 //	setting.go                             a setting that takes the place of one of another operator
 //
 // It is pure.

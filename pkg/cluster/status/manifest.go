@@ -5,16 +5,23 @@ import (
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/cluster/resources"
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/finding"
 	"github.com/firesteel-dev/firesteel/pkg/policy"
 )
 
-// Invalid returns why a cluster is refused: what breaks the admin's rules.
-func Invalid(c *sparkv1.SparkCluster, rules policy.Rules) finding.List {
-	if len(rules) == 0 {
-		return nil
+// Invalid returns why a cluster is refused: Services with too many ports, and what breaks the admin's rules.
+func Invalid(c *sparkv1.SparkCluster, rules policy.Rules) (found finding.List) {
+	if master := c.Spec.MasterSpec; master != nil {
+		found.Add(dialect.TooManyPorts("spec.masterSpec.serviceSpec", master.ServiceSpec)...)
 	}
-	return rules.Check(manifest(c))
+	if worker := c.Spec.WorkerSpec; worker != nil {
+		found.Add(dialect.TooManyPorts("spec.workerSpec.serviceSpec", worker.ServiceSpec)...)
+	}
+	if len(rules) > 0 {
+		found.Add(rules.Check(manifest(c))...)
+	}
+	return found
 }
 
 // manifest returns what the admin's rules read of a cluster.

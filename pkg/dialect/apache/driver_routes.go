@@ -93,6 +93,9 @@ func Routes(app *sparkv1.SparkApplication, objects *submission.Objects) ([]submi
 	var made []submission.Object
 	taken := map[string]bool{}
 	for _, r := range routesOf(app.Spec) {
+		if found := dialect.TooManyPorts("spec."+r.field+".serviceSpec", &r.serviceSpec); len(found) > 0 {
+			return nil, &found[0]
+		}
 		service := r.service(app.Namespace)
 		if len(service.Spec.Selector) == 0 {
 			service.Spec.Selector = maps.Clone(objects.Driver.Labels) // the label of the launch is one of them, so no other driver is selected

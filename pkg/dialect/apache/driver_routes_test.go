@@ -151,6 +151,10 @@ func TestRoutesThatCannotBeMade(t *testing.T) {
 			`driverHttpRouteList: [{` + serviceAndName + `, httpRouteSpec: {parentRefs: [{name: g}], rules: 5}}]`,
 			`spec.driverHttpRouteList[0].httpRouteSpec.rules "5" is no list: write one`,
 		},
+		"a Service with too many ports": {
+			`driverServiceIngressList: [{serviceMetadata: {name: a}, serviceSpec: {ports: [` + strings.Repeat("{port: 1},", 1001) + `]}, ingressMetadata: {name: a}}]`,
+			"spec.driverServiceIngressList[0].serviceSpec.ports has 1001 entries: write at most 1000",
+		},
 		"the name of the driver's own Service": {
 			`driverServiceIngressList: [{serviceMetadata: {name: pi-0-driver-svc}, serviceSpec: {ports: [{port: 1}]}, ingressMetadata: {name: a}}]`,
 			`spec.driverServiceIngressList[0].serviceMetadata.name "pi-0-driver-svc" is the name of the driver's own Service: choose another`,
