@@ -88,8 +88,12 @@ func TestBadInputIsReportedAndAffectsNoOtherApplication(t *testing.T) {
 			reason: "InvalidSpec", event: "SchedulingFailure", says: []string{"spec.sparkConf[spark.kubernetes.executor.container.image] is missing"},
 		},
 		"a template that the API server refuses": {
+			bad:    App("bad").Driver(corev1.PodSpec{Hostname: "Not_A_Name"}),
+			reason: "Invalid", event: "SchedulingFailure", says: []string{"bad-0-driver", "spec.hostname", `"Not_A_Name"`},
+		},
+		"a template that the API server would refuse": {
 			bad:    App("bad").Driver(corev1.PodSpec{Tolerations: []corev1.Toleration{{Key: "dedicated", Operator: "Sometimes"}}}),
-			reason: "Invalid", event: "SchedulingFailure", says: []string{"bad-0-driver", "spec.tolerations[0].operator", `"Sometimes"`},
+			reason: "InvalidSpec", event: "SchedulingFailure", says: []string{"spec.driverSpec.podTemplateSpec.spec.tolerations[0].operator", `"Sometimes"`},
 		},
 		"a service account that does not exist": {
 			bad:    App("bad").Conf("spark.kubernetes.authenticate.driver.serviceAccountName", "nobody"),

@@ -99,7 +99,7 @@ func TestDriverHeldUpByItsSidecarIsLaunchedWithoutIt(t *testing.T) {
 			State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff"}},
 		}}
 	})
-	s.expectLaunchedAgain("pi", "cannot be pulled", "Submitted", "DriverRequested", "ScheduledToRestart", "DriverRequested", "DriverStarted", "DriverReady")
+	s.expectLaunchedAgain("pi", "cannot be pulled", "Submitted", "DriverRequested", "ScheduledToRestart", "DriverRequested", "DriverStarted")
 }
 
 func TestDriverRefusedWithItsSidecarIsLaunchedWithoutIt(t *testing.T) {
@@ -131,7 +131,7 @@ spec: {policyName: %[1]s, validationActions: [Deny]}
 	})
 	s.withSidecars()
 	s.create(App("pi").Annotation(dialect.AnnotationEventLogs, "sidecar"))
-	s.expectLaunchedAgain("pi", "no sidecars here", "Submitted", "DriverRequested", "DriverStarted", "DriverReady")
+	s.expectLaunchedAgain("pi", "no sidecars here", "Submitted", "DriverRequested", "DriverStarted")
 }
 
 // serveReceiver serves an archive to sidecars, with the rights of the service's account.
