@@ -133,7 +133,7 @@ func (w *env) build(ctx context.Context) error {
 }
 
 func (w *env) startPlane(ctx context.Context) (err error) {
-	w.Installation, err = firesteel.Install(ctx, repository, controlplane.Options{Dir: filepath.Join(w.dir, "plane"), Cheap: true},
+	w.Installation, err = firesteel.Install(ctx, repository, controlplane.Options{Dir: filepath.Join(w.dir, "plane")},
 		slices.Concat(firesteel.Manifests, firesteel.Handlers, []string{earlyCRD, "archive/rbac.yaml"})...)
 	if err != nil {
 		return err

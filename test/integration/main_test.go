@@ -91,7 +91,6 @@ func (s *suite) start(ctx context.Context) error {
 // startWith starts a control plane with options.
 func (s *suite) startWith(ctx context.Context, options controlplane.Options) error {
 	var err error
-	options.Cheap = true
 	s.Installation, err = firesteel.Install(ctx, repository, options, slices.Concat(firesteel.Manifests, firesteel.Handlers)...)
 	if err != nil {
 		return err

@@ -49,9 +49,6 @@ type Options struct {
 	Manifests []string
 	// Unaudited saves the time that the audit log takes.
 	Unaudited bool
-	// Cheap has the API server use less processor time than one of a cluster: it collects garbage seldom, and no request waits for others
-	// of its priority. Tests that measure leave it out.
-	Cheap bool
 	// ServerOnly leaves out the controller manager: objects stay as they are created, and are deleted at once.
 	ServerOnly bool
 	// ServerArguments are further arguments for the API server. They override the usual ones.
@@ -140,7 +137,7 @@ func (c *ControlPlane) Bash(ctx context.Context, folder, command string, environ
 
 // Run starts another of the programs. It is killed with the control plane.
 func (c *ControlPlane) Run(program string, arguments ...string) error {
-	started, err := process.Start(c.path(program+".log"), c.environment(), c.program(program), arguments...)
+	started, err := process.Start(c.path(program+".log"), environment, c.program(program), arguments...)
 	if err != nil {
 		return err
 	}
@@ -234,12 +231,7 @@ func (c *ControlPlane) writeFiles() error {
 }
 
 // environment makes the programs trade memory for speed, as long as there is memory.
-func (c *ControlPlane) environment() []string {
-	if c.Cheap {
-		return []string{"GOGC=1000", "GOMEMLIMIT=1536MiB"}
-	}
-	return []string{"GOGC=400", "GOMEMLIMIT=12GiB"}
-}
+var environment = []string{"GOGC=400", "GOMEMLIMIT=12GiB"}
 
 // etcd trades durability for speed.
 func (c *ControlPlane) etcd(client, peer string) []string {
@@ -254,7 +246,7 @@ func (c *ControlPlane) etcd(client, peer string) []string {
 
 // apiserver returns the arguments of an API server that stores its certificate in a folder.
 func (c *ControlPlane) apiserver(folder string, port int) []string {
-	arguments := []string{
+	return []string{
 		"--etcd-servers=" + c.etcdURL,
 		"--bind-address=127.0.0.1", "--advertise-address=127.0.0.1", fmt.Sprintf("--secure-port=%d", port),
 		"--cert-dir=" + c.path(folder),
@@ -267,10 +259,6 @@ func (c *ControlPlane) apiserver(folder string, port int) []string {
 		"--service-account-key-file=" + c.path("service-accounts.key"),
 		"--service-account-signing-key-file=" + c.path("service-accounts.key"),
 	}
-	if c.Cheap {
-		arguments = append(arguments, "--enable-priority-and-fairness=false")
-	}
-	return arguments
 }
 
 func (c *ControlPlane) audit() []string {

@@ -26,7 +26,7 @@ func (c *ControlPlane) NewReplica() (*Replica, error) {
 
 // Start runs the API server. Its output goes to a file named log.
 func (r *Replica) Start(log string) (*process.Process, error) {
-	return process.Start(log, r.plane.environment(), r.plane.program("kube-apiserver"), r.plane.apiserver(r.folder, r.port)...)
+	return process.Start(log, environment, r.plane.program("kube-apiserver"), r.plane.apiserver(r.folder, r.port)...)
 }
 
 // Admin returns a client configuration for a user who may do everything. It is usable once the API server runs.

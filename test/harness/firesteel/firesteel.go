@@ -17,7 +17,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
@@ -56,12 +55,8 @@ func Install(ctx context.Context, repository string, o controlplane.Options, pat
 	if i.Plane, err = controlplane.Start(ctx, o); err != nil {
 		return nil, err
 	}
-	kube := i.Plane.Admin()
-	if o.Cheap {
-		kube.ContentType, kube.AcceptContentTypes = runtime.ContentTypeProtobuf, runtime.ContentTypeProtobuf+","+runtime.ContentTypeJSON
-	}
 	var errs [3]error
-	i.Kube, errs[0] = kubernetes.NewForConfig(kube)
+	i.Kube, errs[0] = kubernetes.NewForConfig(i.Plane.Admin())
 	i.Spark, errs[1] = versioned.NewForConfig(i.Plane.Admin())
 	i.Dynamic, errs[2] = dynamic.NewForConfig(i.Plane.Admin())
 	if err := errors.Join(errs[:]...); err != nil {
