@@ -219,6 +219,7 @@ func TestConsoleActsAsTheUser(t *testing.T) {
 	// Another object of the name is not deleted by the form of the first.
 	remove := editor.offered(act.Delete, "etl")
 	s.must(s.apps().Delete(t.Context(), "etl", metav1.DeleteOptions{}))
+	untilGone(s, s.apps(), "etl")
 	s.create(App("etl"))
 	if status, text := editor.confirm(remove, remove.CSRF, nil); status != http.StatusConflict || !strings.Contains(text, "nother object has the name") {
 		t.Errorf("the form of the first object: %d %s", status, text)

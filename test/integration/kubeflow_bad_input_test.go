@@ -60,7 +60,7 @@ func TestBadInputOfTheKubeflowKindIsReported(t *testing.T) {
 		},
 		"a-class-that-there-is-not": {"driver: {priorityClassName: royal}", "Forbidden", []string{"royal"}},
 		"a-device-without-vendor":   {"driver: {gpu: {name: gpu, quantity: 1}}", "Invalid", []string{`"gpu"`}},
-		"a-toleration-that-is-none": {"driver: {tolerations: [{key: a, operator: Sometimes}]}", "Invalid", []string{"spec.tolerations[0].operator", `"Sometimes"`}},
+		"a-toleration-that-is-none": {"driver: {tolerations: [{key: a, operator: Sometimes}]}", "InvalidSpec", []string{"spec.driver.tolerations[0].operator", `"Sometimes"`}},
 		"a-label-that-is-none":      {"driver: {labels: {a: 'b c'}}", "InvalidSpec", []string{"spec.driver.labels[a]", `"b c" is no label value`}},
 		"an-executors-label":        {"executor: {labels: {a: 'b c'}}", "InvalidSpec", []string{"spec.executor.labels[a]", `"b c" is no label value`}},
 		"an-executors-annotation": {
@@ -74,7 +74,7 @@ func TestBadInputOfTheKubeflowKindIsReported(t *testing.T) {
 			[]string{`spec.volumes[0] "data" has no source that is known`, "persistantVolumeClaim"},
 		},
 		"a-drivers-name": {"driver: {podName: The_Driver}", "InvalidSpec", []string{"spec.driver.podName", `"The_Driver"`}},
-		"a-port-beyond":  {"driver: {ports: [{name: a, protocol: TCP, containerPort: 70000}]}", "Invalid", []string{"70000"}},
+		"a-port-beyond":  {"driver: {ports: [{name: a, protocol: TCP, containerPort: 70000}]}", "InvalidSpec", []string{"70000"}},
 		"two-mounts-at-a-path": {
 			"{volumes: [{name: v, emptyDir: {}}], driver: {volumeMounts: [{name: v, mountPath: /a}, {name: v, mountPath: /a}]}}", "InvalidSpec", []string{"spec.driver.volumeMounts[1].mountPath", `"/a" is the path of two volumes`},
 		},
@@ -162,7 +162,7 @@ func TestBadInputOfAnUnknownValueIsReported(t *testing.T) {
 	warning := s.untilKubeflowCondition("spark-pi", dialect.ConditionWarning, metav1.ConditionTrue, "SpecNotHonored")
 	for _, part := range []string{
 		`spec.driver.secrets[0].secretType "Generci" is not known`, `spec.executor.secrets[0].secretType "gcpserviceaccount" is not known`,
-		"write one of [Generic GCPServiceAccount HadoopDelegationToken]", `of executors "HTTP": write one of TCP, UDP, SCTP`,
+		"write one of [Generic GCPServiceAccount HadoopDelegationToken]", `spec.executor.ports[0].protocol "HTTP" is no value of the field`, "write one of TCP, UDP, SCTP",
 	} {
 		if !strings.Contains(warning.Message, part) {
 			t.Errorf("the warning says %q, and not %q", warning.Message, part)
