@@ -24,7 +24,7 @@ func TestAnArchiveThatHangsDelaysNoOther(t *testing.T) {
 				panic("it broke")
 			}
 			of = ctx
-			time.Sleep(time.Second) // of the test's clock
+			time.Sleep(time.Second) //nolint:forbidigo // the time of synctest's bubble
 			return New(memblob.OpenBucket(nil)), nil
 		}
 		began := time.Now()
@@ -51,7 +51,7 @@ func TestAnArchiveThatHangsDelaysNoOther(t *testing.T) {
 			t.Errorf("what hangs took %v: %v", took, err)
 		}
 		leave()
-		time.Sleep(time.Hour) // of the test's clock
+		time.Sleep(time.Hour) //nolint:forbidigo // the time of synctest's bubble
 		if of.Err() != nil {
 			t.Errorf("an open archive cannot renew its credentials: %v", of.Err())
 		}

@@ -98,11 +98,11 @@ func (v *View) Refresh(ctx context.Context, sources []Source) error {
 	return errors.Join(errs...)
 }
 
-// add adds a log to the root. The History Server fails on a folder without status file or events, such as one whose driver just begins.
-func (root *folder) add(source Source, log *Log) {
-	in, names := root, map[string]*file{}
-	for _, f := range log.Files {
-		names[shownName(f.Name, log)] = &file{File: f, source: source, id: log.ID}
+// add adds a log to the root folder. The History Server fails on a folder without status file or events, such as one whose driver just begins.
+func (f *folder) add(source Source, log *Log) {
+	in, names := f, map[string]*file{}
+	for _, logFile := range log.Files {
+		names[shownName(logFile.Name, log)] = &file{File: logFile, source: source, id: log.ID}
 	}
 	for name := range names {
 		// Storage does not rename: the file of a run in progress may be there beside the final one.
@@ -115,13 +115,13 @@ func (root *folder) add(source Source, log *Log) {
 			return
 		}
 		in = newFolder()
-		root.folders[rolledPrefix+log.ID] = in
+		f.folders[rolledPrefix+log.ID] = in
 	}
 	maps.Copy(in.files, names)
-	for _, f := range names {
-		in.modified = latest(in.modified, f.Modified)
+	for _, shown := range names {
+		in.modified = latest(in.modified, shown.Modified)
 	}
-	root.modified = latest(root.modified, in.modified)
+	f.modified = latest(f.modified, in.modified)
 }
 
 func latest(a, b time.Time) time.Time {

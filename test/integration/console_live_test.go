@@ -3,6 +3,7 @@ package integration
 import (
 	"bufio"
 	"encoding/json"
+	"io"
 	"net/http"
 	"net/url"
 	"slices"
@@ -30,24 +31,25 @@ func (s *env) viewer(address *url.URL, account string) *viewer {
 	return &viewer{s, address, &http.Client{Transport: bearer(token)}}
 }
 
-func (v *viewer) open(path string) *http.Response {
+// open begins to read an answer. It is closed when the test ends.
+func (v *viewer) open(path string) (status int, body io.Reader) {
 	v.Helper()
 	request, err := http.NewRequestWithContext(v.Context(), http.MethodGet, v.address.String()+api.Prefix+path, nil)
 	v.must(err)
 	response, err := v.client.Do(request)
 	v.must(err)
 	v.Cleanup(func() { response.Body.Close() })
-	return response
+	return response.StatusCode, response.Body
 }
 
 // read reads an answer into a value, and returns its status.
 func (v *viewer) read(path string, into any) int {
 	v.Helper()
-	response := v.open(path)
-	if response.StatusCode == http.StatusOK {
-		v.must(json.NewDecoder(response.Body).Decode(into))
+	status, body := v.open(path)
+	if status == http.StatusOK {
+		v.must(json.NewDecoder(body).Decode(into))
 	}
-	return response.StatusCode
+	return status
 }
 
 // arrived is a transition that the stream had.
@@ -59,7 +61,8 @@ type arrived struct {
 // follow returns the transitions that the stream has, as soon as it is ready.
 func (v *viewer) follow() <-chan arrived {
 	v.Helper()
-	lines := bufio.NewScanner(v.open("/live/stream").Body)
+	_, body := v.open("/live/stream")
+	lines := bufio.NewScanner(body)
 	lines.Buffer(nil, 16<<20)
 	for lines.Scan() && lines.Text() != "event: ready" {
 	}

@@ -13,14 +13,13 @@ import (
 	"os"
 	"time"
 
-	"go.uber.org/zap"
-
 	"github.com/firesteel-dev/firesteel/pkg/access"
 	"github.com/firesteel-dev/firesteel/pkg/archive"
 	_ "github.com/firesteel-dev/firesteel/pkg/archive/clouds" // the storage that archives are in
 	_ "github.com/firesteel-dev/firesteel/pkg/archive/clouds/large"
 	"github.com/firesteel-dev/firesteel/pkg/console"
 	"github.com/firesteel-dev/firesteel/pkg/upload"
+	"go.uber.org/zap"
 )
 
 // headerTimeout bounds the time until a request's header has arrived.

@@ -197,7 +197,7 @@ func TestOutputs(t *testing.T) {
 func TestFilesAreUploadedBeforeTheOldApplicationIsDeleted(t *testing.T) {
 	programs := t.TempDir()
 	program := "#!/bin/sh\necho \"$1\" >> " + filepath.Join(programs, "places") + "\nshift\nfor file; do echo \"{\\\"step\\\":\\\"uploaded\\\",\\\"path\\\":\\\"${file#*=}\\\"}\"; done\n"
-	if err := os.WriteFile(filepath.Join(programs, "kubectl-spark-upload"), []byte(program), 0o700); err != nil { //nolint:gosec // it is run
+	if err := os.WriteFile(filepath.Join(programs, "kubectl-spark-upload"), []byte(program), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("PATH", programs)

@@ -236,7 +236,7 @@ func uploading(t *testing.T) {
 	t.Helper()
 	folder, programs := t.TempDir(), t.TempDir()
 	program := "#!/bin/sh\nshift\nfor file; do echo \"{\\\"step\\\":\\\"uploaded\\\",\\\"path\\\":\\\"${file#*=}\\\"}\"; done\n"
-	if err := os.WriteFile(filepath.Join(programs, "kubectl-spark-upload"), []byte(program), 0o700); err != nil { //nolint:gosec // it is run
+	if err := os.WriteFile(filepath.Join(programs, "kubectl-spark-upload"), []byte(program), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("PATH", programs)

@@ -185,7 +185,7 @@ func (p *Plan) store(ctx context.Context, run remote, pod *corev1.Pod, file uplo
 		shown.show(upload.Event{Step: upload.Present, Path: file.Path})
 		return nil
 	}
-	content, err := os.Open(file.Path) //nolint:gosec // the user names it
+	content, err := os.Open(file.Path)
 	if err != nil {
 		return fails(err)
 	}

@@ -168,6 +168,6 @@ func (c *Client) unreachable(err error) error {
 	if errors.As(err, &wrapped) {
 		err = wrapped.Err
 	}
-	return fmt.Errorf("the console at %s does not answer (%v): check --console, $FIRESTEEL_CONSOLE or the key url of the ConfigMap config-console", //nolint:errorlint // not the API server's
-		c.Base.Redacted(), err)
+	return fmt.Errorf("the console at %s does not answer (%v): check --console, $FIRESTEEL_CONSOLE or the key url of the ConfigMap config-console",
+		c.Base.Redacted(), err) //nolint:errorlint // not the API server's
 }

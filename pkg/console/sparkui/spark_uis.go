@@ -104,7 +104,7 @@ func (s *SparkUIs) Open() http.Handler {
 			s.Pages.Problem(w, r, http.StatusInternalServerError, "The Spark UI cannot be opened. The log of the console says why.")
 			return
 		}
-		http.Redirect(w, r, s.originOf(driver)+"/open?"+url.Values{"ticket": {ticket}}.Encode(), http.StatusSeeOther) //nolint:gosec // the origin is a setting
+		http.Redirect(w, r, s.originOf(driver)+"/open?"+url.Values{"ticket": {ticket}}.Encode(), http.StatusSeeOther)
 	})
 }
 
@@ -144,7 +144,7 @@ func refuse(w http.ResponseWriter, status int, message string) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
-	_, _ = w.Write([]byte(message + "\n")) // the client has left
+	_, _ = w.Write([]byte(message + "\n")) //nolint:gosec // it is plain text; if it fails, the client has left
 }
 
 const (

@@ -35,7 +35,7 @@ const (
 func newSecret() string { return strings.ToLower(rand.Text()) }
 
 func (s *SparkUIs) seal(purpose string, h handover) (string, error) {
-	encoded, err := json.Marshal(h)
+	encoded, err := json.Marshal(h) //nolint:gosec // it is sealed
 	if err != nil {
 		return "", fmt.Errorf("encode: %w", err)
 	}

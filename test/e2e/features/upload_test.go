@@ -152,7 +152,7 @@ func newClaim(t *testing.T, c *cluster.Cluster, name string) {
 	volume := makeVolume(t, c, name, corev1.ReadWriteMany)
 	folder := "/tmp/" + c.Namespace
 	cluster.Must(t, os.MkdirAll(folder, 0o700))
-	cluster.Must(t, os.Chmod(folder, 0o777)) //nolint:gosec // Spark's user writes into it
+	cluster.Must(t, os.Chmod(folder, 0o777)) // Spark's user writes into it
 	t.Cleanup(func() { _ = os.RemoveAll(folder) })
 	_, err := c.Kube.CoreV1().PersistentVolumeClaims(c.Namespace).Create(t.Context(), &corev1.PersistentVolumeClaim{
 		ObjectMeta: metav1.ObjectMeta{Name: name},
