@@ -18,12 +18,11 @@ import (
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
-	"go.uber.org/zap"
-	testclock "k8s.io/utils/clock/testing"
-
 	"github.com/firesteel-dev/firesteel/pkg/console/pages"
 	"github.com/firesteel-dev/firesteel/pkg/console/session"
 	"github.com/firesteel-dev/firesteel/test/harness/consolepages"
+	"go.uber.org/zap"
+	testclock "k8s.io/utils/clock/testing"
 )
 
 const prefix = "/spark"
