@@ -25,10 +25,7 @@ import (
 // withArchive lets the handler whose manifest has the rights for it archive into a folder, and returns its URL. The node answers with a log.
 func (s *env) withArchive(rights, folder string, log func(w http.ResponseWriter, r *http.Request)) string {
 	s.Helper()
-	manifests, err := os.ReadFile(filepath.Join(configFolder, rights))
-	s.must(err)
-	_, err = s.Plane.Kubectl(s.Context(), string(manifests), "apply", "--server-side", "--force-conflicts", "-f", "-")
-	s.must(err)
+	s.applyConfig(rights)
 	s.configured("config-archive", "url", "file://"+folder)
 	s.configured("config-archive", "wait", "5s")
 	s.node(func(w http.ResponseWriter, r *http.Request) {

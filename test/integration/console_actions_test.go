@@ -7,7 +7,6 @@ import (
 	"net/http/cookiejar"
 	"net/http/httptest"
 	"net/url"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -69,10 +68,7 @@ type offered struct {
 
 func (s *env) serveActions() *actionPages {
 	s.Helper()
-	manifests, err := os.ReadFile(configFolder + "/console/500-console.yaml")
-	s.must(err)
-	_, err = s.Plane.Kubectl(s.Context(), string(manifests), "apply", "--server-side", "--force-conflicts", "-f", "-")
-	s.must(err)
+	s.applyConfig("console/500-console.yaml")
 	config, err := s.ConfigOf(s.Context(), firesteel.SystemNamespace, "console")
 	s.must(err)
 	client, err := kubernetes.NewForConfig(config)

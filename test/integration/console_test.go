@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"os"
 	"strings"
 	"testing"
 
@@ -64,10 +63,7 @@ func (m inMemory) Of(context.Context, string) (*archive.Archive, error) { return
 // serveConsole serves an archive with the rights of the console's service account.
 func (s *env) serveConsole(stored *archive.Archive, audiences ...string) *url.URL {
 	s.Helper()
-	manifests, err := os.ReadFile(configFolder + "/console/500-console.yaml")
-	s.must(err)
-	_, err = s.Plane.Kubectl(s.Context(), string(manifests), "apply", "--server-side", "--force-conflicts", "-f", "-")
-	s.must(err)
+	s.applyConfig("console/500-console.yaml")
 	cluster, err := s.ConfigOf(s.Context(), firesteel.SystemNamespace, "console")
 	s.must(err)
 	kube.Configure(cluster)

@@ -40,10 +40,7 @@ import (
 // withSidecars runs a controller whose drivers send their event logs if their applications ask for it.
 func (s *env) withSidecars() {
 	s.Helper()
-	rights, err := os.ReadFile(configFolder + "/archive/rbac.yaml")
-	s.must(err)
-	_, err = s.Plane.Kubectl(s.Context(), string(rights), "apply", "--server-side", "--force-conflicts", "-f", "-")
-	s.must(err)
+	s.applyConfig("archive/rbac.yaml")
 	s.configured("config-archive", "wait", "1s")
 	s.configured("config-archive", "event-logs-image", "registry.example.com/archive:1")
 	s.configured("config-archive", "namespaces", s.ns+": file://"+s.TempDir())
@@ -137,10 +134,7 @@ spec: {policyName: %[1]s, validationActions: [Deny]}
 // serveReceiver serves an archive to sidecars, with the rights of the service's account.
 func (s *env) serveReceiver(stored *archive.Archive) *url.URL {
 	s.Helper()
-	manifests, err := os.ReadFile(configFolder + "/archive-service/500-archive.yaml")
-	s.must(err)
-	_, err = s.Plane.Kubectl(s.Context(), string(manifests), "apply", "--server-side", "--force-conflicts", "-f", "-")
-	s.must(err)
+	s.applyConfig("archive-service/500-archive.yaml")
 	config, err := s.ConfigOf(s.Context(), firesteel.SystemNamespace, "archive")
 	s.must(err)
 	client, err := kubernetes.NewForConfig(config)

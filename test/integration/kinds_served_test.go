@@ -232,6 +232,13 @@ func (s *env) applyCRD(file string) {
 	s.must(err)
 }
 
+// applyConfig applies a file of the folder config, as an admin does.
+func (s *env) applyConfig(file string) {
+	s.Helper()
+	_, err := s.Plane.Kubectl(s.Context(), "", "apply", "--server-side", "--force-conflicts", "--filename="+configFolder+"/"+file)
+	s.must(err)
+}
+
 // untilClosed waits until a channel is closed, or has a value.
 func (s *env) untilClosed(done <-chan struct{}, what string) {
 	s.Helper()
