@@ -227,13 +227,13 @@ func (s *env) limit(kind corev1.ResourceName, count string) {
 		})
 		return
 	}
-	s.untilRefused("exceeded quota", s.creating("one-more"))
+	s.untilRefused("exceeded quota", s.creating(plainPod("one-more")))
 }
 
 // creating tries to create a Pod.
-func (s *env) creating(pod string) func(context.Context, metav1.CreateOptions) error {
+func (s *env) creating(pod *corev1.Pod) func(context.Context, metav1.CreateOptions) error {
 	return func(ctx context.Context, tried metav1.CreateOptions) error {
-		_, err := s.Kube.CoreV1().Pods(s.ns).Create(ctx, plainPod(pod), tried)
+		_, err := s.Kube.CoreV1().Pods(s.ns).Create(ctx, pod, tried)
 		return err
 	}
 }
@@ -250,6 +250,12 @@ func (s *env) untilRefused(because string, create func(context.Context, metav1.C
 // forbid has an admission policy refuse a Pod of that name, and waits until it does.
 func (s *env) forbid(pod, because string) {
 	s.Helper()
+	s.admitPodsIf(fmt.Sprintf("object.metadata.name != %q", pod), because, plainPod(pod))
+}
+
+// admitPodsIf has an admission policy refuse the Pods that a rule in CEL does not hold for, and waits until it refuses one.
+func (s *env) admitPodsIf(rule, because string, refused *corev1.Pod) {
+	s.Helper()
 	_, err := s.kubectl(fmt.Sprintf(`
 apiVersion: admissionregistration.k8s.io/v1
 kind: ValidatingAdmissionPolicy
@@ -260,15 +266,15 @@ spec:
     resourceRules:
       - {apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [pods]}
   validations:
-    - {expression: 'object.metadata.name != "%[2]s"', message: %[3]s}
+    - {expression: '%[2]s', message: %[3]s}
 ---
 apiVersion: admissionregistration.k8s.io/v1
 kind: ValidatingAdmissionPolicyBinding
 metadata: {name: %[1]s}
 spec: {policyName: %[1]s, validationActions: [Deny]}
-`, s.ns, pod, because), "create", "-f", "-")
+`, s.ns, rule, because), "create", "-f", "-")
 	s.must(err)
-	s.untilRefused(because, s.creating(pod))
+	s.untilRefused(because, s.creating(refused))
 }
 
 func plainPod(name string) *corev1.Pod {

@@ -3,7 +3,6 @@ package integration
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -102,30 +101,9 @@ func TestDriverHeldUpByItsSidecarIsLaunchedWithoutIt(t *testing.T) {
 func TestDriverRefusedWithItsSidecarIsLaunchedWithoutIt(t *testing.T) {
 	alone(t)
 	s := newEnv(t)
-	_, err := s.kubectl(fmt.Sprintf(`
-apiVersion: admissionregistration.k8s.io/v1
-kind: ValidatingAdmissionPolicy
-metadata: {name: %[1]s}
-spec:
-  matchConstraints:
-    namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: %[1]s}}
-    resourceRules:
-      - {apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [pods]}
-  validations:
-    - {expression: '!has(object.spec.initContainers)', message: no sidecars here}
----
-apiVersion: admissionregistration.k8s.io/v1
-kind: ValidatingAdmissionPolicyBinding
-metadata: {name: %[1]s}
-spec: {policyName: %[1]s, validationActions: [Deny]}
-`, s.ns), "create", "-f", "-")
-	s.must(err)
 	refused := plainPod("any")
 	refused.Spec.InitContainers = []corev1.Container{{Name: "init", Image: "image"}}
-	s.untilRefused("no sidecars here", func(ctx context.Context, options metav1.CreateOptions) error {
-		_, err := s.Kube.CoreV1().Pods(s.ns).Create(ctx, refused, options)
-		return err
-	})
+	s.admitPodsIf("!has(object.spec.initContainers)", "no sidecars here", refused)
 	s.withSidecars()
 	s.create(App("pi").Annotation(dialect.AnnotationEventLogs, "sidecar"))
 	s.expectLaunchedAgain("pi", "no sidecars here", "Submitted", "DriverRequested", "DriverStarted")
