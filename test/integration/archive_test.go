@@ -60,12 +60,10 @@ func (s *env) twoLines() func(w http.ResponseWriter, r *http.Request) {
 func (s *env) checkArchived(url string, app *sparkv1.SparkApplication) {
 	s.Helper()
 	s.untilCondition(app.Name, dialect.ConditionArchived, metav1.ConditionTrue, "Archived")
-	namespace, err := s.Kube.CoreV1().Namespaces().Get(s.Context(), s.ns, metav1.GetOptions{})
-	s.must(err)
 	store, err := archive.Open(s.Context(), url)
 	s.must(err)
 	defer store.Close()
-	of := archive.Namespace{Name: s.ns, UID: namespace.UID}
+	of := s.namespace()
 	list, err := store.List(s.Context(), of, archive.Filter{}, archive.Page{})
 	s.must(err)
 	if len(list.Items) != 1 || list.Items[0].UID != app.UID || list.Items[0].State != "Failed" || list.Items[0].Kind != "SparkApplication" {
@@ -122,14 +120,10 @@ func TestArchiveFollowsTheLogOfADriverThatIsLost(t *testing.T) {
 	})
 	app := s.create(App("pi"))
 	d := s.run("pi", 0)
-	namespace, err := s.Kube.CoreV1().Namespaces().Get(s.Context(), s.ns, metav1.GetOptions{})
-	s.must(err)
 	store, err := archive.Open(s.Context(), url)
 	s.must(err)
 	defer store.Close()
-	attempt := store.Attempt(archive.ID{
-		Namespace: archive.Namespace{Name: s.ns, UID: namespace.UID}, Resource: "sparkapplications.spark.apache.org", Name: "pi", UID: app.UID,
-	}, 0)
+	attempt := store.Attempt(archive.ID{Namespace: s.namespace(), Resource: "sparkapplications.spark.apache.org", Name: "pi", UID: app.UID}, 0)
 	s.must(wait.PollUntilContextTimeout(s.Context(), 100*time.Millisecond, timeout, true, func(ctx context.Context) (bool, error) {
 		logs, err := attempt.Logs(ctx)
 		if archive.IsNotFound(err) {
