@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -101,8 +100,7 @@ func (r *run) checkArchive(apps []*invariants.Application) {
 		return
 	}
 	ctx := r.Context()
-	for _, variable := range s3.Environment() {
-		name, value, _ := strings.Cut(variable, "=")
+	for name, value := range s3.Variables() {
 		r.Setenv(name, value)
 	}
 	store, err := archive.Open(ctx, r.archiving.storage.URL(archiveBucket, "logs"))

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/firesteel-dev/firesteel/test/harness/controlplane"
@@ -60,8 +59,7 @@ func run(m *testing.M) (code int) {
 		}
 		fmt.Fprintln(os.Stderr, "logs are in", dir)
 	}()
-	for _, variable := range s3.Environment() { // of the servers of archives
-		name, value, _ := strings.Cut(variable, "=")
+	for name, value := range s3.Variables() { // of the servers of archives
 		os.Setenv(name, value)
 	}
 	programs, err := firesteel.Programs(repository, "integration")

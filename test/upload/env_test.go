@@ -61,8 +61,7 @@ func run(m *testing.M) int {
 	defer stop()
 	s3 = s
 	// Who uploads finds the credentials in the environment, and none of the machine.
-	for _, variable := range harness.Environment() {
-		name, value, _ := strings.Cut(variable, "=")
+	for name, value := range harness.Variables() {
 		os.Setenv(name, value)
 	}
 	for name, value := range map[string]string{

@@ -167,10 +167,18 @@ func (s *Server) URL(bucket, folder string) string {
 	return "s3://" + bucket + "/" + folder + "?endpoint=" + url.QueryEscape(s.Endpoint()) + "&use_path_style=true&region=" + Region
 }
 
-// Environment returns environment variables with the credentials, for clients that find none of the machine.
-func Environment() []string {
-	return []string{
-		"AWS_ACCESS_KEY_ID=" + AccessKey, "AWS_SECRET_ACCESS_KEY=" + SecretKey, "AWS_EC2_METADATA_DISABLED=true", "AWS_PROFILE=", "AWS_SESSION_TOKEN=",
-		"AWS_CONFIG_FILE=/nonexistent", "AWS_SHARED_CREDENTIALS_FILE=/nonexistent", "AWS_MAX_ATTEMPTS=2",
+// Variables returns environment variables with the credentials, for clients that find none of the machine.
+func Variables() map[string]string {
+	return map[string]string{
+		"AWS_ACCESS_KEY_ID": AccessKey, "AWS_SECRET_ACCESS_KEY": SecretKey, "AWS_EC2_METADATA_DISABLED": "true", "AWS_PROFILE": "", "AWS_SESSION_TOKEN": "",
+		"AWS_CONFIG_FILE": "/nonexistent", "AWS_SHARED_CREDENTIALS_FILE": "/nonexistent", "AWS_MAX_ATTEMPTS": "2",
 	}
+}
+
+// Environment returns the variables for a process.
+func Environment() (environment []string) {
+	for name, value := range Variables() {
+		environment = append(environment, name+"="+value)
+	}
+	return environment
 }
