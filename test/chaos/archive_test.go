@@ -56,7 +56,7 @@ func (w *env) startStorage(ctx context.Context) error {
 
 func (a *archiving) close() {
 	a.logs.Close()
-	_ = a.storage.Stop()
+	a.storage.Stop()
 }
 
 // logOf is the log of a container, whose Pod may be one of several with its name.

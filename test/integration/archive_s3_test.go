@@ -22,7 +22,7 @@ func (s *env) onS3() (*s3.Server, *archive.Archive) {
 	s.Helper()
 	server, err := s3.Start(s.Context(), repository, s.TempDir())
 	s.must(err)
-	s.Cleanup(func() { s.check(server.Stop()) })
+	s.Cleanup(server.Stop)
 	s.must(server.AddBucket(s.Context(), "spark-archive"))
 	stored, err := archive.Open(s.Context(), server.URL("spark-archive", "logs"))
 	s.must(err)

@@ -107,7 +107,7 @@ func start(folder string) (*server, func()) {
 		}
 		next.ServeHTTP(w, r)
 	})
-	return s, func() { _ = started.Stop() }
+	return s, started.Stop
 }
 
 // objects returns the keys below a folder, and those of which only parts are there.

@@ -3,7 +3,6 @@ package s3
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"log"
@@ -77,7 +76,8 @@ func Start(ctx context.Context, repository, folder string) (*Server, error) {
 	}
 	s.proxy = httptest.NewServer(s.handler(address))
 	if err := s.untilReady(ctx); err != nil {
-		return nil, errors.Join(err, s.Stop())
+		s.Stop()
+		return nil, err
 	}
 	return s, nil
 }
@@ -127,11 +127,10 @@ func (s *Server) Restart(ctx context.Context) (err error) {
 }
 
 // Stop ends the server and its proxy.
-func (s *Server) Stop() error {
+func (s *Server) Stop() {
 	s.proxy.CloseClientConnections()
 	s.proxy.Close()
 	s.process.Kill()
-	return nil
 }
 
 // Request sends a signed request without content to the server itself, and returns the answer.
