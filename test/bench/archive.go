@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/firesteel-dev/firesteel/test/harness/controlplane"
 	"github.com/firesteel-dev/firesteel/test/harness/kubelet"
 )
 
@@ -77,16 +76,8 @@ func mebibytes(bytes int) float64 { return float64(bytes) / (1 << 20) }
 
 // permitArchive gives the controller the rights of the archive's handler.
 func (b *bench) permitArchive(ctx context.Context) error {
-	manifests, err := controlplane.Manifests(filepath.Join(b.root, "config"), "archive/rbac.yaml")
-	if err != nil {
-		return err
-	}
-	for _, manifest := range manifests {
-		if _, err := b.Plane.Kubectl(ctx, "", "apply", "--server-side", "--force-conflicts", "-f", manifest); err != nil {
-			return err
-		}
-	}
-	return nil
+	_, err := b.Plane.Kubectl(ctx, "", "apply", "--server-side", "--force-conflicts", "--filename="+filepath.Join(b.root, "config/archive/rbac.yaml"))
+	return err
 }
 
 // archiveCost is what a run cost.
