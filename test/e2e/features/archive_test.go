@@ -1,11 +1,9 @@
 package features
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"os/exec"
 	"regexp"
 	"strings"
 	"testing"
@@ -51,13 +49,10 @@ func newArchive(t *testing.T, c *cluster.Cluster) *s3 {
 	s.put(t, "/"+archiveBucket, "")
 	s.put(t, "/"+archiveBucket+"?policy=", fmt.Sprintf(
 		`{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":"*","Action":"s3:*","Resource":["arn:aws:s3:::%s","arn:aws:s3:::%[1]s/*"]}]}`, archiveBucket))
-	t.Cleanup(func() {
-		forget := `kubectl -n ` + system + ` patch configmap config-archive --type=merge -p '{"data":{"namespaces":null}}'
-			cd ../../.. && for manifest in ` + archived + `; do kubectl delete --ignore-not-found -f $manifest; done`
-		if output, err := exec.CommandContext(context.WithoutCancel(t.Context()), "sh", "-c", forget).CombinedOutput(); err != nil {
-			t.Errorf("the archive is not turned off: %v\n%s", err, output)
-		}
-	})
+	for _, manifest := range strings.Fields(archived) {
+		finally(t, "delete", "--ignore-not-found", "-f", "../../../"+manifest)
+	}
+	finally(t, "-n", system, "patch", "configmap/config-archive", "--type=merge", "-p", `{"data":{"namespaces":null}}`)
 	c.Run(t, "", "bash", "-c", "set -o pipefail; ../../../hack/images.sh "+archived+" | kubectl apply --server-side --force-conflicts -f -")
 	c.Run(t, "", "kubectl", "-n", system, "rollout", "status", "deployment/console", "--timeout=2m")
 	url := fmt.Sprintf("s3://%s/logs?region=%s&use_path_style=true&anonymous=true&endpoint=http://s3.%s.svc:7070", archiveBucket, s3Region, c.Namespace)

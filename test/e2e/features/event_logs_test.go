@@ -20,9 +20,6 @@ import (
 	"github.com/firesteel-dev/firesteel/test/e2e/cluster"
 )
 
-// killJVM kills the JVM of a container, as its node does where memory is short.
-const killJVM = `for p in /proc/[0-9]*; do case "$(readlink "$p/exe")" in */java) kill -9 "${p#/proc/}";; esac; done`
-
 // An image that knows no object storage, and a namespace without credentials: sidecars bring the event logs into the archive, that of a driver that is killed, too.
 func TestSidecarsBringEventLogsIntoTheArchive(t *testing.T) {
 	c := cluster.New(t)
@@ -47,7 +44,7 @@ func TestSidecarsBringEventLogsIntoTheArchive(t *testing.T) {
 	})
 	c.AwaitKubeflow(t, "killed", "running", cluster.InKubeflowState(v1beta2.RunningState))
 	// The shell may be ended with its container: then kubectl reports that.
-	_ = exec.CommandContext(t.Context(), "kubectl", "-n", c.Namespace, "exec", "killed-driver", "-c", "spark-kubernetes-driver", "--", "sh", "-c", killJVM).Run()
+	_ = exec.CommandContext(t.Context(), "kubectl", "-n", c.Namespace, "exec", "killed-driver", "-c", "spark-kubernetes-driver", "--", "sh", "-c", killJava).Run()
 	c.AwaitKubeflow(t, "killed", "failed", cluster.InKubeflowState(v1beta2.FailedState))
 	cluster.Must(t, expectEventLogs(t, c, stored, 1, 1))
 }
@@ -58,7 +55,6 @@ func serveArchive(t *testing.T, c *cluster.Cluster, url string) {
 	ko := strings.TrimSpace(c.Run(t, "", "go", "tool", "-n", "-modfile=../../../tools/go.mod", "ko"))
 	resolved := filepath.Join(t.TempDir(), "archive.yaml")
 	c.Run(t, "", "sh", "-c", `cd ../../.. && "$0" resolve --filename=config/archive-service/500-archive.yaml --filename=config/archive-service/900-config-archive.yaml >"$1"`, ko, resolved)
-	const system = "firesteel-system"
 	finally(t, "-n", system, "patch", "configmap/config-archive", "--type=merge", "-p", `{"data":{"namespaces":null,"wait":null,"event-logs-image":null}}`)
 	finally(t, "delete", "--ignore-not-found", "-f", "../../../config/archive-service/500-archive.yaml")
 	c.Run(t, "", "kubectl", "apply", "--server-side", "--force-conflicts", "--field-manager=firesteel-archive-service", "-f", resolved)

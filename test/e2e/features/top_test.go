@@ -2,7 +2,6 @@ package features
 
 import (
 	"context"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -21,12 +20,8 @@ func newMetricsServer(t *testing.T, c *cluster.Cluster) {
 		return
 	}
 	resolved := resolve(t, c, "../metricsserver", "testdata/metrics-server.yaml")
-	t.Cleanup(func() { // before the namespace of the test: an API without its server holds up each deletion of one
-		output, err := exec.CommandContext(context.WithoutCancel(t.Context()), "kubectl", "delete", "--ignore-not-found", "-f", resolved).CombinedOutput()
-		if err != nil {
-			t.Errorf("%v\n%s", err, output)
-		}
-	})
+	// Before the namespace of the test: an API without its server holds up each deletion of one.
+	finally(t, "delete", "--ignore-not-found", "-f", resolved)
 	c.Run(t, "", "kubectl", "apply", "-f", resolved)
 	c.Run(t, "", "kubectl", "-n", "kube-system", "rollout", "status", "deployment/metrics-server", "--timeout=3m")
 	c.Run(t, "", "kubectl", "wait", "--for=condition=Available", "apiservice/v1beta1.metrics.k8s.io", "--timeout=2m")
