@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -52,12 +51,10 @@ func TestSidecarsBringEventLogsIntoTheArchive(t *testing.T) {
 // serveArchive runs the archive's service for an archive of the namespace until the test ends.
 func serveArchive(t *testing.T, c *cluster.Cluster, url string) {
 	t.Helper()
-	ko := strings.TrimSpace(c.Run(t, "", "go", "tool", "-n", "-modfile=../../../tools/go.mod", "ko"))
-	resolved := filepath.Join(t.TempDir(), "archive.yaml")
-	c.Run(t, "", "sh", "-c", `cd ../../.. && "$0" resolve --filename=config/archive-service/500-archive.yaml --filename=config/archive-service/900-config-archive.yaml >"$1"`, ko, resolved)
 	finally(t, "-n", system, "patch", "configmap/config-archive", "--type=merge", "-p", `{"data":{"namespaces":null,"wait":null,"event-logs-image":null}}`)
 	finally(t, "delete", "--ignore-not-found", "-f", "../../../config/archive-service/500-archive.yaml")
-	c.Run(t, "", "kubectl", "apply", "--server-side", "--force-conflicts", "--field-manager=firesteel-archive-service", "-f", resolved)
+	c.Run(t, "", "bash", "-c", "set -o pipefail; ../../../hack/images.sh config/archive-service/500-archive.yaml config/archive-service/900-config-archive.yaml |"+
+		" kubectl apply --server-side --force-conflicts --field-manager=firesteel-archive-service -f -")
 	settings, err := json.Marshal(map[string]any{"data": map[string]string{"namespaces": c.Namespace + ": " + url, "wait": "1s"}})
 	cluster.Must(t, err)
 	c.Run(t, "", "kubectl", "-n", system, "patch", "configmap/config-archive", "--type=merge", "-p", string(settings))
