@@ -146,8 +146,7 @@ func (s *Sample) addSchedules() {
 		s.Rows = append(s.Rows, row)
 	}
 	for i := range 5 {
-		run := application("reports", apacheApplications, fmt.Sprintf("daily-revenue-2026030%d", 3-i%3), overview.Succeeded, "ResourceReleased", time.Duration(i+1)*24*time.Hour+49*time.Minute)
-		run.Name = fmt.Sprintf("daily-revenue-run-%d", i)
+		run := application("reports", apacheApplications, fmt.Sprintf("daily-revenue-run-%d", i), overview.Succeeded, "ResourceReleased", time.Duration(i+1)*24*time.Hour+49*time.Minute)
 		run.UID = types.UID("uid-run-" + run.Name)
 		run.Schedule, run.Due = "daily-revenue", ago(time.Duration(i+1)*24*time.Hour+50*time.Minute)
 		run.Started, run.Ended = run.Created.Add(10*time.Second), run.Created.Add(23*time.Minute)
