@@ -132,8 +132,8 @@ func (r *Reconciler) advance(ctx context.Context, c *sparkv1.SparkCluster) (*spa
 	if err := r.retryRefused(ctx, c, objects); err != nil {
 		return c, err
 	}
-	if invalid := status.Invalid(c, settings.Admission.Rules); len(invalid) > 0 && !r.runs(c, objects) {
-		policy.Refused = r.redactors.Cause(c, dialect.Refused(invalid))
+	if !r.runs(c, objects) {
+		policy.Refused = r.redactors.Cause(c, dialect.Refused(status.Invalid(c, settings.Admission.Rules)))
 	}
 	warnings := objects.PodSecurityWarnings(defaults.PodSecurity).Sentences()
 	record, seen := r.withProgress(c), r.observe(ctx, c, objects)
