@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"gocloud.dev/gcerrors"
 	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
@@ -48,8 +47,7 @@ func (a *Archive) writeApplication(ctx context.Context, app Application, onlyIfA
 		return err
 	}
 	for _, key := range []string{id.indexKey(app.Created), id.folder() + applicationFile} {
-		err := a.putDescription(ctx, key, app, onlyIfAbsent)
-		if err != nil && (!onlyIfAbsent || gcerrors.Code(err) != gcerrors.FailedPrecondition) {
+		if err := a.putDescription(ctx, key, app, onlyIfAbsent); err != nil {
 			return err
 		}
 	}

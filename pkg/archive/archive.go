@@ -171,12 +171,16 @@ func (a *Archive) putJSON(ctx context.Context, key string, description any) erro
 }
 
 // putDescription writes a description, and reads it again: without it nothing else is found, and there is storage that takes what it does not store.
+// With onlyIfAbsent, one that is stored already stays.
 func (a *Archive) putDescription(ctx context.Context, key string, description any, onlyIfAbsent bool) error {
 	content, err := json.Marshal(description)
 	if err != nil {
 		return fmt.Errorf("write %s: %w", key, err)
 	}
-	if err := a.put(ctx, key, content, onlyIfAbsent); err != nil {
+	switch err := a.put(ctx, key, content, onlyIfAbsent); {
+	case onlyIfAbsent && gcerrors.Code(err) == gcerrors.FailedPrecondition:
+		return nil
+	case err != nil:
 		return err
 	}
 	stored, err := a.get(ctx, key, maxDescription)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"strings"
 
-	"gocloud.dev/gcerrors"
 	"k8s.io/apimachinery/pkg/types"
 )
 
@@ -34,11 +33,7 @@ func (a *Archive) AnnounceEventLog(ctx context.Context, app Application, attempt
 	id := app.ID()
 	key := join(id.Namespace.Name) + "/" + eventLogIndex + "/" +
 		join(string(id.Namespace.UID), inverted(app.Created), id.Resource, id.Name, string(id.UID), itoa(attempt)) + ".json"
-	err := a.putDescription(ctx, key, eventLogEntry{Format}, true)
-	if err != nil && gcerrors.Code(err) == gcerrors.FailedPrecondition {
-		return nil // an earlier part of the log announced it
-	}
-	return err
+	return a.putDescription(ctx, key, eventLogEntry{Format}, true) // an earlier part of the log may have announced it
 }
 
 // EventLogs returns the attempts with an event log of all namespaces that had a name, at most some. Those of the newest applications come first. It is
