@@ -69,6 +69,11 @@ func localFiles(folder string) ([]localFile, error) {
 	return files, nil
 }
 
+// isFinished reports whether Spark has finished a file of events: there is a next one. files are in order.
+func isFinished(files []localFile, at int) bool {
+	return at+1 < len(files) && eventlog.Index(files[at].name) > 0 && eventlog.Index(files[at+1].name) > 0
+}
+
 // readPart reads a part of a file.
 func readPart(path string, offset int64, into []byte) (int, error) {
 	file, err := os.OpenInRoot(filepath.Dir(path), filepath.Base(path)) // the driver may have put a link there

@@ -123,14 +123,13 @@ func (s *Sender) pass(ctx context.Context) error {
 		return err
 	}
 	for i, file := range files {
-		isEvents := eventlog.Index(file.name) > 0
-		if isEvents && file.size == 0 {
+		if eventlog.Index(file.name) > 0 && file.size == 0 {
 			continue
 		}
 		if err := s.send(ctx, filepath.Join(folder, file.name), file); err != nil {
 			return s.judge(err)
 		}
-		if isEvents && i+1 < len(files) && eventlog.Index(files[i+1].name) > 0 { // Spark writes the next one
+		if isFinished(files, i) {
 			if err := os.Remove(filepath.Join(folder, file.name)); err != nil {
 				return fmt.Errorf("delete what is stored of the event log: %w", err)
 			}
@@ -214,7 +213,7 @@ func (s *Sender) bound() {
 		return
 	}
 	for i, file := range files {
-		if i+1 < len(files) && eventlog.Index(file.name) > 0 && eventlog.Index(files[i+1].name) > 0 {
+		if isFinished(files, i) {
 			_ = os.Remove(filepath.Join(folder, file.name)) // the next pass tries again
 		}
 	}
