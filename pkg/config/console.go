@@ -62,14 +62,8 @@ func NewConsole(configMap *corev1.ConfigMap) (*Console, error) {
 			return nil
 		},
 		"actions": func(key, value string) error {
-			switch value {
-			case "none":
-			case "allowed":
-				console.Actions = true
-			default:
-				return InvalidValue(key, value, "write one of none, allowed")
-			}
-			return nil
+			console.Actions = value == "allowed"
+			return OneOf("none", "allowed")(key, value)
 		},
 		"team-label": labelKey(&console.TeamLabel),
 		"user-label": labelKey(&console.UserLabel),
