@@ -13,11 +13,10 @@
 //	driver_waiting.go, cause.go  what keeps a Pod from starting; the text of an end
 //	driver_release.go            when a driver is deleted, kept, or deleted by force; when a deletion is over
 //	user_driver.go               what is different for a driver that the user started
-//	archive.go                   what follows an attempt waits until the attempt is archived
 //	event_logs.go                a driver that is held up by the sidecar that sends its event log, or refused with it
 //	executors.go                 whether enough executors are ready
 //	active.go                    the active deadline
-//	archive.go                   what waits until an attempt is archived
+//	archive.go                   what waits until an attempt is archived, and what the record has of that
 //	stop.go                      an application that a user stopped
 //	interrupt.go, unknown.go     edits, suspension and resumption; a driver whose node does not answer
 //	restart.go, attempts.go      whether and when another attempt follows; how many there were

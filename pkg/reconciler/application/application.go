@@ -65,7 +65,7 @@ type Reconciler struct {
 	metrics           *applicationmetrics.Metrics
 	executorCounter   *executors.Counter
 	executorUsage     *executors.Usage
-	// finished are the executors that have ended and whose Pods stay.
+	// finishedExecutors holds the executors that have ended and whose Pods still exist.
 	finishedExecutors *executors.Finished
 	// executorDetails is nil if the API's status does not show executors.
 	executorDetails *executors.Details
