@@ -170,8 +170,7 @@ func (u *Usage) Rest(namespace string, stored *v1alpha1.ApplicationUsage) {
 		if attempt == nil || attempt.gone == 0 {
 			continue
 		}
-		maps.DeleteFunc(attempt.executors, func(_ types.UID, executor executorUsage) bool { return executor.gone })
-		attempt.gone, attempt.since = 0, u.clock.Now()
+		attempt.forgetGone(u.clock.Now())
 	}
 }
 
@@ -188,14 +187,15 @@ func (u *Usage) Forget(namespace string, stored *v1alpha1.ApplicationUsage) {
 		if attempt == nil {
 			continue
 		}
-		for uid, executor := range attempt.executors {
-			if executor.gone {
-				delete(attempt.executors, uid)
-			}
-		}
-		attempt.gone, attempt.since = 0, time.Time{}
+		attempt.forgetGone(time.Time{})
 		if len(attempt.executors) == 0 {
 			delete(u.attempts, id)
 		}
 	}
+}
+
+// forgetGone forgets the executors without a Pod. since is when this makes a gap; zero if it makes none.
+func (a *attemptUsage) forgetGone(since time.Time) {
+	maps.DeleteFunc(a.executors, func(_ types.UID, executor executorUsage) bool { return executor.gone })
+	a.gone, a.since = 0, since
 }
