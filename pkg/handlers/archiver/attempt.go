@@ -167,12 +167,17 @@ func (t *attempt) mayAskAgain(err error) bool {
 // failed handles an error of the API server: it is a reason to be asked again, or what it was about is missing.
 func (t *attempt) failed(what string, err error) {
 	if t.mayAskAgain(err) {
-		t.mu.Lock()
-		defer t.mu.Unlock()
-		t.again = fmt.Errorf("read %s: %w", what, err)
+		t.askAgain(what, err)
 		return
 	}
 	t.missing(what, err.Error())
+}
+
+// askAgain notes what the handler has to be asked for again.
+func (t *attempt) askAgain(what string, err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.again = fmt.Errorf("read %s: %w", what, err)
 }
 
 // passing reports whether an error of the API server may be none a moment later.

@@ -37,6 +37,11 @@ const (
 // goneMissing says what is missing of a log whose Pod is gone.
 const goneMissing = "the end: its Pod was gone before it was read"
 
+// tooLargeMissing says what is missing of a log that is larger than it may be.
+func tooLargeMissing(limit int64) string {
+	return fmt.Sprintf("the end: it has more than max-log-bytes of config-archive, which is %d", limit)
+}
+
 // logKey identifies the log of a run of a container.
 type logKey struct {
 	pod       types.UID
@@ -200,7 +205,7 @@ func (s *stream) read() (done bool, err error) {
 	s.progress = s.w.Bytes() > before
 	switch {
 	case archive.IsTruncated(err):
-		return true, s.finish(fmt.Sprintf("the end: it has more than max-log-bytes of config-archive, which is %d", s.attempt.limit))
+		return true, s.finish(tooLargeMissing(s.attempt.limit))
 	case err != nil:
 		return false, err
 	case s.sawEnd():
@@ -298,7 +303,7 @@ func roleOf(ofDriver bool, container, main string) string {
 	switch {
 	case ofDriver && (container == main || container == submission.DefaultDriverContainer):
 		return archive.RoleDriver
-	case !ofDriver && container == executorContainer:
+	case !ofDriver && container == submission.DefaultExecutorContainer:
 		return archive.RoleExecutor
 	default:
 		return archive.RoleSidecar

@@ -23,6 +23,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/applications"
 	"github.com/firesteel-dev/firesteel/pkg/archive"
 	"github.com/firesteel-dev/firesteel/pkg/config"
+	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
 const driverLog = "pi-driver/spark-kubernetes-driver"
@@ -189,7 +190,7 @@ func (e *followEnv) pod(name string, uid types.UID, runs bool, restarts int32) *
 	pod.OwnerReferences = []metav1.OwnerReference{{APIVersion: "spark.apache.org/v1", Kind: "SparkApplication", Name: pi.Name, UID: pi.UID, Controller: ptr.To(true)}}
 	status := corev1.ContainerStatus{Name: "spark-kubernetes-driver", RestartCount: restarts}
 	if strings.Contains(name, "exec") {
-		pod.Labels[roleLabel], status.Name = "executor", executorContainer
+		pod.Labels[roleLabel], status.Name = "executor", submission.DefaultExecutorContainer
 		pod.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "Pod", Name: "pi-driver", UID: "uid-of-driver", Controller: ptr.To(true)}}
 	}
 	if status.State.Terminated = (&corev1.ContainerStateTerminated{}); runs {
@@ -391,7 +392,7 @@ func TestTheStreamsThatAreOpenAreBounded(t *testing.T) {
 		executors := map[string]*container{}
 		for i := range 5 {
 			name := fmt.Sprint("pi-exec-", i)
-			executors[name] = e.starts(name + "/" + executorContainer)
+			executors[name] = e.starts(name + "/" + submission.DefaultExecutorContainer)
 			e.following.observe(e.pod(name, types.UID(name), true, 0))
 		}
 		c := e.starts(driverLog)

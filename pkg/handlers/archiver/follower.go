@@ -288,7 +288,7 @@ const (
 	sparkApplication = "SparkApplication"
 )
 
-// observe follows the logs of the containers of a Pod that run, and tells those that have ended.
+// observe follows the logs of the containers of a Pod that run, and notes which have ended.
 func (f *following) observe(pod *sparkPod) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -302,7 +302,7 @@ func (f *following) observe(pod *sparkPod) {
 			f.end(key, log, pod.restarts[key.container]-key.restart, false)
 		}
 	}
-	if f.ctx.Err() != nil || f.settings().Archive.URLOf(pod.Namespace) == "" || pod.driver && pod.owner.Kind != sparkApplication || pod.driver && !f.how.drivers || !pod.driver && (!f.how.executors || pod.owner.Kind != "Pod") {
+	if f.ctx.Err() != nil || !f.follows(pod) {
 		return
 	}
 	for _, run := range pod.runs {
@@ -326,7 +326,19 @@ func (f *following) observe(pod *sparkPod) {
 	}
 }
 
-// gone tells the logs of a Pod that it is gone.
+// follows reports whether the settings ask to follow the logs of a Pod.
+func (f *following) follows(pod *sparkPod) bool {
+	switch {
+	case f.settings().Archive.URLOf(pod.Namespace) == "":
+		return false
+	case pod.driver:
+		return f.how.drivers && pod.owner.Kind == sparkApplication
+	default:
+		return f.how.executors && pod.owner.Kind == "Pod"
+	}
+}
+
+// gone notes that a Pod is gone.
 func (f *following) gone(pod *sparkPod) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -16,10 +16,10 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/redact"
+	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
 const (
-	executorContainer = "spark-kubernetes-executor"
 	// silence is how long a container may log nothing after its start. If its first line is later, earlier ones may have been rotated away.
 	silence = 10 * time.Second
 	// readings is how often the reading of a log is begun, if it breaks off.
@@ -43,7 +43,7 @@ type containerLog struct {
 
 // logsOf returns the logs of a Pod that are to be stored.
 func (t *attempt) logsOf(pod *corev1.Pod, isDriver bool) []containerLog {
-	when, role, main := t.settings.ExecutorLogs, archive.RoleExecutor, executorContainer
+	when, role, main := t.settings.ExecutorLogs, archive.RoleExecutor, submission.DefaultExecutorContainer
 	if isDriver {
 		when, role, main = t.settings.DriverLogs, archive.RoleDriver, lifecycle.DriverContainer(&pod.Status, t.app.Dialect.Policy(t.app.Application).MainContainer)
 	}
@@ -120,9 +120,7 @@ func (t *attempt) storeLog(ctx context.Context, pod *corev1.Pod, log containerLo
 		why, err = t.readLog(ctx, reading, pod, log, w, follows)
 		switch {
 		case t.mayAskAgain(err):
-			t.mu.Lock()
-			defer t.mu.Unlock()
-			t.again = fmt.Errorf("read the log of %s in Pod %s/%s: %w", log.Container, pod.Namespace, pod.Name, err)
+			t.askAgain(fmt.Sprintf("the log of %s in Pod %s/%s", log.Container, pod.Namespace, pod.Name), err)
 			return nil // the other parts are stored
 		case err != nil:
 			return err
@@ -232,7 +230,7 @@ func (t *attempt) readLog(ctx, reading context.Context, pod *corev1.Pod, log con
 	case err == nil:
 		return "", nil
 	case archive.IsTruncated(err):
-		return fmt.Sprintf("the end: it has more than max-log-bytes of config-archive, which is %d", t.settings.MaxLogBytes), nil
+		return tooLargeMissing(t.settings.MaxLogBytes), nil
 	case archive.IsStorage(err):
 		return "", err
 	case follow && reading.Err() != nil && t.reading.Err() == nil:
