@@ -3,9 +3,10 @@ package eventlog
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/firesteel-dev/firesteel/internal/lazy"
 )
 
 const (
@@ -50,11 +51,11 @@ const (
 // maxName is the longest part of a name that is the application's ID.
 const maxName = 200
 
-var names = regexp.MustCompile(fmt.Sprintf(`^(events_([1-9][0-9]{0,8})_[0-9A-Za-z_-]{1,%d}|%s[0-9A-Za-z_-]{1,%d}(\%s)?)$`, maxName, statusPrefix, maxName, inProgressSuffix))
+var names = lazy.Regexp(fmt.Sprintf(`^(events_([1-9][0-9]{0,8})_[0-9A-Za-z_-]{1,%d}|%s[0-9A-Za-z_-]{1,%d}(\%s)?)$`, maxName, statusPrefix, maxName, inProgressSuffix))
 
 // CheckName returns an error for a name that no file of an uncompressed rolling event log has.
 func CheckName(name string) error {
-	if !names.MatchString(name) {
+	if !names().MatchString(name) {
 		return fmt.Errorf("%q is no file of an uncompressed rolling event log of Spark: its files are events_NUMBER_ID, appstatus_ID%s and appstatus_ID",
 			name[:min(len(name), maxName)], inProgressSuffix)
 	}
@@ -63,7 +64,7 @@ func CheckName(name string) error {
 
 // Index returns the number of a file of events, and 0 for a status. The name is a valid one.
 func Index(name string) int {
-	if match := names.FindStringSubmatch(name); match != nil && match[2] != "" {
+	if match := names().FindStringSubmatch(name); match != nil && match[2] != "" {
 		index, _ := strconv.Atoi(match[2]) // it has at most nine digits
 		return index
 	}
