@@ -160,7 +160,7 @@ func (f *found) podList() []Pod {
 
 // podOf describes a Pod. main is the name of the container of a driver whose end counts.
 func podOf(source *corev1.Pod, main string) Pod {
-	short := newPod(source)
+	short := readPod(source)
 	p := Pod{
 		Name: source.Name, UID: source.UID, Role: short.role, Number: short.number, Phase: cmp.Or(string(source.Status.Phase), string(corev1.PodPending)),
 		Ready: short.ready, Reason: source.Status.Reason, Message: source.Status.Message, Node: source.Spec.NodeName, IP: source.Status.PodIP,

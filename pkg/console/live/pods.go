@@ -57,8 +57,15 @@ type pod struct {
 	encoded []byte
 }
 
-// newPod reads a Pod.
+// newPod returns what is kept of a Pod.
 func newPod(source *corev1.Pod) *pod {
+	p := readPod(source)
+	p.encoded, _ = stripPod(source).Marshal() // a Pod that was decoded can be encoded
+	return p
+}
+
+// readPod returns what is kept of a Pod, but for the Pod itself.
+func readPod(source *corev1.Pod) *pod {
 	counted := usage.Of(source)
 	p := &pod{
 		ObjectMeta: metav1.ObjectMeta{
@@ -77,7 +84,6 @@ func newPod(source *corev1.Pod) *pod {
 	for _, condition := range source.Status.Conditions {
 		p.ready = p.ready || condition.Type == corev1.PodReady && condition.Status == corev1.ConditionTrue
 	}
-	p.encoded, _ = stripPod(source).Marshal() // a Pod that was decoded can be encoded
 	return p
 }
 
