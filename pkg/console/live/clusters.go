@@ -14,7 +14,7 @@ const maxUsers = 100
 // Cluster returns a cluster with the applications that use it as far as a user sees them, and whether there is one. pods reports whether the
 // user may list the Pods of the namespace.
 func (l *Live) Cluster(see Visible, ref Ref, pods bool) (*ClusterDetails, bool) {
-	found, ok := l.look(ref, overview.Cluster, pods)
+	found, ok := l.look(ref, overview.Cluster, allPods(pods))
 	if !ok {
 		return nil, false
 	}

@@ -30,7 +30,7 @@ const (
 
 // Details returns an application, and whether there is one. pods reports whether the user may list the Pods of the namespace.
 func (l *Live) Details(ref Ref, pods bool) (*Details, bool) {
-	found, ok := l.look(ref, overview.Application, pods)
+	found, ok := l.look(ref, overview.Application, allPods(pods))
 	if !ok {
 		return nil, false
 	}
@@ -55,8 +55,11 @@ type found struct {
 	now    time.Time
 }
 
-// look looks an object up. Its Pods are left out unless they are wanted. read is nil if the object was too large to be kept.
-func (l *Live) look(ref Ref, noun overview.Kind, wanted bool) (*found, bool) {
+// allPods returns what selects all Pods of an object, or none of them.
+func allPods(wanted bool) func(*pod) bool { return func(*pod) bool { return wanted } }
+
+// look looks an object up, with those of its Pods that are wanted. read is nil if the object was too large to be kept.
+func (l *Live) look(ref Ref, noun overview.Kind, wanted func(*pod) bool) (*found, bool) {
 	f := &found{now: l.clock.Now()}
 	l.mutex.RLock()
 	e := l.find(ref)
@@ -72,17 +75,16 @@ func (l *Live) look(ref Ref, noun overview.Kind, wanted bool) (*found, bool) {
 		if p.role == roleExecutor && (f.row.ApplicationID == "" || p.application == f.row.ApplicationID) {
 			f.spans = append(f.spans, p.span(time.Time{}))
 		}
-		pods = append(pods, p)
+		if wanted(p) {
+			pods = append(pods, p)
+		}
 	}
 	l.mutex.RUnlock()
 	read, err := object.read()
 	if err != nil {
 		return f, true // the rest is known
 	}
-	f.read = read
-	if wanted {
-		f.pods = read.PodsOf(decode(pods))
-	}
+	f.read, f.pods = read, read.PodsOf(decode(pods))
 	return f, true
 }
 

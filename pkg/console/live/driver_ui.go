@@ -34,7 +34,8 @@ const (
 
 // DriverUI returns where the driver of an application serves Spark's UI, and whether there is such an application.
 func (l *Live) DriverUI(ref Ref) (*DriverUI, bool) {
-	found, ok := l.look(ref, overview.Application, true)
+	// Each request to the UI comes here: the executors, of which there may be many, are not read.
+	found, ok := l.look(ref, overview.Application, func(p *pod) bool { return p.role == roleDriver })
 	if !ok {
 		return nil, false
 	}

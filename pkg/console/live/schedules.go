@@ -18,7 +18,7 @@ const (
 
 // Schedule returns a schedule with the runs that a user sees, and whether there is one.
 func (l *Live) Schedule(see Visible, ref Ref) (*ScheduleDetails, bool) {
-	found, ok := l.look(ref, overview.Schedule, false)
+	found, ok := l.look(ref, overview.Schedule, allPods(false))
 	if !ok {
 		return nil, false
 	}
