@@ -3,6 +3,7 @@ package live
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/firesteel-dev/firesteel/pkg/cluster/resources"
 	"github.com/firesteel-dev/firesteel/pkg/overview"
@@ -48,5 +49,5 @@ func (l *Live) usersOf(see Visible, ref Ref) []*Row {
 // isHostOf reports whether a host is that of a Service, with its namespace.
 func isHostOf(host, service, namespace string) bool {
 	name := service + "." + namespace
-	return host == name || len(host) > len(name) && host[:len(name)+1] == name+"."
+	return host == name || strings.HasPrefix(host, name+".")
 }

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/firesteel-dev/firesteel/internal/text"
@@ -130,17 +129,10 @@ func (f *found) conditions() []Condition {
 	all := []Condition{}
 	for _, c := range f.read.Conditions {
 		all = append(all, Condition{
-			Type: c.Type, Status: string(c.Status), Reason: c.Reason, Message: text.Clip(redact.Text(c.Message), maxText), Since: utc(c.LastTransitionTime),
+			Type: c.Type, Status: string(c.Status), Reason: c.Reason, Message: text.Clip(redact.Text(c.Message), maxText), Since: c.LastTransitionTime.UTC(),
 		})
 	}
 	return all
-}
-
-func utc(at metav1.Time) time.Time {
-	if at.IsZero() {
-		return time.Time{}
-	}
-	return at.UTC()
 }
 
 func (f *found) podList() []Pod {
@@ -174,7 +166,7 @@ func podOf(source *corev1.Pod, main string) Pod {
 	for _, condition := range source.Status.Conditions {
 		switch {
 		case condition.Type == corev1.PodScheduled && condition.Status == corev1.ConditionTrue:
-			p.Scheduled = utc(condition.LastTransitionTime)
+			p.Scheduled = condition.LastTransitionTime.UTC()
 		case condition.Type == corev1.PodScheduled && p.Reason == "":
 			p.Reason, p.Message = condition.Reason, condition.Message
 		}

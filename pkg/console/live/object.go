@@ -158,9 +158,6 @@ func newRow(read *overview.Object, resource string, settings Settings) *Row {
 	if read.ExecutorsKnown {
 		row.Executors.Running = read.Executors
 	}
-	if read.Since.IsZero() {
-		row.Since = time.Time{}
-	}
 	return row
 }
 

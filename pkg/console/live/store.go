@@ -231,7 +231,7 @@ func (l *Live) podChanged(before, after *pod) {
 			}
 		}
 	}
-	for key := range maps.Keys(keys) {
+	for key := range keys {
 		for _, e := range l.owners[key] {
 			shown := e.shown
 			l.refresh(e)
