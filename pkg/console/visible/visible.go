@@ -184,24 +184,29 @@ func (a *answers) usable(given answer, now time.Time) bool {
 	return !given.at.IsZero() && (age < keepFor || a.failing && age < graceFor)
 }
 
-// wanting reports whether answers are missing, or old.
-func (a *answers) wanting(of *Views, now time.Time) (missing, old bool) {
-	note := func(group live.Group) bool {
-		given := a.given[group]
-		missing = missing || !a.usable(given, now)
-		old = old || now.Sub(given.at) >= refreshAfter
-		return given.allowed && a.usable(given, now)
-	}
+// eachWanted calls a function with each group about which an answer is wanted: those for all namespaces, and those in namespaces if the one for all is
+// not seen. The function reports whether a group is seen.
+func eachWanted(groups []live.Group, note func(live.Group) bool) {
 	all := map[string]bool{}
 	for _, group := range everywhere() {
 		all[group.Resource] = note(group)
 	}
-	groups, _ := of.groups.Groups()
 	for _, group := range groups {
 		if !all[group.Resource] {
 			note(group)
 		}
 	}
+}
+
+// wanting reports whether answers are missing, or old.
+func (a *answers) wanting(of *Views, now time.Time) (missing, old bool) {
+	groups, _ := of.groups.Groups()
+	eachWanted(groups, func(group live.Group) bool {
+		given := a.given[group]
+		missing = missing || !a.usable(given, now)
+		old = old || now.Sub(given.at) >= refreshAfter
+		return given.allowed && a.usable(given, now)
+	})
 	return missing, old
 }
 
@@ -209,7 +214,8 @@ func (a *answers) wanting(of *Views, now time.Time) (missing, old bool) {
 func (a *answers) snapshot(of *Views, now time.Time) *View {
 	view := &View{seen: map[live.Group]bool{}, Complete: true}
 	until := now.Add(refreshAfter)
-	note := func(group live.Group) bool {
+	groups, version := of.groups.Groups()
+	eachWanted(groups, func(group live.Group) bool {
 		given := a.given[group]
 		if !a.usable(given, now) {
 			view.Complete = false
@@ -222,17 +228,7 @@ func (a *answers) snapshot(of *Views, now time.Time) *View {
 			view.seen[group] = true
 		}
 		return given.allowed
-	}
-	all := map[string]bool{}
-	for _, group := range everywhere() {
-		all[group.Resource] = note(group)
-	}
-	groups, version := of.groups.Groups()
-	for _, group := range groups {
-		if !all[group.Resource] {
-			note(group)
-		}
-	}
+	})
 	a.kept, a.until, a.version = view, until, version
 	if !view.Complete {
 		a.kept = nil
