@@ -1,6 +1,9 @@
 package access
 
-import "errors"
+import (
+	"errors"
+	"strings"
+)
 
 var (
 	// ErrUnauthenticated means that the API server does not know the token.
@@ -13,6 +16,14 @@ var (
 	ErrBusy = errors.New("too many requests are under way: try again later")
 )
 
+// Allowed reads the error of a check: whether the user has the right, or why that is not known.
+func Allowed(err error) (bool, error) {
+	if errors.Is(err, ErrNotAllowed) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
 // Right is something that a user may do with a resource.
 type Right struct {
 	Verb, Group, Resource, Subresource string
@@ -20,6 +31,12 @@ type Right struct {
 	Namespace string
 	// Name is empty for all objects.
 	Name string
+}
+
+// RightOn returns a right on objects of a resource that is named with its group, such as sparkapplications.spark.apache.org.
+func RightOn(verb, resource, namespace, name string) Right {
+	plural, group, _ := strings.Cut(resource, ".")
+	return Right{Verb: verb, Group: group, Resource: plural, Namespace: namespace, Name: name}
 }
 
 // String describes the right as a role has it.

@@ -41,12 +41,6 @@ func resources() []string {
 	return all
 }
 
-// rightOn returns a right on applications. The resource is one of resources.
-func rightOn(verb, resource, namespace, name string) access.Right {
-	plural, group, _ := strings.Cut(resource, ".")
-	return access.Right{Verb: verb, Group: group, Resource: plural, Namespace: namespace, Name: name}
-}
-
 // namespaces answers which namespaces have applications that the reader may list.
 func (h *handler) namespaces(q *Request) error {
 	names, err := h.archives.Namespaces(q.Context())
@@ -55,7 +49,7 @@ func (h *handler) namespaces(q *Request) error {
 	}
 	// Who may list the applications of all namespaces sees the names of all. What is in one is read with the right in that one.
 	for _, resource := range resources() {
-		allowed, err := q.may(q.Context(), rightOn("list", resource, "", ""))
+		allowed, err := access.Allowed(q.Check(q.Context(), access.RightOn("list", resource, "", "")))
 		if err != nil {
 			return err
 		}
@@ -69,7 +63,7 @@ func (h *handler) namespaces(q *Request) error {
 	for i, name := range names {
 		group.Go(func() error {
 			for _, resource := range resources() {
-				allowed, err := q.may(ctx, rightOn("list", resource, name, ""))
+				allowed, err := access.Allowed(q.Check(ctx, access.RightOn("list", resource, name, "")))
 				if err != nil || allowed {
 					readable[i] = allowed
 					return err
@@ -103,7 +97,7 @@ func (h *handler) list(q *Request) error {
 	namespace := q.PathValue("namespace")
 	var listed []string
 	for _, resource := range wanted {
-		allowed, err := q.may(q.Context(), rightOn("list", resource, namespace, ""))
+		allowed, err := access.Allowed(q.Check(q.Context(), access.RightOn("list", resource, namespace, "")))
 		if err != nil {
 			return err
 		}
@@ -192,7 +186,7 @@ func applicationOf(app *archive.Application) api.Application {
 // application returns the archive and the ID of the application of a path, after the reader's right on it was checked.
 func (h *handler) application(q *Request) (source, archive.ID, error) {
 	resource, name := q.PathValue("resource"), q.PathValue("name")
-	right := rightOn("get", resource, q.PathValue("namespace"), name)
+	right := access.RightOn("get", resource, q.PathValue("namespace"), name)
 	if err := q.allowedOn(right, resource); err != nil {
 		return source{}, archive.ID{}, err
 	}
@@ -237,7 +231,7 @@ func (h *handler) named(q *Request) error {
 	if err != nil {
 		return err
 	}
-	right := rightOn("get", id.Resource, id.Namespace.Name, id.Name)
+	right := access.RightOn("get", id.Resource, id.Namespace.Name, id.Name)
 	found, err := from.Find(q.Context(), id.Namespace, id.Resource, id.Name)
 	if err != nil {
 		return q.missing(err, right)
@@ -254,7 +248,7 @@ func (h *handler) details(q *Request) error {
 	if err != nil {
 		return err
 	}
-	right := rightOn("get", id.Resource, id.Namespace.Name, id.Name)
+	right := access.RightOn("get", id.Resource, id.Namespace.Name, id.Name)
 	app, err := from.Application(q.Context(), id)
 	if err != nil {
 		return q.missing(err, right)

@@ -100,7 +100,7 @@ func objectRight(q *Request, object archive.Object) (access.Right, bool) {
 	right := access.Right{Verb: "get", Namespace: namespace, Name: object.Name}
 	switch object.Kind {
 	case "SparkApplication", "Transition":
-		return rightOn("get", q.PathValue("resource"), namespace, q.PathValue("name")), true
+		return access.RightOn("get", q.PathValue("resource"), namespace, q.PathValue("name")), true
 	case "Event":
 		right.Resource, right.Name = "events", ""
 	case "Pod":
@@ -117,7 +117,7 @@ func objectRight(q *Request, object archive.Object) (access.Right, bool) {
 
 // object answers with an archived object. The reader needs the right on the application, which names the objects, and that on the object's own kind.
 func (h *handler) object(q *Request) error {
-	onApplication := rightOn("get", q.PathValue("resource"), q.PathValue("namespace"), q.PathValue("name"))
+	onApplication := access.RightOn("get", q.PathValue("resource"), q.PathValue("namespace"), q.PathValue("name"))
 	stored, err := h.attempt(q, onApplication)
 	if err != nil {
 		return err

@@ -263,15 +263,6 @@ func (q *Request) Write(answer any) error {
 	return nil
 }
 
-// may reports whether the reader has a right.
-func (q *Request) may(ctx context.Context, right access.Right) (bool, error) {
-	err := q.Check(ctx, right)
-	if errors.Is(err, access.ErrNotAllowed) {
-		return false, nil
-	}
-	return err == nil, err
-}
-
 // allowed returns nil if the reader has a right, and notFound if not.
 func (q *Request) allowed(right access.Right, what string) error {
 	err := q.Check(q.Context(), right)

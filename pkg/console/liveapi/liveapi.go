@@ -129,15 +129,14 @@ func (l *Live) object(q *console.Request) error {
 	if !ok {
 		return console.Invalid("the resource", ref.Resource, "write one of "+strings.Join(live.ResourceNames(), ", "))
 	}
-	plural, group, _ := strings.Cut(ref.Resource, ".")
-	right := access.Right{Verb: "get", Group: group, Resource: plural, Namespace: ref.Namespace, Name: ref.Name}
+	right := access.RightOn("get", ref.Resource, ref.Namespace, ref.Name)
 	missing := console.NotFound(ref.Resource+" "+ref.Namespace+"/"+ref.Name, right)
-	if may, err := may(q, right); err != nil {
+	if may, err := access.Allowed(q.Check(q.Context(), right)); err != nil {
 		return err
 	} else if !may {
 		return missing
 	}
-	pods, err := may(q, access.Right{Verb: "list", Resource: "pods", Namespace: ref.Namespace})
+	pods, err := access.Allowed(q.Check(q.Context(), access.Right{Verb: "list", Resource: "pods", Namespace: ref.Namespace}))
 	if err != nil {
 		return err
 	}
@@ -169,15 +168,6 @@ func (l *Live) object(q *console.Request) error {
 		}
 	}
 	return missing
-}
-
-// may reports whether the reader has a right.
-func may(q *console.Request, right access.Right) (bool, error) {
-	err := q.Check(q.Context(), right)
-	if errors.Is(err, access.ErrNotAllowed) {
-		return false, nil
-	}
-	return err == nil, err
 }
 
 // stream sends what changes, until the reader's token ends.

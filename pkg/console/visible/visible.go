@@ -2,8 +2,6 @@ package visible
 
 import (
 	"context"
-	"errors"
-	"strings"
 	"sync"
 	"time"
 
@@ -280,14 +278,13 @@ func (a *answers) askFor(ctx context.Context, of *Views, viewer Viewer, groups [
 		}
 		asking.Go(func() error {
 			at := of.clock.Now()
-			plural, apiGroup, _ := strings.Cut(group.Resource, ".")
-			err := viewer.Ask(ctx, access.Right{Verb: "list", Group: apiGroup, Resource: plural, Namespace: group.Namespace})
-			if err != nil && !errors.Is(err, access.ErrNotAllowed) {
+			allowed, err := access.Allowed(viewer.Ask(ctx, access.RightOn("list", group.Resource, group.Namespace, "")))
+			if err != nil {
 				return err
 			}
 			a.mutex.Lock()
 			defer a.mutex.Unlock()
-			a.given[group] = answer{allowed: err == nil, at: at}
+			a.given[group] = answer{allowed: allowed, at: at}
 			return nil
 		})
 	}
