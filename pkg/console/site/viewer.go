@@ -2,7 +2,6 @@ package site
 
 import (
 	"context"
-	"errors"
 
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
@@ -37,11 +36,7 @@ func (v *viewer) Visible(ctx context.Context) (live.Visible, error) {
 }
 
 func (v *viewer) May(ctx context.Context, right access.Right) (bool, error) {
-	err := v.session.Reader.Check(ctx, right)
-	if errors.Is(err, access.ErrNotAllowed) {
-		return false, nil
-	}
-	return err == nil, err
+	return access.Allowed(v.session.Reader.Check(ctx, right))
 }
 
 func (v *viewer) Buttons(ctx context.Context, ref live.Ref, suspended bool) []act.Button {
