@@ -137,7 +137,7 @@ func (q *Request) selection() (filter archive.Filter, page archive.Page, err err
 		return filter, page, Invalid("resource", filter.Resource, "write one of "+strings.Join(resources(), ", "))
 	}
 	for name, at := range map[string]*time.Time{"since": &filter.Since, "until": &filter.Until} {
-		if *at, err = timeOf(name, parameters.Get(name)); err != nil {
+		if *at, err = TimeOf(name, parameters.Get(name)); err != nil {
 			return filter, page, err
 		}
 	}
@@ -154,7 +154,8 @@ func (q *Request) selection() (filter archive.Filter, page archive.Page, err err
 	return filter, page, nil
 }
 
-func timeOf(parameter, text string) (time.Time, error) {
+// TimeOf reads the time of a parameter; zero if it is empty.
+func TimeOf(parameter, text string) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
 	}

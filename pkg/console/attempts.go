@@ -194,7 +194,7 @@ func (q *Request) logOptions() (options archive.LogOptions, err error) {
 			return options, Invalid("timestamps", text, "write true or false")
 		}
 	}
-	if options.Since, err = timeOf("since", parameters.Get("since")); err != nil {
+	if options.Since, err = TimeOf("since", parameters.Get("since")); err != nil {
 		return options, err
 	}
 	for name, number := range map[string]*int64{"tail": &options.Tail, "offset": &options.Offset, "length": &options.Length} {

@@ -109,17 +109,13 @@ func (l *Live) calendar(q *console.Request) error {
 	}{append([]live.Run{}, l.Calendar(view, from, until)...), worth})
 }
 
-// instant returns the time of a parameter.
+// instant returns the time of a parameter, or another one if it is empty.
 func instant(q *console.Request, parameter string, otherwise time.Time) (time.Time, error) {
 	text := q.URL.Query().Get(parameter)
 	if text == "" {
 		return otherwise, nil
 	}
-	at, err := time.Parse(time.RFC3339, text)
-	if err != nil {
-		return time.Time{}, console.Invalid(parameter, text, "write a time such as 2026-01-31T12:00:00Z")
-	}
-	return at, nil
+	return console.TimeOf(parameter, text)
 }
 
 // object answers with an application, a schedule or a cluster. The reader's right is checked before it is looked up.
