@@ -216,16 +216,10 @@ func (q *Request) logOptions() (options archive.LogOptions, err error) {
 func (h *handler) stream(q *Request, from io.Reader) error {
 	q.w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	q.w.Header().Set("Vary", "Accept-Encoding")
-	control := http.NewResponseController(q.w)
-	end, ok := q.Context().Deadline()
-	if !ok {
-		end = time.Now().Add(streamTimeout)
+	to, err := q.patientWriter()
+	if err != nil {
+		return err
 	}
-	// The server's bound on reading a request would end the request's context while its log is sent.
-	if err := control.SetReadDeadline(end); err != nil {
-		return fmt.Errorf("extend the bound on reading: %w", err)
-	}
-	to := io.Writer(&patientWriter{q.w, control, end})
 	if !acceptsGzip(q.Header.Values("Accept-Encoding")) || !h.beginCompressing() {
 		_, err := io.Copy(to, from)
 		return err
@@ -270,6 +264,17 @@ type patientWriter struct {
 	to      io.Writer
 	control *http.ResponseController
 	end     time.Time
+}
+
+// patientWriter returns a writer of an answer that takes as long as the client reads, up to the deadline of the request, which handle sets.
+func (q *Request) patientWriter() (*patientWriter, error) {
+	control := http.NewResponseController(q.w)
+	end, _ := q.Context().Deadline()
+	// The server's bound on reading a request would end the request's context while its answer is sent.
+	if err := control.SetReadDeadline(end); err != nil {
+		return nil, fmt.Errorf("extend the bound on reading: %w", err)
+	}
+	return &patientWriter{q.w, control, end}, nil
 }
 
 // Write implements io.Writer.

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"sync"
 	"time"
 
@@ -33,15 +32,11 @@ type EventStream struct {
 func (q *Request) Events() (*EventStream, error) {
 	q.w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
 	q.w.Header().Set("X-Accel-Buffering", "no") // nginx gathers what it passes on, otherwise
-	control := http.NewResponseController(q.w)
-	end, ok := q.Context().Deadline()
-	if !ok {
-		end = time.Now().Add(streamTimeout)
+	to, err := q.patientWriter()
+	if err != nil {
+		return nil, err
 	}
-	if err := control.SetReadDeadline(end); err != nil {
-		return nil, fmt.Errorf("extend the bound on reading: %w", err)
-	}
-	s := &EventStream{to: &patientWriter{q.w, control, end}, reader: q.Reader}
+	s := &EventStream{to: to, reader: q.Reader}
 	s.ctx, s.end = context.WithCancelCause(q.Context())
 	go s.followSession(q)
 	go s.keepAlive()
