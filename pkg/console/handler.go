@@ -54,27 +54,7 @@ type handler struct {
 	total   int
 }
 
-// route is a path of the API, and what serves it.
-type route struct {
-	path  string
-	serve func(*handler, *Request) error
-	// streams reports whether the answer may take as long as the client reads, up to streamTimeout.
-	streams bool
-}
-
-const applicationPath = "/namespaces/{namespace}/applications/{resource}/{name}"
-
-var routes = []route{
-	{path: "/namespaces", serve: (*handler).namespaces},
-	{path: "/namespaces/{namespace}/applications", serve: (*handler).list},
-	{path: applicationPath, serve: (*handler).named},
-	{path: applicationPath + "/{uid}", serve: (*handler).details},
-	{path: applicationPath + "/{uid}/attempts/{attempt}/objects/{file}", serve: (*handler).object},
-	{path: applicationPath + "/{uid}/attempts/{attempt}/logs/{pod}/{podUID}/{container}/{restart}", serve: (*handler).log, streams: true},
-	{path: applicationPath + "/{uid}/attempts/{attempt}/eventlogs", serve: (*handler).eventLogs},
-}
-
-// Route is a path of the API that another package serves.
+// Route is a path of the API, and what serves it.
 type Route struct {
 	// Path is the path below the API's prefix, as a pattern of http.ServeMux.
 	Path string
@@ -82,6 +62,27 @@ type Route struct {
 	Serve func(*Request) error
 	// Streams reports whether the answer may take as long as the client reads, up to an hour.
 	Streams bool
+}
+
+const (
+	applicationPath = "/namespaces/{namespace}/applications/{resource}/{name}"
+	attemptPath     = applicationPath + "/{uid}/attempts/{attempt}"
+)
+
+// routes are the routes about the archive.
+func (h *handler) routes() []Route {
+	held := func(path string, serve func(*Request) error) Route {
+		return Route{Path: path, Serve: func(q *Request) error { return h.holding(q, func() error { return serve(q) }) }}
+	}
+	return []Route{
+		held("/namespaces", h.namespaces),
+		held("/namespaces/{namespace}/applications", h.list),
+		held(applicationPath, h.named),
+		held(applicationPath+"/{uid}", h.details),
+		held(attemptPath+"/objects/{file}", h.object),
+		{Path: attemptPath + "/logs/{pod}/{podUID}/{container}/{restart}", Serve: h.log, Streams: true},
+		held(attemptPath+"/eventlogs", h.eventLogs),
+	}
 }
 
 // NewHandler returns a handler of the API about the archive, and of more routes.
@@ -95,15 +96,7 @@ func newHandler(guard Guard, archives Archives, logger *zap.SugaredLogger, sessi
 		inMemory: fairshare.New(maxInMemory, maxInMemoryOfReader), compressed: make(chan struct{}, maxCompressed),
 	}
 	mux := http.NewServeMux()
-	for _, r := range routes {
-		more = append(more, Route{Path: r.path, Streams: r.streams, Serve: func(q *Request) error {
-			if r.streams {
-				return r.serve(h, q)
-			}
-			return h.holding(q, func() error { return r.serve(h, q) })
-		}})
-	}
-	for _, route := range more {
+	for _, route := range append(h.routes(), more...) {
 		mux.HandleFunc("GET "+api.Prefix+route.Path, func(w http.ResponseWriter, r *http.Request) { h.handle(w, r, route) })
 	}
 	mux.HandleFunc("GET "+api.Prefix+"/openapi.json", func(w http.ResponseWriter, _ *http.Request) {
