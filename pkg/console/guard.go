@@ -26,7 +26,7 @@ type Reader interface {
 	Key() string
 	// Check returns nil if the reader has a right. Its errors are access.ErrNotAllowed, access.ErrBusy and access.ErrUnavailable.
 	Check(ctx context.Context, right access.Right) error
-	// Ask is Check of exactly this right, asked now: no answer that was kept.
+	// Ask is Check, asked now: no answer that was kept.
 	Ask(ctx context.Context, right access.Right) error
 	// Namespace returns the namespace with a name whose applications are read, or ErrNoNamespace.
 	Namespace(ctx context.Context, name string) (archive.Namespace, error)

@@ -99,7 +99,7 @@ func (r *answers[A]) ask(ctx context.Context, key string, ask func(context.Conte
 	if err != nil {
 		return nil, err
 	}
-	if left := graceFor - r.clock.Since(asked); !got.uncertain && left > time.Duration(0) {
+	if left := graceFor - r.clock.Since(asked); !got.uncertain && left > 0 {
 		r.kept.Add(key, kept[A]{got.value, asked}, left)
 	} else {
 		r.kept.Remove(key)

@@ -16,24 +16,23 @@ import (
 func (r *Reviewer) Check(ctx context.Context, user User, right access.Right) error {
 	key := strings.Join([]string{user.key, right.Verb, right.Group, right.Resource, right.Subresource, right.Namespace, right.Name}, "\x00")
 	allowed, err := r.rights.get(ctx, key, func(ctx context.Context) (answer[bool], error) { return r.reviewAccess(ctx, user, right) })
-	switch {
-	case err != nil:
-		return unavailable(err, "subjectaccessreviews.authorization.k8s.io")
-	case !allowed:
-		return fmt.Errorf("%w: it needs %s", access.ErrNotAllowed, right)
-	}
-	return nil
+	return resultOf(right, allowed, err)
 }
 
-// Ask asks the API server now for exactly this right: no kept answer, and none about a wider right. Its errors are those of Check.
+// Ask is Check without kept answers: it asks the API server now.
 func (r *Reviewer) Ask(ctx context.Context, user User, right access.Right) error {
 	ctx, cancel := context.WithTimeout(ctx, reviewTimeout)
 	defer cancel()
 	answered, err := r.rights.once(ctx, func(ctx context.Context) (answer[bool], error) { return r.reviewAccess(ctx, user, right) })
+	return resultOf(right, answered.value, err)
+}
+
+// resultOf returns the result of a check, of the answer or the error of its review.
+func resultOf(right access.Right, allowed bool, err error) error {
 	switch {
 	case err != nil:
 		return unavailable(err, "subjectaccessreviews.authorization.k8s.io")
-	case !answered.value:
+	case !allowed:
 		return fmt.Errorf("%w: it needs %s", access.ErrNotAllowed, right)
 	}
 	return nil
