@@ -1,6 +1,5 @@
 // The console serves what runs, and what the archive has of applications that are over, to users with a token of the cluster. It is opt-in:
-// config/console.
-// Nothing of Firesteel needs it.
+// config/console. Nothing of Firesteel needs it.
 package main
 
 import (

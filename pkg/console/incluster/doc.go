@@ -1,2 +1,3 @@
-// Package incluster is the console's view of a cluster: the API server decides who reads what, and the settings name the archives.
+// Package incluster is the console's view of a cluster: the API server decides who reads what, users act with their own tokens, what runs is followed,
+// and the settings name the archives.
 package incluster
