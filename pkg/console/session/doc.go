@@ -12,5 +12,6 @@
 //	prefix.go      the path below which proxies serve the console
 //
 // A console stores nothing about its users: the session is the user's own token, which only the console can read from the cookie. The API server
-// reviews the token at each request, and the answer is used for a minute at most. So a session ends with its token, in each replica.
+// reviews the token at each request, and the answer is used for a minute, or for three while the API server gives none. So a session ends with its
+// token, in each replica.
 package session

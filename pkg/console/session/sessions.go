@@ -26,7 +26,7 @@ const MaxLife = 12 * time.Hour
 
 // Users know whose token it is.
 type Users interface {
-	// Reader returns the user of a token. Its errors are access.ErrUnauthenticated and access.ErrUnavailable.
+	// Reader returns the user of a token. Its errors are access.ErrUnauthenticated, access.ErrBusy and access.ErrUnavailable.
 	Reader(ctx context.Context, token string) (console.Reader, error)
 }
 
