@@ -9,7 +9,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
 
-	"github.com/firesteel-dev/firesteel/pkg/access"
 	"github.com/firesteel-dev/firesteel/pkg/overview"
 )
 
@@ -41,8 +40,6 @@ type Plan struct {
 	Warning string
 	// Done is what was done, once Do has returned, as in "NAME stopped".
 	Done string
-	// Right is what the user must be allowed to do.
-	Right access.Right
 	// Creates is the object that the action will create; nil if it creates none.
 	Creates *Object
 
@@ -62,11 +59,6 @@ func (e *InvalidError) Error() string { return e.message }
 // Invalid returns an InvalidError. The message names what is wrong, and what to write instead.
 func Invalid(format string, values ...any) error {
 	return &InvalidError{fmt.Sprintf(format, values...)}
-}
-
-// right returns the right to a verb on the subject.
-func (s *Subject) right(verb string) access.Right {
-	return access.Right{Verb: verb, Group: s.Resource.Group, Resource: s.Resource.Resource, Namespace: s.GetNamespace(), Name: s.GetName()}
 }
 
 // patch returns a function that makes a change.

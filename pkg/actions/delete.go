@@ -10,7 +10,7 @@ import (
 
 // Remove plans to delete an object.
 func Remove(s *Subject) *Plan {
-	return &Plan{Effect: deletion(s.View), Done: "deleted", Right: s.right("delete"), do: func(ctx context.Context, client dynamic.Interface, options WriteOptions) (*Object, error) {
+	return &Plan{Effect: deletion(s.View), Done: "deleted", do: func(ctx context.Context, client dynamic.Interface, options WriteOptions) (*Object, error) {
 		return nil, Delete(ctx, client, s.Object, options)
 	}}
 }

@@ -12,7 +12,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/rand"
 	"k8s.io/client-go/dynamic"
 
-	"github.com/firesteel-dev/firesteel/pkg/access"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/schedule/variant"
 )
@@ -44,7 +43,6 @@ func Rerun(s *Subject, name string, changes []Change) (*Plan, error) {
 	return &Plan{
 		Effect: "A new application is created with the spec of this one" + map[bool]string{true: ", changed", false: ""}[len(changes) > 0] + ". This one stays as it is.",
 		Done:   "created", Warning: sharedName(again), Creates: created,
-		Right: access.Right{Verb: "create", Group: s.Resource.Group, Resource: s.Resource.Resource, Namespace: s.GetNamespace()},
 		do: func(ctx context.Context, client dynamic.Interface, options WriteOptions) (*Object, error) {
 			made, err := Create(ctx, client, Creation{
 				Resource: s.Resource, Object: again, Options: metav1.CreateOptions{DryRun: options.DryRun, FieldValidation: metav1.FieldValidationStrict},

@@ -10,7 +10,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/dynamic"
 
-	"github.com/firesteel-dev/firesteel/pkg/access"
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/schedule"
 	"github.com/firesteel-dev/firesteel/pkg/schedule/variant"
@@ -46,7 +45,6 @@ func Run(s *Subject, concurrent bool, now time.Time) (*Plan, error) {
 			}
 			return &Object{created, run.Resource}, err
 		},
-		Right: access.Right{Verb: "create", Group: run.Resource.Group, Resource: run.Resource.Resource, Namespace: s.GetNamespace()},
 	}, nil
 }
 

@@ -28,7 +28,7 @@ func Scale(s *Subject, workers int) (*Plan, error) {
 		effect += " The executors on the workers that end are lost, and Spark runs their tasks again."
 	}
 	return &Plan{
-		Effect: effect, Done: fmt.Sprintf("scaled from %d to %d workers", limits.InitWorkers, workers), Right: s.right("patch"),
+		Effect: effect, Done: fmt.Sprintf("scaled from %d to %d workers", limits.InitWorkers, workers),
 		do: s.patch(map[string]any{"spec": map[string]any{"clusterTolerations": map[string]any{"instanceConfig": instances}}}),
 	}, nil
 }

@@ -17,7 +17,7 @@ const MaxReason = 160
 func Stop(s *Subject, reason string) (*Plan, error) {
 	o := s.View
 	app, ok := o.Typed.(dialect.Application)
-	plan := &Plan{Effect: stopEffect(o), Done: "stopped", Right: s.right("patch"), do: func(ctx context.Context, client dynamic.Interface, options WriteOptions) (*Object, error) {
+	plan := &Plan{Effect: stopEffect(o), Done: "stopped", do: func(ctx context.Context, client dynamic.Interface, options WriteOptions) (*Object, error) {
 		return nil, SetStop(ctx, client, s.Object, options, reason)
 	}}
 	switch {

@@ -16,30 +16,30 @@ func Suspend(s *Subject) (*Plan, error) { return s.setSuspended(true) }
 func Resume(s *Subject) (*Plan, error) { return s.setSuspended(false) }
 
 func (s *Subject) setSuspended(suspend bool) (*Plan, error) {
-	if !CanSuspend(s.View) {
+	if !canSuspend(s.View) {
 		return nil, fmt.Errorf("%s cannot be suspended: %s has no field for it; %s ends it", s.Reference(), s.Resource.Group, s.Suggest("stop"))
 	}
 	plan := &Plan{
-		Effect: s.resumption(), Done: "resumed", Right: s.right("patch"),
+		Effect: s.resumption(), Done: "resumed",
 		do: s.patch(map[string]any{"spec": map[string]any{"suspend": suspend}}),
 	}
 	if suspend {
 		plan.Effect, plan.Done = s.suspension(), "suspended"
 	}
-	if IsSuspended(s.Unstructured) == suspend {
+	if isSuspended(s.Unstructured) == suspend {
 		plan.Nothing = map[bool]string{true: "is suspended already", false: "is not suspended"}[suspend]
 	}
 	return plan, nil
 }
 
-// CanSuspend reports whether the API of an object has a field for it.
-func CanSuspend(o *overview.Object) bool {
+// canSuspend reports whether the API of an object has a field for it.
+func canSuspend(o *overview.Object) bool {
 	_, ok := fieldNamed(specType(o), "suspend")
 	return ok
 }
 
-// IsSuspended reports whether the spec of an object says so.
-func IsSuspended(object *unstructured.Unstructured) bool {
+// isSuspended reports whether the spec of an object says so.
+func isSuspended(object *unstructured.Unstructured) bool {
 	value, _, _ := unstructured.NestedBool(object.Object, "spec", "suspend") // the schema allows nothing else
 	return value
 }
