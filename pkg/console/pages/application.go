@@ -29,8 +29,7 @@ const paramPart, partHead = "part", "head"
 
 type conditionView struct {
 	Type, Status, Reason, Message string
-	// Icon and Tone show the status: true is not always good.
-	Since instant
+	Since                         instant
 }
 
 type podView struct {
@@ -64,17 +63,14 @@ type transitionView struct {
 }
 
 type attemptView struct {
-	Number          string
-	Status          status
-	Began           instant
-	Took            string
-	Exit            string
-	Class           string
-	Reason, Message string
-	ApplicationID   string
-	DriverPod       string
-	Usage           string
-	Transitions     []transitionView
+	Number      string
+	Status      status
+	Began       instant
+	Took        string
+	Exit        string
+	Class       string
+	Usage       string
+	Transitions []transitionView
 }
 
 // usageRow is a line of what an application used.
@@ -98,7 +94,6 @@ type applicationView struct {
 	PodsHidden bool
 	Executors  chart
 	Counts     []fact
-	Requests   []fact
 	Usage      []usageRow
 	Gap        string
 	Peak       string
@@ -265,7 +260,7 @@ func (p *page) attempts(attempts []live.Attempt) []attemptView {
 		}
 		view := attemptView{
 			Number: strconv.FormatInt(a.Attempt, 10), Status: statusOf(a.Outcome, ""), Began: p.clock.exact(a.Began), Took: precise(end.Sub(a.Began).Milliseconds()),
-			Class: a.Class, Reason: a.Reason, Message: a.Message, ApplicationID: a.ApplicationID, DriverPod: a.DriverPod,
+			Class: a.Class,
 		}
 		if a.ExitCode != nil {
 			view.Exit = strconv.Itoa(int(*a.ExitCode))
@@ -304,7 +299,7 @@ func usageText(u *live.Usage) string {
 
 // usage adds what an application used and what it costs.
 func (s *Server) usage(body *applicationView, r *live.Row) {
-	body.Requests = append(body.Requests, fact{"Requested now", cmp.Or(resources(r.Requested), "nothing")})
+	body.Counts = append(body.Counts, fact{"Requested now", cmp.Or(resources(r.Requested), "nothing")})
 	u := r.Usage
 	if u == nil {
 		return

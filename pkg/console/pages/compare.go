@@ -1,7 +1,6 @@
 package pages
 
 import (
-	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -139,5 +138,5 @@ func lasted(sums map[string]int64, state string) string {
 	if !ok {
 		return "not passed"
 	}
-	return fmt.Sprint(precise(sum))
+	return precise(sum)
 }

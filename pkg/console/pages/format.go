@@ -155,7 +155,7 @@ func rowStatus(r *live.Row) status {
 	switch {
 	case r.Deleting:
 		s.Icon, s.Word = "deleted", "Being deleted"
-	case r.Suspended && (r.Outcome != overview.Succeeded && r.Outcome != overview.Failed):
+	case r.Suspended && !ended(r.Outcome):
 		s.Icon, s.Word, s.Tone = "suspended", "Suspended", "waiting"
 	case r.Held != nil:
 		s.Word = "Held for quota"

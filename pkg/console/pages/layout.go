@@ -165,7 +165,7 @@ func (p *page) viewed(v Viewer) {
 	p.User, p.CSRF, p.CanSignOut = v.Name(), v.CSRF(), v.CanSignOut()
 }
 
-// follow lets a page be kept up to date from a cursor on. ref narrows the changes down to one object.
+// follow lets a page be kept up to date from a cursor on. narrow narrows the changes down to one object.
 func (p *page) follow(cursor uint64, narrow url.Values) {
 	values := url.Values{"cursor": {strconv.FormatUint(cursor, 10)}}
 	for name, value := range narrow {

@@ -2,7 +2,6 @@ package pages
 
 import (
 	"encoding/csv"
-	"fmt"
 	"maps"
 	"net/http"
 	"net/url"
@@ -327,5 +326,5 @@ func noFormula(cell string) string {
 	if _, err := strconv.ParseFloat(cell, 64); err == nil {
 		return cell
 	}
-	return fmt.Sprintf("'%s", cell)
+	return "'" + cell
 }

@@ -39,7 +39,6 @@ type logView struct {
 	Pods       []option
 	Containers []option
 	Lines      []option
-	Pod        string
 	Find       string
 	Previous   bool
 	Timestamps bool
@@ -65,7 +64,6 @@ func (s *Server) logOf(v *view, found *live.Details, href string) (*logView, err
 		return view, nil
 	}
 	pod := chosenPod(found.Pods, p.Get("pod"))
-	view.Pod = pod.Name
 	for i := range found.Pods {
 		other := &found.Pods[i]
 		view.Pods = append(view.Pods, option{other.Name, strings.TrimSpace(other.Role+" "+other.Number) + ": " + other.Name, other == pod})

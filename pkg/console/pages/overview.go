@@ -69,7 +69,6 @@ type feedView struct {
 	Status          status
 	Namespace, Name string
 	Href            string
-	Attempt         string
 	Message         string
 }
 
@@ -83,12 +82,10 @@ type overviewView struct {
 	MoreCauses  int
 	Namespaces  []groupView
 	Teams       []groupView
-	More        string
 	Late        []rowView
 	Undelivered []rowView
 	Feed        []feedView
 	Capacity    []fact
-	Empty       bool
 }
 
 // fact is a name and a value.
@@ -130,7 +127,6 @@ func (s *Server) overview(v *view) error {
 	for i := range o.Feed[:min(len(o.Feed), maxFeed)] {
 		body.Feed = append(body.Feed, p.feed(&o.Feed[i]))
 	}
-	body.Empty = len(o.Namespaces) == 0
 	p.Announce = fmt.Sprintf("%d running, %d waiting, %d failed in the last %s", o.Total.Running, o.Total.Waiting, o.Total.Failed, span.Text)
 	p.Body = body
 	return render(v.w, v.Request, http.StatusOK, "overview", p)
@@ -149,7 +145,7 @@ func (p *page) tiles(o *live.Overview, span string, since time.Time) []tile {
 	}
 	from := since.UTC().Format(time.RFC3339)
 	last := "in the last " + span
-	all := []tile{
+	return []tile{
 		{Status: outcomes[overview.Running], Label: "Running", Value: number(int64(o.Total.Running)), Note: cmp.Or(resources(o.Total.Requested), "nothing requested"), Href: applications("outcome", "running")},
 		{Status: outcomes[overview.Waiting], Label: "Waiting", Value: number(int64(o.Total.Waiting)), Note: heldNote(o.Total), Href: applications("outcome", "waiting")},
 		{Status: outcomes[overview.Failed], Label: "Failed", Value: number(int64(o.Total.Failed)), Note: last, Href: applications("outcome", "failed", "since", from), Quiet: o.Total.Failed == 0},
@@ -157,7 +153,6 @@ func (p *page) tiles(o *live.Overview, span string, since time.Time) []tile {
 		{Status: status{Icon: "waiting", Tone: "failed", Word: "Late"}, Label: "Late schedules", Value: number(int64(o.Total.Late)), Note: "due and not started", Href: p.listed(url.Values{"flag": {"late"}}), Quiet: o.Total.Late == 0},
 		{Status: status{Icon: "warning", Tone: "warning", Word: "Undelivered"}, Label: "Undelivered events", Value: number(int64(o.Total.Undelivered)), Note: "older than a minute", Href: p.listed(url.Values{"flag": {"undelivered"}}), Quiet: o.Total.Undelivered == 0},
 	}
-	return all
 }
 
 func heldNote(c live.Counts) string {
@@ -207,6 +202,6 @@ func (p *page) groups(counts map[string]live.Counts, parameter string) []groupVi
 func (p *page) feed(f *live.FeedItem) feedView {
 	return feedView{
 		ID: fmt.Sprintf("feed-%s-%d-%s", f.UID, f.At.UnixMicro(), f.State), At: p.clock.ago(f.At), Status: statusOf(f.Outcome, f.State), Namespace: f.Namespace, Name: f.Name,
-		Href: p.Prefix + hrefOf(f.Noun, f.Ref), Attempt: attemptOf(f.Attempt), Message: f.Message,
+		Href: p.Prefix + hrefOf(f.Noun, f.Ref), Message: f.Message,
 	}
 }

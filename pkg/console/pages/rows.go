@@ -11,17 +11,15 @@ import (
 
 // rowView is a row of a table.
 type rowView struct {
-	ID, Href              string
-	Status                status
-	Namespace, Name       string
-	Kind, API             string
-	Team, User            string
-	Attempt, Executors    string
-	Created, Since, Ended instant
-	Duration              string
-	Reason, Why           string
-	Schedule              string
-	Notes                 []string
+	ID, Href           string
+	Status             status
+	Namespace, Name    string
+	Kind, API          string
+	Team, User         string
+	Attempt, Executors string
+	Created, Ended     instant
+	Duration, Why      string
+	Notes              []string
 }
 
 // hrefOf returns the path of an object's page below the console's root.
@@ -45,8 +43,8 @@ func (p *page) row(r *live.Row) rowView {
 	v := rowView{
 		ID: "row-" + string(r.UID), Href: p.Prefix + hrefOf(r.Noun, r.Ref), Status: rowStatus(r), Namespace: r.Namespace, Name: r.Name,
 		Kind: string(r.Noun), API: apiOf(r.Resource), Team: r.Team, User: r.User, Attempt: attemptOf(r.Attempt), Executors: executorsOf(r.Executors),
-		Created: p.clock.ago(r.Created), Since: p.clock.ago(r.Since), Ended: p.clock.ago(r.Ended), Duration: short(r.Duration(p.clock.now)),
-		Reason: r.Reason, Why: r.Sentence, Schedule: r.Schedule,
+		Created: p.clock.ago(r.Created), Ended: p.clock.ago(r.Ended), Duration: short(r.Duration(p.clock.now)),
+		Why: r.Sentence,
 	}
 	if ended(r.Outcome) && r.Noun == overview.Application {
 		v.Executors = "–"

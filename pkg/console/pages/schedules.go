@@ -12,14 +12,13 @@ import (
 // maxSchedules bounds the schedules of the page: the list has all.
 const maxSchedules = 500
 
-// calendarDays are shown: some before today, and some after.
+// The days of the calendar before today, and after it.
 const daysBefore, daysAfter = 6, 7
 
 type scheduleRow struct {
 	rowView
 	Expression, Zone string
 	Next, Last       instant
-	LastHref         string
 	Active, Missed   string
 	Late             string
 }
@@ -34,14 +33,13 @@ type day struct {
 
 // runView is a run in the calendar or in a table.
 type runView struct {
-	At        instant
-	Clock     string
-	Name      string
-	Href      string
-	Status    status
-	Delay     string
-	Duration  string
-	Namespace string
+	At       instant
+	Clock    string
+	Name     string
+	Href     string
+	Status   status
+	Delay    string
+	Duration string
 }
 
 type schedulesView struct {
@@ -114,7 +112,7 @@ func (p *page) calendar(runs []live.Run) []day {
 
 func (p *page) run(r *live.Run) runView {
 	view := runView{
-		At: p.clock.ago(r.Due), Clock: r.Due.UTC().Format("15:04"), Name: r.Schedule.Name, Namespace: r.Schedule.Namespace, Delay: "–", Duration: "–",
+		At: p.clock.ago(r.Due), Clock: r.Due.UTC().Format("15:04"), Name: r.Schedule.Name, Delay: "–", Duration: "–",
 		Href: p.Prefix + hrefOf(overview.Schedule, r.Schedule), Status: status{Icon: "waiting", Tone: "coming", Word: "Coming"},
 	}
 	if r.Row != nil {
@@ -130,7 +128,6 @@ type scheduleView struct {
 	Conditions  []conditionView
 	Runs        []runView
 	Next        []instant
-	Reason      string
 	Actions     *actionsView
 }
 
@@ -146,7 +143,7 @@ func (s *Server) schedule(v *view) error {
 	p := s.newPage(v.Request, ref.Name, "schedules")
 	p.viewed(v.viewer)
 	p.follow(found.Cursor, nil) // its runs are objects of their own
-	body := scheduleView{Row: p.schedule(found.Row), Concurrency: found.Concurrency, Conditions: p.conditions(found.Conditions), Reason: found.Row.Sentence}
+	body := scheduleView{Row: p.schedule(found.Row), Concurrency: found.Concurrency, Conditions: p.conditions(found.Conditions)}
 	var err error
 	if body.Actions, err = p.actions(v, found.Row); err != nil {
 		return err
