@@ -294,7 +294,7 @@ func (p *page) transition(t *live.Transition) transitionView {
 }
 
 func usageText(u *live.Usage) string {
-	return fmt.Sprintf("%s core-hours, %s GiB-hours", decimal(float64(u.CoreSeconds)/3600), decimal(float64(u.MebibyteSeconds)/3600/1024))
+	return fmt.Sprintf("%s core-hours, %s GiB-hours", hours(u.CoreSeconds), gibibyteHours(u.MebibyteSeconds))
 }
 
 // usage adds what an application used and what it costs.
@@ -315,11 +315,11 @@ func (s *Server) usage(body *applicationView, r *live.Row) {
 		return decimal(price.of(&used)) + " " + price.Currency
 	}
 	body.Usage = []usageRow{
-		{"Core-hours", decimal(float64(u.CoreSeconds) / 3600), charged(live.Usage{CoreSeconds: u.CoreSeconds})},
-		{"GiB-hours", decimal(float64(u.MebibyteSeconds) / 3600 / 1024), charged(live.Usage{MebibyteSeconds: u.MebibyteSeconds})},
+		{"Core-hours", hours(u.CoreSeconds), charged(live.Usage{CoreSeconds: u.CoreSeconds})},
+		{"GiB-hours", gibibyteHours(u.MebibyteSeconds), charged(live.Usage{MebibyteSeconds: u.MebibyteSeconds})},
 	}
 	if u.GPUSeconds > 0 {
-		body.Usage = append(body.Usage, usageRow{"GPU-hours", decimal(float64(u.GPUSeconds) / 3600), charged(live.Usage{GPUSeconds: u.GPUSeconds})})
+		body.Usage = append(body.Usage, usageRow{"GPU-hours", hours(u.GPUSeconds), charged(live.Usage{GPUSeconds: u.GPUSeconds})})
 	}
 	if price != (Price{}) {
 		body.Usage = append(body.Usage, usageRow{"Together", "", charged(*u)})

@@ -92,8 +92,8 @@ func (p *page) compared(a, b *live.Details) []compareRow {
 		line("Ran", func(d *live.Details) string { return short(d.Row.Duration(p.clock.now)) }),
 		line("Executors asked", func(d *live.Details) string { return number(d.Row.Executors.Asked) }),
 		line("Executors at most", used(func(u *live.Usage) string { return number(u.PeakExecutors) })),
-		line("Core-hours", used(func(u *live.Usage) string { return decimal(float64(u.CoreSeconds) / 3600) })),
-		line("GiB-hours", used(func(u *live.Usage) string { return decimal(float64(u.MebibyteSeconds) / 3600 / 1024) })),
+		line("Core-hours", used(func(u *live.Usage) string { return hours(u.CoreSeconds) })),
+		line("GiB-hours", used(func(u *live.Usage) string { return gibibyteHours(u.MebibyteSeconds) })),
 	}
 }
 

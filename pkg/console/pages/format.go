@@ -102,6 +102,13 @@ func cores(milliCPU int64) string { return decimal(float64(milliCPU) / 1000) }
 
 func gibibytes(mebibytes int64) string { return decimal(float64(mebibytes) / 1024) }
 
+// hours returns seconds as hours, and gibibyteHours MiB-seconds as GiB-hours.
+func hours(seconds int64) string { return decimal(float64(seconds) / 3600) }
+
+func gibibyteHours(mebibyteSeconds int64) string {
+	return decimal(float64(mebibyteSeconds) / 3600 / 1024)
+}
+
 // resources returns requests in words; empty for none.
 func resources(r live.Resources) string {
 	var words []string
