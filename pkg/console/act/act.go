@@ -2,7 +2,9 @@ package act
 
 import (
 	"context"
+	"net/url"
 	"slices"
+	"strings"
 
 	"go.uber.org/zap"
 	"k8s.io/client-go/dynamic"
@@ -56,8 +58,10 @@ var buttons = map[overview.Kind][]Button{
 
 // Ref names an object.
 type Ref struct {
+	Namespace string
 	// Resource is the plural and the group of the kind, such as sparkapplications.spark.apache.org.
-	Resource, Namespace, Name string
+	Resource string
+	Name     string
 }
 
 // kind returns the kind of an object.
@@ -69,18 +73,25 @@ func (r Ref) kind() (target.Kind, bool) {
 	return target.Kinds[i], true
 }
 
-// Page returns the path of the page of an object, below the prefix.
-func (r Ref) Page() string {
-	kind, _ := r.kind()
-	switch kind.Noun {
+// Page returns the path of the page of an object, by its kind, below the prefix.
+func (r Ref) Page(noun overview.Kind) string {
+	var path []string
+	switch noun {
 	case overview.Cluster:
-		return "/clusters/" + r.Namespace + "/" + r.Name
+		path = []string{"clusters", r.Namespace, r.Name}
 	case overview.Schedule:
-		return "/schedules/" + r.Namespace + "/" + r.Resource + "/" + r.Name
+		path = []string{"schedules", r.Namespace, r.Resource, r.Name}
 	default:
-		return "/applications/" + r.Namespace + "/" + r.Resource + "/" + r.Name
+		path = []string{"applications", r.Namespace, r.Resource, r.Name}
 	}
+	for i := range path {
+		path[i] = url.PathEscape(path[i])
+	}
+	return "/" + strings.Join(path, "/")
 }
+
+// ParamDone is the parameter by which the page of an object learns that an action was done. Its value is the verb.
+const ParamDone = "did"
 
 // Clients make requests to the API server with a user's own identity.
 type Clients interface {

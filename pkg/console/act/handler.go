@@ -10,6 +10,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/actions"
 	"github.com/firesteel-dev/firesteel/pkg/console/session"
+	"github.com/firesteel-dev/firesteel/pkg/overview"
 )
 
 const (
@@ -24,7 +25,7 @@ func (a *Actions) Handler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), answerTimeout)
 		defer cancel()
-		ref := Ref{r.PostFormValue(fieldResource), r.PostFormValue(fieldNamespace), r.PostFormValue(fieldName)}
+		ref := Ref{Namespace: r.PostFormValue(fieldNamespace), Resource: r.PostFormValue(fieldResource), Name: r.PostFormValue(fieldName)}
 		verb := Verb(r.PathValue("verb"))
 		created, err := a.do(ctx, session.Of(r.Context()), ref, verb, r.PostForm)
 		if err != nil {
@@ -32,14 +33,15 @@ func (a *Actions) Handler() http.Handler {
 			a.Pages.Problem(w, r, status, message)
 			return
 		}
-		page := ref.Page()
+		kind, _ := ref.kind()
+		page := ref.Page(kind.Noun)
 		switch {
 		case created != nil:
-			page = Ref{created.Resource.GroupResource().String(), created.GetNamespace(), created.GetName()}.Page()
+			page = Ref{Namespace: created.GetNamespace(), Resource: created.Resource.GroupResource().String(), Name: created.GetName()}.Page(overview.Application)
 		case verb == Delete:
 			page = "/applications"
 		}
-		http.Redirect(w, r, a.Prefix()+page+"?"+url.Values{"did": {string(verb)}}.Encode(), http.StatusSeeOther)
+		http.Redirect(w, r, a.Prefix()+page+"?"+url.Values{ParamDone: {string(verb)}}.Encode(), http.StatusSeeOther)
 	})
 }
 

@@ -8,8 +8,8 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/console/live"
 )
 
-// The parameters of an object's page with which a viewer asks what an action will do, and learns that it was done.
-const paramAction, paramDone = "action", "did"
+// paramAction is the parameter of an object's page with which a viewer asks what an action will do.
+const paramAction = "action"
 
 // actionsView is what a viewer may do with an object.
 type actionsView struct {
@@ -48,7 +48,7 @@ func (p *page) actions(v *view, row *live.Row) (*actionsView, error) {
 	for _, button := range v.viewer.Buttons(v.Context(), row.Ref, row.Suspended) {
 		view.Buttons = append(view.Buttons, buttonView{button.Title, view.Page + "?" + url.Values{paramAction: {string(button.Verb)}}.Encode(), button.Danger})
 	}
-	view.Done = done[act.Verb(v.URL.Query().Get(paramDone))]
+	view.Done = done[act.Verb(v.URL.Query().Get(act.ParamDone))]
 	if verb := v.URL.Query().Get(paramAction); verb != "" {
 		offer, err := v.viewer.Offer(v.Context(), row.Ref, act.Verb(verb))
 		if err != nil {

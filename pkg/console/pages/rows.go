@@ -1,10 +1,9 @@
 package pages
 
 import (
-	"net/url"
-	"strings"
 	"time"
 
+	"github.com/firesteel-dev/firesteel/pkg/console/act"
 	"github.com/firesteel-dev/firesteel/pkg/console/live"
 	"github.com/firesteel-dev/firesteel/pkg/overview"
 )
@@ -23,21 +22,7 @@ type rowView struct {
 }
 
 // hrefOf returns the path of an object's page below the console's root.
-func hrefOf(noun overview.Kind, ref live.Ref) string {
-	var path []string
-	switch noun {
-	case overview.Cluster:
-		path = []string{"clusters", ref.Namespace, ref.Name}
-	case overview.Schedule:
-		path = []string{"schedules", ref.Namespace, ref.Resource, ref.Name}
-	default:
-		path = []string{"applications", ref.Namespace, ref.Resource, ref.Name}
-	}
-	for i := range path {
-		path[i] = url.PathEscape(path[i])
-	}
-	return "/" + strings.Join(path, "/")
-}
+func hrefOf(noun overview.Kind, ref live.Ref) string { return act.Ref(ref).Page(noun) }
 
 func (p *page) row(r *live.Row) rowView {
 	v := rowView{

@@ -40,20 +40,16 @@ func (v *viewer) May(ctx context.Context, right access.Right) (bool, error) {
 }
 
 func (v *viewer) Buttons(ctx context.Context, ref live.Ref, suspended bool) []act.Button {
-	return v.site.actions.Buttons(ctx, v.session, refOf(ref), suspended)
+	return v.site.actions.Buttons(ctx, v.session, act.Ref(ref), suspended)
 }
 
 func (v *viewer) Offer(ctx context.Context, ref live.Ref, verb act.Verb) (*act.Offer, error) {
-	offer, err := v.site.actions.Offer(ctx, v.session, refOf(ref), verb)
+	offer, err := v.site.actions.Offer(ctx, v.session, act.Ref(ref), verb)
 	if err != nil {
 		status, message := v.site.actions.Explain(err)
 		return nil, &pages.Refusal{Status: status, Message: message}
 	}
 	return offer, nil
-}
-
-func refOf(ref live.Ref) act.Ref {
-	return act.Ref{Resource: ref.Resource, Namespace: ref.Namespace, Name: ref.Name}
 }
 
 func (v *viewer) Identity() (pages.Identity, error) {
