@@ -25,10 +25,7 @@ import (
 var own embed.FS
 
 // The styles of PatternFly that the pages use, the tokens first.
-var patternfly = []string{
-	"tokens", "title", "button", "label", "badge", "alert", "card", "breadcrumb", "description-list", "empty-state", "form-control", "skip-to-content", "tabs",
-	"toggle-group",
-}
+var patternfly = []string{"tokens", "skip-to-content"}
 
 // file is a file as it is served.
 type file struct {
