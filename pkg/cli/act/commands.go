@@ -96,6 +96,26 @@ func (v *verbs) carryOut(ctx context.Context, c *cluster, found *target.Found, p
 	return nil
 }
 
+// create does an action that creates an object, and prints the object or that it was created.
+func (v *verbs) create(ctx context.Context, c *cluster, plan *actions.Plan, dryRun cli.DryRun, output cli.Output) error {
+	created := plan.Creates
+	if dryRun != cli.DryRunClient {
+		var err error
+		if created, err = plan.Do(ctx, c.dynamic, actions.WriteOptions{DryRun: dryRun.Options()}); err != nil {
+			return err
+		}
+	}
+	if !output.Own() {
+		return output.Print(created.Unstructured, v.Out)
+	}
+	name := created.GetName()
+	if name == "" {
+		name = created.GetGenerateName() + "*"
+	}
+	fmt.Fprintf(v.Out, "%s/%s %s%s\n", created.Resource.GroupResource(), name, plan.Done, dryRun.Note())
+	return nil
+}
+
 // usage makes what a user wrote wrongly an error of the command line. flag is the flag that holds it.
 func usage(flag string, err error) error {
 	var invalid *actions.InvalidError

@@ -2,7 +2,6 @@ package act
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -87,24 +86,5 @@ func (r *rerunOptions) run(ctx context.Context, name string) error {
 	if plan.Warning != "" {
 		r.Warn(plan.Warning)
 	}
-	return r.create(ctx, c, plan)
-}
-
-func (r *rerunOptions) create(ctx context.Context, c *cluster, plan *actions.Plan) error {
-	created := plan.Creates
-	if r.dryRun != cli.DryRunClient {
-		var err error
-		if created, err = plan.Do(ctx, c.dynamic, actions.WriteOptions{DryRun: r.dryRun.Options()}); err != nil {
-			return err
-		}
-	}
-	if !r.output.Own() {
-		return r.output.Print(created.Unstructured, r.Out)
-	}
-	name := created.GetName()
-	if name == "" {
-		name = created.GetGenerateName() + "*"
-	}
-	fmt.Fprintf(r.Out, "%s/%s created%s\n", created.Resource.GroupResource(), name, r.dryRun.Note())
-	return nil
+	return r.create(ctx, c, plan, r.dryRun, r.output)
 }

@@ -113,17 +113,7 @@ func (r *scheduleRunOptions) run(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	created := plan.Creates
-	if r.dryRun != cli.DryRunClient {
-		if created, err = plan.Do(ctx, c.dynamic, actions.WriteOptions{DryRun: r.dryRun.Options()}); err != nil {
-			return err
-		}
-	}
-	if !r.output.Own() {
-		return r.output.Print(created.Unstructured, r.Out)
-	}
-	r.did(created, plan.Done, r.dryRun)
-	return nil
+	return r.create(ctx, c, plan, r.dryRun, r.output)
 }
 
 // NewRun returns a run of the schedule that a user names, as schedule run starts it. The caller creates it.
