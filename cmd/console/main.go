@@ -121,9 +121,8 @@ func run(ctx context.Context) error {
 		logger.Info("the key of sessions is random: users sign in again after a restart, and several replicas need the Secret console-session")
 	}
 	address := func() string { return settings.Load().Console.URL }
-	clients := incluster.NewClients(cluster)
 	pages := site.New(site.Options{
-		Source: live.Live, Views: live.Views, Connection: clients.Config, Clients: clients, Address: address, Clock: clock.RealClock{}, Logger: logger.Sugar(),
+		Source: live.Live, Views: live.Views, Clients: incluster.NewClients(cluster), Address: address, Clock: clock.RealClock{}, Logger: logger.Sugar(),
 		Actions: func() bool { return settings.Load().Console.Actions },
 		Drivers: site.Drivers{Live: live.Live}, SparkUIs: func() string { return settings.Load().Console.SparkUIs },
 	})

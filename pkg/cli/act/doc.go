@@ -2,7 +2,7 @@
 // and namespaces. What the actions do is in pkg/actions. They write with the user's rights, and only to the object that was read: each write
 // carries its uid.
 //
-//	commands.go   the verbs, and how an object is found and patched
+//	commands.go   the verbs, how an object is found, and how an action on it is carried out
 //	suspend.go    the field suspend of each kind
 //	stop.go       the annotation that stops an application
 //	rerun.go      a new object from an old one, rerun_archived.go from the archive

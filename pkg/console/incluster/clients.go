@@ -10,7 +10,7 @@ import (
 // userAgent is what the audit log of the API server has beside the user.
 const userAgent = "firesteel-console"
 
-// Clients make requests with users' own tokens, and with nothing of the console's. It is an act.Clients.
+// Clients make requests with users' own tokens, and with nothing of the console's. It is a site.Clients.
 type Clients struct{ cluster *rest.Config }
 
 // NewClients returns Clients of the API server of a configuration.

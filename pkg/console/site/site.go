@@ -17,14 +17,19 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/console/visible"
 )
 
+// Clients make requests to the API server with a user's own identity.
+type Clients interface {
+	act.Clients
+	// Config returns the connection of a user.
+	Config(s *session.Session) *rest.Config
+}
+
 // Options are what the site is made of.
 type Options struct {
 	// Source is what runs, and Views what users may see of it.
 	Source pages.Source
 	Views  *visible.Views
-	// Connection returns the connection of a user to the API server, and Clients make clients of it.
-	Connection func(*session.Session) *rest.Config
-	Clients    act.Clients
+	Clients Clients
 	// Actions reports whether users may act from the pages.
 	Actions func() bool
 	// Drivers know where the UIs of drivers are, and SparkUIs returns the origin at which they are served; empty if they are not.

@@ -3,7 +3,6 @@ package site
 import (
 	"context"
 
-	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/firesteel-dev/firesteel/pkg/access"
@@ -53,12 +52,11 @@ func (v *viewer) Offer(ctx context.Context, ref live.Ref, verb act.Verb) (*act.O
 }
 
 func (v *viewer) Identity() (pages.Identity, error) {
-	connection := v.site.options.Connection(v.session)
-	objects, err := dynamic.NewForConfig(connection)
+	objects, err := v.site.options.Clients.Of(v.session)
 	if err != nil {
 		return nil, err
 	}
-	client, err := kubernetes.NewForConfig(connection)
+	client, err := kubernetes.NewForConfig(v.site.options.Clients.Config(v.session))
 	if err != nil {
 		return nil, err
 	}
