@@ -80,7 +80,7 @@ func (s *env) serveConsole(stored *archive.Archive, audiences ...string) *url.UR
 	noAddress := func() string { return "" }
 	clients := incluster.NewClients(cluster)
 	pages := site.New(site.Options{
-		Source: running.Live, Views: running.Views, Connection: clients.Config, Clients: clients, Address: noAddress, Clock: clock.RealClock{}, Logger: zap.NewNop().Sugar(),
+		Source: running.Live, Views: running.Views, Clients: clients, Address: noAddress, Clock: clock.RealClock{}, Logger: zap.NewNop().Sugar(),
 		Actions: func() bool { return false }, Drivers: site.Drivers{Live: running.Live}, SparkUIs: noAddress,
 	})
 	sessions := session.New(session.Options{Key: key, Users: incluster.NewUsers(client, reviewer), Pages: pages, Clock: clock.RealClock{}, Address: noAddress})

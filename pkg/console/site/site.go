@@ -27,8 +27,8 @@ type Clients interface {
 // Options are what the site is made of.
 type Options struct {
 	// Source is what runs, and Views what users may see of it.
-	Source pages.Source
-	Views  *visible.Views
+	Source  pages.Source
+	Views   *visible.Views
 	Clients Clients
 	// Actions reports whether users may act from the pages.
 	Actions func() bool
