@@ -39,6 +39,16 @@ func Pod(path string, spec *corev1.PodSpec) finding.List {
 	return c.found
 }
 
+// StatefulSet returns what the API server refuses about the spec of the Pods of a StatefulSet, or about a part of one. path is that of the spec.
+func StatefulSet(path string, spec *corev1.PodSpec) finding.List {
+	c := &checker{found: Pod(path, spec)}
+	choice(c, path+".restartPolicy", spec.RestartPolicy, corev1.RestartPolicyAlways)
+	if spec.ActiveDeadlineSeconds != nil {
+		c.refuse(path+".activeDeadlineSeconds", *spec.ActiveDeadlineSeconds, "cannot be set for the Pods of a StatefulSet", "leave it out")
+	}
+	return c.found
+}
+
 // checker gathers findings.
 type checker struct{ found finding.List }
 
@@ -66,7 +76,11 @@ func choice[T ~string](c *checker, path string, given T, choices ...T) {
 	for i, name := range choices {
 		names[i] = string(name)
 	}
-	c.refuse(path, string(given), "is no value of the field", "write one of "+strings.Join(names, ", "))
+	remedy := "write " + names[0]
+	if len(names) > 1 {
+		remedy = "write one of " + strings.Join(names, ", ")
+	}
+	c.refuse(path, string(given), "is no value of the field", remedy)
 }
 
 // labelKey refuses a text that is no key of a label.

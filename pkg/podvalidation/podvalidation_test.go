@@ -2,9 +2,11 @@ package podvalidation_test
 
 import (
 	"os"
+	"slices"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/yaml"
 
 	"github.com/firesteel-dev/firesteel/pkg/podvalidation"
@@ -57,6 +59,22 @@ func TestNewOperatorsOfTolerationsAreLeftToTheAPIServer(t *testing.T) {
 func TestContainersBesideSparksNeedAnImage(t *testing.T) {
 	found := podvalidation.Sidecars("spec.driver.sidecars", []corev1.Container{{Name: "a"}})
 	if len(found) != 1 || found[0].Error() != "spec.driver.sidecars[0].image is missing: set it" {
+		t.Errorf("it finds %v", found.Sentences())
+	}
+}
+
+func TestPodsOfAStatefulSetAlwaysRestart(t *testing.T) {
+	pod := corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever, ActiveDeadlineSeconds: ptr.To[int64](5), PriorityClassName: "high", DNSPolicy: "Never"}
+	want := []string{
+		`spec.dnsPolicy "Never" is no value of the field: write one of ClusterFirst, ClusterFirstWithHostNet, Default, None.`,
+		`spec.restartPolicy "Never" is no value of the field: write Always.`,
+		"spec.activeDeadlineSeconds 5 cannot be set for the Pods of a StatefulSet: leave it out.",
+	}
+	if found := podvalidation.StatefulSet("spec", &pod).Sentences(); !slices.Equal(found, want) {
+		t.Errorf("it finds %q", found)
+	}
+	pod = corev1.PodSpec{RestartPolicy: corev1.RestartPolicyAlways}
+	if found := podvalidation.StatefulSet("spec", &pod); len(found) > 0 {
 		t.Errorf("it finds %v", found.Sentences())
 	}
 }

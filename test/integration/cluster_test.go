@@ -249,6 +249,22 @@ func workerTemplate(pod corev1.PodSpec) *sparkv1.WorkerSpec {
 	return &sparkv1.WorkerSpec{StatefulSetSpec: &appsv1.StatefulSetSpec{Template: corev1.PodTemplateSpec{Spec: pod}}}
 }
 
+func TestClusterWhosePodsTheAPIServerRefusesCreatesNothing(t *testing.T) {
+	t.Parallel()
+	s := newEnv(t).sharesController()
+	c := Cluster("c")
+	c.cluster.Spec.WorkerSpec = workerTemplate(corev1.PodSpec{Containers: []corev1.Container{{Name: "worker", ImagePullPolicy: "Perhaps"}}})
+	s.createCluster(c)
+	released := s.untilClusterState("c", "ResourceReleased")
+	want := `spec.workerSpec.statefulSetSpec.template.spec.containers[0].imagePullPolicy "Perhaps" is no value of the field: write one of Always, IfNotPresent, Never`
+	if message := messageOf(released, "Ready"); !strings.Contains(message, want) {
+		t.Errorf("the message is %q", message)
+	}
+	s.untilOwned()
+	s.editCluster("c", func(c *sparkv1.SparkCluster) { c.Spec.WorkerSpec = nil })
+	s.untilOwned(ofPlain("c")...)
+}
+
 func TestClusterThatIsRefusedIsReleased(t *testing.T) {
 	t.Parallel()
 	s := newEnv(t).sharesController()

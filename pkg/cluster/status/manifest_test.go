@@ -2,6 +2,7 @@ package status_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -28,6 +29,20 @@ func TestServicesOfAClusterHaveBoundedPorts(t *testing.T) {
 		want := "spec." + role + "Spec.serviceSpec.ports has 45440 entries: write at most 1000"
 		if found := status.Invalid(c, nil); len(found) != 1 || !strings.Contains(found[0].Error(), want) {
 			t.Errorf("%s: %v, want %q", role, found, want)
+		}
+	}
+}
+
+func TestPodsOfAClusterThatTheAPIServerRefusesAreFoundBeforeTheyAreCreated(t *testing.T) {
+	for _, role := range []string{"master", "worker"} {
+		c := of(t, role+"Spec: {statefulSetSpec: {template: {spec: {restartPolicy: Never, containers: [{name: "+role+", imagePullPolicy: Perhaps}]}}}}")
+		pod := "spec." + role + "Spec.statefulSetSpec.template.spec."
+		want := []string{
+			pod + `containers[0].imagePullPolicy "Perhaps" is no value of the field: write one of Always, IfNotPresent, Never.`,
+			pod + `restartPolicy "Never" is no value of the field: write Always.`,
+		}
+		if found := status.Invalid(c, nil).Sentences(); !slices.Equal(found, want) {
+			t.Errorf("it finds %q", found)
 		}
 	}
 }
