@@ -7,9 +7,12 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/finding"
 )
 
+// ReasonInvalidSpec is the reason of what is refused for its spec and has no reason of its own.
+const ReasonInvalidSpec = "InvalidSpec"
+
 // InvalidSpec explains why an attempt failed before anything was created: what its spec asks for cannot be built.
 func InvalidSpec(err error) Explanation {
-	return conditionFalse("InvalidSpec", finding.Of(err).String())
+	return conditionFalse(ReasonInvalidSpec, finding.Of(err).String())
 }
 
 // PodTemplateUnavailable explains why an attempt has no driver yet, or failed: a pod template could not be read.

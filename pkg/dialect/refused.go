@@ -1,18 +1,22 @@
 package dialect
 
 import (
+	"cmp"
+
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	"github.com/firesteel-dev/firesteel/pkg/diagnosis"
 	"github.com/firesteel-dev/firesteel/pkg/finding"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/spec"
 )
 
-// Refused returns why a spec is refused. It has the reason of the first finding, and names all. It returns nil if there is none.
+// Refused returns why a spec is refused; nil without findings. It names all of them, and has the reason of the first one: InvalidSpec if that has none of
+// its own.
 func Refused(found finding.List) *lifecycle.Cause {
 	if len(found) == 0 {
 		return nil
 	}
-	return &lifecycle.Cause{Class: lifecycle.ClassApplication, Reason: found[0].Reason, Message: found.Sentence()}
+	return &lifecycle.Cause{Class: lifecycle.ClassApplication, Reason: cmp.Or(found[0].Reason, diagnosis.ReasonInvalidSpec), Message: found.Sentence()}
 }
 
 // hasRun reports whether a driver of the application was launched since its spec was edited. Then the admin's rules do not apply any more: a

@@ -14,6 +14,7 @@ import (
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -211,8 +212,8 @@ func TestClusterEditThatIsRefusedChangesNothing(t *testing.T) {
 	s.editCluster("c", func(c *sparkv1.SparkCluster) {
 		c.Spec.WorkerSpec = workerTemplate(corev1.PodSpec{Containers: []corev1.Container{{Name: "worker", ImagePullPolicy: "Perhaps"}}})
 	})
-	refused := s.untilClusterCondition("c", "UpToDate", metav1.ConditionFalse, "Invalid")
-	if message := messageOf(refused, "UpToDate"); !strings.Contains(message, "imagePullPolicy") || !strings.Contains(message, "correct the field") {
+	refused := s.untilClusterCondition("c", "UpToDate", metav1.ConditionFalse, "InvalidSpec")
+	if message := messageOf(refused, "UpToDate"); !strings.Contains(message, "containers[0].imagePullPolicy") || !strings.Contains(message, "write one of Always, IfNotPresent, Never") {
 		t.Errorf("the message is %q", message)
 	}
 	if state := refused.Status.CurrentState.CurrentStateSummary; state != "RunningHealthy" {
@@ -257,8 +258,8 @@ func TestClusterWhosePodsTheAPIServerRefusesCreatesNothing(t *testing.T) {
 	s.createCluster(c)
 	released := s.untilClusterState("c", "ResourceReleased")
 	want := `spec.workerSpec.statefulSetSpec.template.spec.containers[0].imagePullPolicy "Perhaps" is no value of the field: write one of Always, IfNotPresent, Never`
-	if message := messageOf(released, "Ready"); !strings.Contains(message, want) {
-		t.Errorf("the message is %q", message)
+	if ready := meta.FindStatusCondition(released.Status.Conditions, "Ready"); ready == nil || ready.Reason != "InvalidSpec" || !strings.Contains(ready.Message, want) {
+		t.Errorf("the condition is %+v", ready)
 	}
 	s.untilOwned()
 	s.editCluster("c", func(c *sparkv1.SparkCluster) { c.Spec.WorkerSpec = nil })

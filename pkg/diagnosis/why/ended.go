@@ -107,7 +107,7 @@ var ends = map[string]Reason{
 	lifecycle.ReasonDriverLost:           {Cause: DriverDeleted, Remedy: "The API server's audit log names who deleted it; see the node, too."},
 	"ActiveDeadlineExceeded":             {Cause: DeadlineExceeded, Remedy: "Raise the deadline, and apply the application again."},
 	"DeadlineExceeded":                   {Cause: DeadlineExceeded, Remedy: "Raise activeDeadlineSeconds of the driver's template."},
-	"InvalidSpec":                        {Cause: SpecRefused},
+	diagnosis.ReasonInvalidSpec:          {Cause: SpecRefused},
 	"PodTemplateUnavailable":             {Cause: TemplateUnavailable, Remedy: "See the server of the template."},
 	"ImagePullFailed":                    {Cause: ImagePullFailed, Changes: []Change{{Image, "IMAGE"}}},
 	"NameTaken":                          {Cause: NameNotFree},
