@@ -151,6 +151,11 @@ func cores() schema {
 		trimmed(`0*[1-9][0-9]{0,8}([.][0-9]{1,9})?|0*[1-9][0-9]{3,8}([.][0-9]{1,9})?m`))
 }
 
+// price is an amount of money.
+func price() schema {
+	return either(schema{"type": "number", "minimum": 0, "maximum": 1_000_000}, trimmed(`[0-9]{1,7}(\.[0-9]{1,12})?([eE]-[0-9]{1,2})?`))
+}
+
 // size is a size of memory above zero.
 func size() schema {
 	s := trimmed(`[0-9]{1,15}([bB]|[kKmMgGtTpP]([iI]?[bB])?)?`)
@@ -235,6 +240,11 @@ var settings = map[string]map[string]schema{
 
 		"team-label": trimmed(labelKey),
 		"user-label": trimmed(labelKey),
+
+		"price-core-hour": price(),
+		"price-gib-hour":  price(),
+		"price-gpu-hour":  price(),
+		"price-currency":  trimmed(`\S{1,16}`),
 	},
 	"config-admission": {
 		"quota":              oneOf("off", "hold", "fail"),

@@ -403,6 +403,21 @@ func TestInvalidSettings(t *testing.T) {
 		"a label with blanks": {
 			config.ConsoleName, "team-label", "my team", `config-console: team-label is "my team": write the key of a label, such as example.com/team`,
 		},
+		"a price of less than nothing": {
+			config.ConsoleName, "price-core-hour", "-1", `config-console: price-core-hour is "-1": write an amount from 0 to 1000000, such as 0.04`,
+		},
+		"a price with its currency": {
+			config.ConsoleName, "price-gib-hour", "0.04 EUR", `config-console: price-gib-hour is "0.04 EUR": write an amount from 0 to 1000000, such as 0.04`,
+		},
+		"a price that is too high": {
+			config.ConsoleName, "price-gpu-hour", "1000001", `config-console: price-gpu-hour is "1000001": write an amount from 0 to 1000000, such as 0.04`,
+		},
+		"a price of no currency": {
+			config.ConsoleName, "price-gpu-hour", "1.2", `config-console: price-currency is "": write the currency of the prices, such as EUR`,
+		},
+		"a currency of two words": {
+			config.ConsoleName, "price-currency", "US dollars", `config-console: price-currency is "US dollars": write a currency such as EUR, of up to 16 characters without blanks`,
+		},
 		"a replacement that is none": {
 			config.EarlyName, "image-replacements", "kubespark/*=spark:3.5.7\nspark", `config-early: image-replacements is "kubespark/*=spark:3.5.7\nspark": write up to 64 pairs PATTERN=IMAGE`,
 		},

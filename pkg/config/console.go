@@ -3,7 +3,11 @@ package config
 import (
 	"fmt"
 	"net/url"
+	"regexp"
+	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -23,6 +27,14 @@ type Console struct {
 	Actions bool
 	// TeamLabel and UserLabel are the labels, or else the annotations, that name the team and the user of an application.
 	TeamLabel, UserLabel string
+	// Prices are what the use of the cluster costs.
+	Prices Prices
+}
+
+// Prices are what an hour of a core, of a GiB of memory and of a GPU costs. Without a currency there are none.
+type Prices struct {
+	CoreHour, GiBHour, GPUHour float64
+	Currency                   string
 }
 
 // The default labels.
@@ -30,6 +42,9 @@ const defaultTeamLabel, defaultUserLabel = "team", "user"
 
 // maxAudiences bounds the audiences of a token review.
 const maxAudiences = 8
+
+// maxPrice bounds a price, and maxCurrency the characters of its currency.
+const maxPrice, maxCurrency = 1_000_000, 16
 
 // NewConsole reads config-console.
 func NewConsole(configMap *corev1.ConfigMap) (*Console, error) {
@@ -67,6 +82,11 @@ func NewConsole(configMap *corev1.ConfigMap) (*Console, error) {
 		},
 		"team-label": labelKey(&console.TeamLabel),
 		"user-label": labelKey(&console.UserLabel),
+
+		"price-core-hour": price(&console.Prices.CoreHour),
+		"price-gib-hour":  price(&console.Prices.GiBHour),
+		"price-gpu-hour":  price(&console.Prices.GPUHour),
+		"price-currency":  currency(&console.Prices.Currency),
 	}.Read(ConsoleName, configMap)
 	if err != nil {
 		return nil, err
@@ -74,7 +94,41 @@ func NewConsole(configMap *corev1.ConfigMap) (*Console, error) {
 	if own, err := url.Parse(console.URL); err == nil && console.SparkUIs != "" && strings.EqualFold(strings.TrimPrefix(console.SparkUIs, "https://"), own.Host) {
 		return nil, fmt.Errorf("%s: spark-uis is %q, the host of url: scripts of drivers would run as the console's: write another host", ConsoleName, console.SparkUIs)
 	}
+	if console.Prices != (Prices{}) && console.Prices.Currency == "" {
+		return nil, fmt.Errorf("%s: %w", ConsoleName, InvalidValue("price-currency", "", "write the currency of the prices, such as EUR"))
+	}
 	return &console, nil
+}
+
+// amount is a decimal number that is not negative, also as charts write small ones: 1e-07.
+var amount = regexp.MustCompile(`^[0-9]{1,7}(\.[0-9]{1,12})?([eE]-[0-9]{1,2})?$`)
+
+// price reads a price; empty for none.
+func price(into *float64) func(key, value string) error {
+	return func(key, value string) error {
+		*into = 0
+		text := strings.TrimSpace(value)
+		if text == "" {
+			return nil
+		}
+		number, err := strconv.ParseFloat(text, 64)
+		if err != nil || !amount.MatchString(text) || number > maxPrice {
+			return InvalidValue(key, value, fmt.Sprintf("write an amount from 0 to %d, such as 0.04", maxPrice))
+		}
+		*into = number
+		return nil
+	}
+}
+
+// currency reads the word or the sign of a currency.
+func currency(into *string) func(key, value string) error {
+	return func(key, value string) error {
+		*into = strings.TrimSpace(value)
+		if utf8.RuneCountInString(*into) > maxCurrency || strings.ContainsFunc(*into, func(r rune) bool { return r == ' ' || !unicode.IsPrint(r) }) {
+			return InvalidValue(key, value, fmt.Sprintf("write a currency such as EUR, of up to %d characters without blanks", maxCurrency))
+		}
+		return nil
+	}
 }
 
 // labelKey reads the key of a label; empty for none.

@@ -64,13 +64,19 @@ func newLiveEnv(t *testing.T) (*env, dynamic.Interface) {
 		object("spark.apache.org/v1", "SparkCluster", "team-a", "pool", `{"runtimeVersions":{"sparkVersion":"4.1.0"},"clusterTolerations":{"instanceConfig":{"initWorkers":1,"minWorkers":1,"maxWorkers":1}}}`),
 		object("firesteel.dev/v1alpha1", "ScheduledSparkApplication", "team-a", "nightly", `{"schedule":"0 2 * * *","template":{"spec":`+appSpec+`}}`),
 	}
+	objects[0].(*unstructured.Unstructured).Object["status"] = map[string]any{"firesteel": map[string]any{
+		"format": int64(1), "attempt": map[string]any{"id": int64(0), "since": began.UTC().Format("2006-01-02T15:04:05.000000Z07:00")}, "sequence": int64(0),
+		"usage": map[string]any{"total": map[string]any{"driver": map[string]any{"seconds": int64(3600), "coreMilliseconds": int64(3_600_000)}}},
+	}}
 	client := dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), resources, objects...)
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
 		Namespace: "team-a", Name: "etl-driver", Labels: map[string]string{"spark-role": "driver", "spark.operator/spark-app-name": "etl"},
 	}}
 	l := live.New(live.Options{
 		Dynamic: client, Kubernetes: fake.NewClientset(pod), Clock: clock.RealClock{}, Logger: zap.NewNop().Sugar(),
-		Settings: func() live.Settings { return live.Settings{TeamLabel: "team"} },
+		Settings: func() live.Settings {
+			return live.Settings{TeamLabel: "team", Prices: live.Prices{CoreHour: 0.04, Currency: "EUR"}}
+		},
 	})
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
@@ -124,6 +130,9 @@ func TestWhatRunsIsServedByRights(t *testing.T) {
 	}
 	if got := e.get("/live", list); !strings.Contains(got.body, `"name":"etl"`) || !strings.Contains(got.body, `"total":1`) {
 		t.Errorf("the list is %s", got.body)
+	}
+	if got := e.get("/live", list); !strings.Contains(got.body, `"cost":{"cores":0.04,"memory":0,"gpus":0,"total":0.04,"currency":"EUR"}`) {
+		t.Errorf("the list has no cost: %s", got.body)
 	}
 	if got := e.get("/live", "nothing"); got.code != http.StatusOK || !strings.Contains(got.body, `"total":0`) {
 		t.Errorf("who may see nothing gets %d %s", got.code, got.body)

@@ -32,7 +32,6 @@ func serve(t *testing.T, sample *consolepages.Sample) string {
 	t.Helper()
 	server := pages.New(pages.Options{
 		Source: sample, Viewers: func(*http.Request) (pages.Viewer, error) { return &consolepages.Viewer{}, nil }, Prefix: func() string { return prefix },
-		Price: func() pages.Price { return pages.Price{CoreHour: 0.04, GiBHour: 0.005, GPUHour: 1.2, Currency: "EUR"} },
 		Clock: testclock.NewFakeClock(consolepages.Now), Logger: zap.NewNop().Sugar(),
 	})
 	mux := http.NewServeMux()
@@ -160,7 +159,7 @@ func (b *tab) open(address string) {
 func shown() map[string]string {
 	failed := "/applications/" + consolepages.Failed.Namespace + "/" + consolepages.Failed.Resource + "/" + consolepages.Failed.Name
 	return map[string]string{
-		"overview": "/", "list": "/applications?kind=application", "empty": "/applications?text=nothing", "application": failed, "executors": failed + "?tab=executors",
+		"overview": "/", "list": "/applications?kind=application", "empty": "/applications?text=nothing", "application": failed, "executors": failed + "?tab=executors", "executors-gpu": "/applications/features/sparkapplications.sparkoperator.k8s.io/clickstream-sessions?tab=executors",
 		"pods": failed + "?tab=pods", "events": failed + "?tab=events", "logs": failed + "?tab=logs&lines=200", "yaml": failed + "?tab=yaml", "schedules": "/schedules",
 		"schedule": "/schedules/reports/scheduledsparkapplications.sparkoperator.k8s.io/daily-revenue", "clusters": "/clusters", "cluster": "/clusters/ml/shared-notebooks",
 		"compare": "/compare?a=reports/" + consolepages.Failed.Resource + "/" + consolepages.Failed.Name + "&b=ingest/" + consolepages.Failed.Resource + "/hourly-rollup-001",

@@ -45,7 +45,7 @@ func NewLive(ctx context.Context, cluster *rest.Config, settings func() *config.
 		Dynamic: objects, Kubernetes: pods, Clock: clock.RealClock{}, Logger: logger,
 		Settings: func() live.Settings {
 			current := settings().Console
-			return live.Settings{TeamLabel: current.TeamLabel, UserLabel: current.UserLabel}
+			return live.Settings{TeamLabel: current.TeamLabel, UserLabel: current.UserLabel, Prices: live.Prices(current.Prices)}
 		},
 	})
 	return &liveapi.Live{Live: l, Views: visible.New(l, clock.RealClock{})}, nil

@@ -40,7 +40,7 @@ func (l *Live) Details(ref Ref, pods bool) (*Details, bool) {
 		return d, true
 	}
 	d.Reasons, d.Conditions, d.Pods = found.reasons(), found.conditions(), found.podList()
-	d.Attempts, d.Earlier = attemptsOf(read, found.now)
+	d.Attempts, d.Earlier = attemptsOf(read, found.now, l.options.Settings().Prices)
 	return d, true
 }
 
@@ -209,7 +209,7 @@ func (p *Pod) explain(source *corev1.Pod, main string) {
 }
 
 // attemptsOf returns the attempts of a record, and whether there were earlier ones.
-func attemptsOf(read *overview.Object, now time.Time) (attempts []Attempt, earlier bool) {
+func attemptsOf(read *overview.Object, now time.Time, prices Prices) (attempts []Attempt, earlier bool) {
 	attempts = []Attempt{}
 	record := read.Record
 	if record == nil {
@@ -219,7 +219,7 @@ func attemptsOf(read *overview.Object, now time.Time) (attempts []Attempt, earli
 	for i := range record.Transitions {
 		t := &record.Transitions[i]
 		if last := len(attempts) - 1; last < 0 || attempts[last].Attempt != t.Attempt {
-			attempts = append(attempts, Attempt{Attempt: t.Attempt, Began: t.Time.UTC(), Usage: attemptUsage(record, t.Attempt), Transitions: []Transition{}})
+			attempts = append(attempts, Attempt{Attempt: t.Attempt, Began: t.Time.UTC(), Usage: attemptUsage(record, t.Attempt, prices), Transitions: []Transition{}})
 		}
 		a := &attempts[len(attempts)-1]
 		a.read(t, outcomes[i])
@@ -252,10 +252,10 @@ func (a *Attempt) read(t *v1alpha1.Transition, outcome Outcome) {
 	a.Class, a.ExitCode, a.Reason, a.Message = t.End.Class, t.End.ExitCode, t.End.Reason, text.Clip(t.End.Message, maxText)
 }
 
-func attemptUsage(record *v1alpha1.Record, attempt int64) *Usage {
+func attemptUsage(record *v1alpha1.Record, attempt int64, prices Prices) *Usage {
 	for i := range record.Transitions {
 		if t := &record.Transitions[i]; t.Attempt == attempt && t.End != nil && t.Usage != nil {
-			return usageOf(t.Usage)
+			return usageOf(t.Usage, prices)
 		}
 	}
 	if record.Usage == nil {
@@ -264,7 +264,7 @@ func attemptUsage(record *v1alpha1.Record, attempt int64) *Usage {
 	for i := range record.Usage.Attempts {
 		if a := &record.Usage.Attempts[i]; a.Attempt == attempt {
 			total := usage.Add(a.Ended, a.Running)
-			return usageOf(&total)
+			return usageOf(&total, prices)
 		}
 	}
 	return nil

@@ -13,6 +13,7 @@
 //	details.go     one application
 //	schedules.go   one schedule, and the calendar
 //	clusters.go    one cluster
+//	cost.go        what usage costs
 //	changes.go     what changed since a cursor: one shared and bounded log for all viewers
 //	driver_ui.go   where the driver of an application serves Spark's UI
 //	freshness.go   since when the API server does not answer

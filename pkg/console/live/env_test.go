@@ -64,7 +64,7 @@ type app struct {
 	acknowledged int64
 	conf         map[string]any
 	owner        map[string]any
-	quota        map[string]any
+	quota, usage map[string]any
 	conditions   []any
 }
 
@@ -95,6 +95,9 @@ func (a app) object(version int) *unstructured.Unstructured {
 	}
 	if a.quota != nil {
 		record["quota"] = a.quota
+	}
+	if a.usage != nil {
+		record["usage"] = a.usage
 	}
 	apiVersion, spec := "spark.apache.org/v1", map[string]any{
 		"mainClass": "org.example.Main", "jars": "local:///app.jar", "runtimeVersions": map[string]any{"sparkVersion": "4.1.0"},

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/overview"
 )
 
@@ -62,6 +63,33 @@ func TestRowSaysWhereAnApplicationIsAndWhy(t *testing.T) {
 	row, _ = e.Row(running.ref())
 	if row.Outcome != overview.Running || row.Executors.Asked != 3 || row.Unacknowledged != 2 || row.Undelivered(now.Add(time.Minute)) != 2 || row.Sentence != "" {
 		t.Errorf("the row is %+v", row)
+	}
+}
+
+func TestUsageHasItsCost(t *testing.T) {
+	e := newEnv(t)
+	a := app{namespace: "a", name: "etl", age: time.Hour, states: failedStates, failure: "The driver exited with code 1."}
+	used := &v1alpha1.Usage{
+		Driver:    &v1alpha1.PodUsage{CoreMilliseconds: 3_600_000, MebibyteSeconds: 3600 * 1024},
+		Executors: &v1alpha1.PodUsage{CoreMilliseconds: 7_200_000, MebibyteSeconds: 2 * 3600 * 1024, GPUSeconds: 1800},
+	}
+	prices := Prices{CoreHour: 0.04, GiBHour: 0.005, GPUHour: 1.2, Currency: "EUR"}
+	if got, want := *usageOf(used, prices).Cost, (Cost{Cores: 0.12, Memory: 0.015, GPUs: 0.6, Total: 0.735, Currency: "EUR"}); got != want {
+		t.Errorf("the cost is %+v, want %+v", got, want)
+	}
+	for _, none := range []Prices{{}, {Currency: "EUR"}} {
+		if got := usageOf(used, none).Cost; got != nil {
+			t.Errorf("the prices %+v make %+v", none, got)
+		}
+	}
+	a.usage = map[string]any{"total": map[string]any{"driver": map[string]any{"seconds": int64(3600), "coreMilliseconds": int64(3_600_000)}}}
+	e.set(a)
+	if row, _ := e.Row(a.ref()); row.Usage.Cost != nil {
+		t.Errorf("without prices the cost is %+v", row.Usage.Cost)
+	}
+	e.readAgain(Settings{Prices: prices}) // an admin set them
+	if row, _ := e.Row(a.ref()); row.Usage.Cost == nil || row.Usage.Cost.Total != 0.04 {
+		t.Errorf("after prices were set, the usage is %+v", row.Usage)
 	}
 }
 

@@ -40,6 +40,7 @@ const (
 type Settings struct {
 	// TeamLabel and UserLabel are the labels, or else the annotations, whose values are the team and the user of an object.
 	TeamLabel, UserLabel string
+	Prices               Prices
 }
 
 // object is what is kept of an object. It is never changed.
@@ -104,7 +105,7 @@ func newObject(source *unstructured.Unstructured, resource string, settings Sett
 	o.row = newRow(read, resource, settings)
 	switch read.Kind {
 	case overview.Application:
-		o.readApplication(read, now)
+		o.readApplication(read, settings, now)
 	case overview.Cluster:
 		o.readCluster(read, now)
 	case overview.Schedule:
@@ -182,11 +183,11 @@ func labelOf(source *unstructured.Unstructured, name string) string {
 	return text.Clip(cmp.Or(source.GetLabels()[name], source.GetAnnotations()[name]), maxLabel)
 }
 
-func (o *object) readApplication(read *overview.Object, now time.Time) {
+func (o *object) readApplication(read *overview.Object, settings Settings, now time.Time) {
 	row, record := o.row, read.Record
 	row.Schedule, row.Due = scheduleOf(read)
 	if record != nil {
-		o.readRecord(read, record)
+		o.readRecord(read, record, settings.Prices)
 	}
 	if row.Over && row.Outcome == overview.Succeeded {
 		return
@@ -210,7 +211,7 @@ func (r *Row) explain(reasons []why.Reason) {
 	r.Command = first.Command(r.Namespace, r.Resource+"/"+r.Name)
 }
 
-func (o *object) readRecord(read *overview.Object, record *v1alpha1.Record) {
+func (o *object) readRecord(read *overview.Object, record *v1alpha1.Record, prices Prices) {
 	row := o.row
 	if launch := record.Launch; launch != nil {
 		row.ApplicationID = launch.ApplicationID
@@ -234,7 +235,7 @@ func (o *object) readRecord(read *overview.Object, record *v1alpha1.Record) {
 	}
 	row.RejectedEvents = record.Rejected
 	if record.Usage != nil {
-		row.Usage = usageOf(&record.Usage.Total)
+		row.Usage = usageOf(&record.Usage.Total, prices)
 	}
 	if claim := record.Quota; claim != nil && claim.Reserved == nil && lifecycle.CurrentState(record).Initializing() {
 		row.Held = heldOf(claim)
@@ -279,7 +280,7 @@ func messageOf(t *v1alpha1.Transition) string {
 	return t.Message
 }
 
-func usageOf(used *v1alpha1.Usage) *Usage {
+func usageOf(used *v1alpha1.Usage, prices Prices) *Usage {
 	if used == nil {
 		return nil
 	}
@@ -291,6 +292,7 @@ func usageOf(used *v1alpha1.Usage) *Usage {
 			total.GPUSeconds = add(total.GPUSeconds, part.GPUSeconds)
 		}
 	}
+	total.Cost = prices.Of(total)
 	return total
 }
 

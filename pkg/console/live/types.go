@@ -121,6 +121,17 @@ type Usage struct {
 	PeakExecutors int64 `json:"peakExecutors,omitempty"`
 	// GapSeconds is for how many seconds Pods may have run that are not counted.
 	GapSeconds int64 `json:"gapSeconds,omitempty"`
+	// Cost is what it costs by the prices of config-console; nil if there are none.
+	Cost *Cost `json:"cost,omitempty"`
+}
+
+// Cost is what usage costs.
+type Cost struct {
+	Cores    float64 `json:"cores"`
+	Memory   float64 `json:"memory"`
+	GPUs     float64 `json:"gpus"`
+	Total    float64 `json:"total"`
+	Currency string  `json:"currency"`
 }
 
 // Held is an application in the queue of its quota.

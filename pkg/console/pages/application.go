@@ -74,7 +74,7 @@ type attemptView struct {
 }
 
 // usageRow is a line of what an application used.
-type usageRow struct{ Name, Amount, Price string }
+type usageRow struct{ Name, Amount, Cost string }
 
 type applicationView struct {
 	Row        rowView
@@ -95,6 +95,7 @@ type applicationView struct {
 	Executors  chart
 	Counts     []fact
 	Usage      []usageRow
+	Priced     bool
 	Gap        string
 	Peak       string
 	// Kubernetes are the Kubernetes Events, Manifest is the object, Log a log. Only their tabs have them.
@@ -152,7 +153,7 @@ func (s *Server) application(v *view) error {
 			{"Asked", number(row.Executors.Asked)}, {"Running", number(int64(row.Executors.Running))},
 			{"Pending", number(int64(row.Executors.Pending))}, {"Lost", number(int64(row.Executors.Lost))},
 		}
-		s.usage(&body, row)
+		body.usage(row)
 	case tabPods:
 		body.Pods = p.pods(found.Pods)
 	case tabEvents:
@@ -200,6 +201,10 @@ func (p *page) facts(r *live.Row) []factView {
 	if !r.Started.IsZero() && r.Ended.IsZero() {
 		ran += " so far"
 	}
+	cost := "Cost so far"
+	if r.Over {
+		cost = "Cost"
+	}
 	all := []factView{
 		{Name: "Created", Time: p.clock.ago(r.Created)},
 		{Name: "In this state for", Time: p.clock.ago(r.Since)},
@@ -207,6 +212,7 @@ func (p *page) facts(r *live.Row) []factView {
 		{Name: "Attempt", Text: attemptOf(r.Attempt)},
 		{Name: "Executors", Text: executorsText(r.Executors)},
 		{Name: "Requests", Text: resources(r.Requested)},
+		{Name: cost, Text: costOf(r.Usage)},
 		{Name: "Team", Text: r.Team, Href: p.listed(url.Values{live.ParamTeam: {r.Team}})},
 		{Name: "User", Text: r.User, Href: p.listed(url.Values{live.ParamUser: {r.User}})},
 		{Name: "Schedule", Text: r.Schedule, Href: p.listed(url.Values{live.ParamSchedule: {r.Schedule}, live.ParamNamespace: {r.Namespace}})},
@@ -294,35 +300,41 @@ func (p *page) transition(t *live.Transition) transitionView {
 }
 
 func usageText(u *live.Usage) string {
-	return fmt.Sprintf("%s core-hours, %s GiB-hours", hours(u.CoreSeconds), gibibyteHours(u.MebibyteSeconds))
+	text := fmt.Sprintf("%s core-hours, %s GiB-hours", hours(u.CoreSeconds), gibibyteHours(u.MebibyteSeconds))
+	if cost := costOf(u); cost != "" {
+		text += ", " + cost
+	}
+	return text
+}
+
+// costOf returns what usage costs altogether; empty if that is not known.
+func costOf(u *live.Usage) string {
+	if u == nil || u.Cost == nil {
+		return ""
+	}
+	return money(u.Cost.Total, u.Cost.Currency)
 }
 
 // usage adds what an application used and what it costs.
-func (s *Server) usage(body *applicationView, r *live.Row) {
+func (body *applicationView) usage(r *live.Row) {
 	body.Counts = append(body.Counts, fact{"Requested now", cmp.Or(resources(r.Requested), "nothing")})
 	u := r.Usage
 	if u == nil {
 		return
 	}
-	price := Price{}
-	if s.options.Price != nil {
-		price = s.options.Price()
-	}
-	charged := func(used live.Usage) string {
-		if price == (Price{}) {
-			return ""
-		}
-		return decimal(price.of(&used)) + " " + price.Currency
+	cost := u.Cost
+	body.Priced = cost != nil
+	if cost == nil {
+		cost = &live.Cost{}
 	}
 	body.Usage = []usageRow{
-		{"Core-hours", hours(u.CoreSeconds), charged(live.Usage{CoreSeconds: u.CoreSeconds})},
-		{"GiB-hours", gibibyteHours(u.MebibyteSeconds), charged(live.Usage{MebibyteSeconds: u.MebibyteSeconds})},
+		{"Core-hours", hours(u.CoreSeconds), money(cost.Cores, cost.Currency)}, {"GiB-hours", gibibyteHours(u.MebibyteSeconds), money(cost.Memory, cost.Currency)},
 	}
 	if u.GPUSeconds > 0 {
-		body.Usage = append(body.Usage, usageRow{"GPU-hours", hours(u.GPUSeconds), charged(live.Usage{GPUSeconds: u.GPUSeconds})})
+		body.Usage = append(body.Usage, usageRow{"GPU-hours", hours(u.GPUSeconds), money(cost.GPUs, cost.Currency)})
 	}
-	if price != (Price{}) {
-		body.Usage = append(body.Usage, usageRow{"Together", "", charged(*u)})
+	if body.Priced {
+		body.Usage = append(body.Usage, usageRow{"Together", "", money(cost.Total, cost.Currency)})
 	}
 	if u.PeakExecutors > 0 {
 		body.Peak = number(u.PeakExecutors)

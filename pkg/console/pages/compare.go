@@ -84,7 +84,7 @@ func (p *page) compared(a, b *live.Details) []compareRow {
 			return of(d.Row.Usage)
 		}
 	}
-	return []compareRow{
+	rows := []compareRow{
 		line("State", func(d *live.Details) string { return d.Row.State }),
 		line("Reason", func(d *live.Details) string { return d.Row.Sentence }),
 		line("Attempts", func(d *live.Details) string { return attemptOf(d.Row.Attempt) }),
@@ -95,6 +95,20 @@ func (p *page) compared(a, b *live.Details) []compareRow {
 		line("Core-hours", used(func(u *live.Usage) string { return hours(u.CoreSeconds) })),
 		line("GiB-hours", used(func(u *live.Usage) string { return gibibyteHours(u.MebibyteSeconds) })),
 	}
+	if gpuSeconds(a)+gpuSeconds(b) > 0 {
+		rows = append(rows, line("GPU-hours", used(func(u *live.Usage) string { return hours(u.GPUSeconds) })))
+	}
+	if costOf(a.Row.Usage)+costOf(b.Row.Usage) != "" {
+		rows = append(rows, line("Cost", used(costOf)))
+	}
+	return rows
+}
+
+func gpuSeconds(d *live.Details) float64 {
+	if d.Row.Usage == nil {
+		return 0
+	}
+	return float64(d.Row.Usage.GPUSeconds)
 }
 
 // comparedStates returns how long each state lasted in the last attempts, in the order in which they were passed.

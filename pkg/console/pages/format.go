@@ -84,12 +84,27 @@ func number(n int64) string {
 	if n < 0 {
 		sign, digits = "-", digits[1:]
 	}
+	return sign + grouped(digits)
+}
+
+// grouped puts a thin space between thousands.
+func grouped(digits string) string {
 	var parts []string
 	for len(digits) > 3 {
 		parts = append([]string{digits[len(digits)-3:]}, parts...)
 		digits = digits[:len(digits)-3]
 	}
-	return sign + strings.Join(append([]string{digits}, parts...), "\u202f")
+	return strings.Join(append([]string{digits}, parts...), "\u202f")
+}
+
+// money returns an amount that is not negative, with its currency.
+func money(amount float64, currency string) string {
+	const least = 0.01
+	if amount > 0 && amount < least {
+		return "below 0.01\u00a0" + currency
+	}
+	whole, part, _ := strings.Cut(strconv.FormatFloat(amount, 'f', 2, 64), ".")
+	return grouped(whole) + "." + part + "\u00a0" + currency
 }
 
 // decimal returns a number with at most two digits after the point.

@@ -280,7 +280,7 @@ func (s *Server) csv(v *view, query live.Query) error {
 	out := csv.NewWriter(v.w)
 	header := []string{
 		"namespace", "resource", "name", "uid", "kind", "outcome", "state", "attempt", "reason", "cause", "sentence", "team", "user", "created", "started", "ended",
-		"executorsRunning", "executorsAsked", "coreSeconds", "mebibyteSeconds", "gpuSeconds",
+		"executorsRunning", "executorsAsked", "coreSeconds", "mebibyteSeconds", "gpuSeconds", "cost", "currency",
 	}
 	_ = out.Write(header) // Error reports it
 	query.Limit = live.MaxPageSize
@@ -303,14 +303,17 @@ func csvRow(r *live.Row) []string {
 		}
 		return t.UTC().Format(time.RFC3339Nano)
 	}
-	u := live.Usage{}
+	u, cost, currency := live.Usage{}, "", ""
 	if r.Usage != nil {
 		u = *r.Usage
+	}
+	if u.Cost != nil {
+		cost, currency = strconv.FormatFloat(u.Cost.Total, 'f', -1, 64), u.Cost.Currency
 	}
 	row := []string{
 		r.Namespace, r.Resource, r.Name, string(r.UID), string(r.Noun), string(r.Outcome), r.State, strconv.FormatInt(r.Attempt, 10), r.Reason, r.Cause, r.Sentence, r.Team,
 		r.User, at(r.Created), at(r.Started), at(r.Ended), strconv.Itoa(r.Executors.Running), strconv.FormatInt(r.Executors.Asked, 10),
-		strconv.FormatInt(u.CoreSeconds, 10), strconv.FormatInt(u.MebibyteSeconds, 10), strconv.FormatInt(u.GPUSeconds, 10),
+		strconv.FormatInt(u.CoreSeconds, 10), strconv.FormatInt(u.MebibyteSeconds, 10), strconv.FormatInt(u.GPUSeconds, 10), cost, currency,
 	}
 	for i := range row {
 		row[i] = noFormula(row[i])

@@ -19,8 +19,6 @@ type Options struct {
 	Viewers Viewers
 	// Prefix returns the path of the console's root, without a slash at its end. Requests arrive without it.
 	Prefix func() string
-	// Price returns what an admin charges; nil for nothing.
-	Price func() Price
 	// SparkUI returns the path of the link to Spark's UI of an application, below the prefix; empty if the console serves none. It may be nil.
 	SparkUI func(ref live.Ref) string
 	Clock   clock.Clock

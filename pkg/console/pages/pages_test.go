@@ -32,7 +32,6 @@ func serve(source pages.Source, viewer *consolepages.Viewer) http.Handler {
 func serveAt(clock *testclock.FakeClock, source pages.Source, viewer *consolepages.Viewer) http.Handler {
 	server := pages.New(pages.Options{
 		Source: source, Viewers: func(*http.Request) (pages.Viewer, error) { return viewer, nil }, Prefix: func() string { return prefix },
-		Price:  func() pages.Price { return pages.Price{CoreHour: 0.04, GiBHour: 0.005, GPUHour: 1.2, Currency: "EUR"} },
 		Clock:  clock,
 		Logger: zap.NewNop().Sugar(),
 	})
@@ -62,8 +61,9 @@ func shown() map[string]string {
 		"logs": failed + "?tab=logs&lines=3", "logs-found": failed + "?tab=logs&find=error", "yaml": failed + "?tab=yaml",
 		"schedules": "/schedules", "schedule": "/schedules/reports/scheduledsparkapplications.sparkoperator.k8s.io/daily-revenue",
 		"clusters": "/clusters", "cluster": "/clusters/ml/shared-notebooks",
-		"compare":   "/compare?a=reports/sparkapplications.spark.apache.org/" + consolepages.Failed.Name + "&b=ingest/sparkapplications.spark.apache.org/hourly-rollup-001",
-		"not-found": "/applications/reports/sparkapplications.spark.apache.org/absent",
+		"executors-gpu": "/applications/features/sparkapplications.sparkoperator.k8s.io/clickstream-sessions?tab=executors",
+		"compare":       "/compare?a=reports/sparkapplications.spark.apache.org/" + consolepages.Failed.Name + "&b=ingest/sparkapplications.spark.apache.org/hourly-rollup-001",
+		"not-found":     "/applications/reports/sparkapplications.spark.apache.org/absent",
 	}
 }
 
@@ -276,6 +276,13 @@ func TestSpreadsheetsRunNothing(t *testing.T) {
 	body := get(serve(consolepages.Hostile("=HYPERLINK(1)"), &consolepages.Viewer{}), "/applications?format=csv").Body.String()
 	if !strings.Contains(body, "'=HYPERLINK(1)") || strings.Contains(body, ",=") {
 		t.Errorf("a cell begins with =: %.200s", body)
+	}
+}
+
+func TestTableForSpreadsheetsHasCosts(t *testing.T) {
+	body := get(serve(consolepages.Morning(), &consolepages.Viewer{}), "/applications?format=csv&namespace=features&text=clickstream").Body.String()
+	if !strings.Contains(body, "gpuSeconds,cost,currency\n") || !strings.Contains(body, ",604000,2900000000,20000,17.311155,EUR\n") {
+		t.Errorf("the cost is missing: %s", body)
 	}
 }
 

@@ -64,15 +64,3 @@ type Identity interface {
 
 // Viewers returns who sent a request. The request is that of somebody who is signed in.
 type Viewers func(r *http.Request) (Viewer, error)
-
-// Price is what an admin charges. The zero value charges nothing, and no price is shown.
-type Price struct {
-	CoreHour, GiBHour, GPUHour float64
-	Currency                   string
-}
-
-// of returns the price of an amount.
-func (p Price) of(u *live.Usage) float64 {
-	const hour = 3600
-	return float64(u.CoreSeconds)/hour*p.CoreHour + float64(u.MebibyteSeconds)/hour/1024*p.GiBHour + float64(u.GPUSeconds)/hour*p.GPUHour
-}

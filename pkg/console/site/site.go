@@ -37,10 +37,8 @@ type Options struct {
 	SparkUIs func() string
 	// Address returns the address by which browsers reach the console; empty if that is not known. Its path is the prefix of all pages.
 	Address func() string
-	// Price returns what an admin charges; nil for nothing.
-	Price  func() pages.Price
-	Clock  clock.Clock
-	Logger *zap.SugaredLogger
+	Clock   clock.Clock
+	Logger  *zap.SugaredLogger
 }
 
 // Site serves the console's pages.
@@ -58,7 +56,7 @@ func New(options Options) *Site {
 		Clients: options.Clients, Pages: s, Allowed: options.Actions, Prefix: prefix, Clock: options.Clock, Logger: options.Logger,
 	})
 	s.Server = pages.New(pages.Options{
-		Source: options.Source, Viewers: s.viewer, Prefix: prefix, SparkUI: s.sparkUI, Price: options.Price, Clock: options.Clock,
+		Source: options.Source, Viewers: s.viewer, Prefix: prefix, SparkUI: s.sparkUI, Clock: options.Clock,
 		Logger: options.Logger,
 	})
 	return s

@@ -18,6 +18,15 @@ func application(namespace, resource, name string, outcome live.Outcome, state s
 	}
 }
 
+// prices are those of the sample.
+var prices = live.Prices{CoreHour: 0.04, GiBHour: 0.005, GPUHour: 1.2, Currency: "EUR"}
+
+// used returns usage with its cost.
+func used(u live.Usage) *live.Usage {
+	u.Cost = prices.Of(&u)
+	return &u
+}
+
 // Failed is the application of the sample that failed.
 var Failed = live.Ref{Namespace: "reports", Resource: apacheApplications, Name: "daily-revenue-20260304"}
 
@@ -40,7 +49,7 @@ func (s *Sample) addFailed() {
 	row.Since, row.Started, row.Ended = ago(21*time.Minute), ago(44*time.Minute), ago(21*time.Minute)
 	row.Schedule, row.Due, row.ApplicationID = "daily-revenue", Now.Add(-50*time.Minute), "spark-8d1c6e"
 	row.Executors = live.Executors{Asked: 4, Most: 8, Running: 1, Lost: 3}
-	row.Usage = &live.Usage{CoreSeconds: 41_220, MebibyteSeconds: 193_000_000, PeakExecutors: 4, GapSeconds: 3}
+	row.Usage = used(live.Usage{CoreSeconds: 41_220, MebibyteSeconds: 193_000_000, PeakExecutors: 4, GapSeconds: 3})
 	row.Unacknowledged, row.UnacknowledgedSince = 2, ago(9*time.Minute)
 	s.Rows = append(s.Rows, row)
 	code := int32(1)
@@ -53,7 +62,7 @@ func (s *Sample) addFailed() {
 		}, {Cause: "EventsUndelivered", Summary: "2 events were not accepted by the sink for 9 minutes.", Remedy: "See whether the Broker answers.", Beside: true}},
 		Attempts: []live.Attempt{
 			{Attempt: 0, ApplicationID: "spark-11aa", DriverPod: "daily-revenue-20260304-0-driver", Began: row.Created, Started: row.Created.Add(9 * time.Second), Ended: ago(45 * time.Minute), Outcome: overview.Failed,
-				Class: "infrastructure", ExitCode: &code, Reason: "NodeLost", Message: "The node of the driver was lost.", Usage: &live.Usage{CoreSeconds: 900, MebibyteSeconds: 4_000_000},
+				Class: "infrastructure", ExitCode: &code, Reason: "NodeLost", Message: "The node of the driver was lost.", Usage: used(live.Usage{CoreSeconds: 900, MebibyteSeconds: 4_000_000}),
 				Transitions: steps(row.Created, 0, 1,
 					live.Transition{State: "Submitted", Outcome: overview.Waiting, Lasted: 14, EventType: "submitted", Delivery: live.Delivered},
 					live.Transition{State: "DriverRequested", Outcome: overview.Waiting, Lasted: 8_951, WaitedFor: "a node with 2 cores and 4 GiB", EventType: "driver-requested", Delivery: live.Delivered},
@@ -91,7 +100,7 @@ func (s *Sample) addRunning() {
 	row.Team, row.Started, row.ApplicationID = "search", ago(2*time.Hour+58*time.Minute), "spark-77f0"
 	row.Executors = live.Executors{Asked: 16, Running: 14, Pending: 2}
 	row.Requested = live.Resources{MilliCPU: 57_000, Mebibytes: 262_144, GPUs: 2}
-	row.Usage = &live.Usage{CoreSeconds: 604_000, MebibyteSeconds: 2_900_000_000, GPUSeconds: 20_000, PeakExecutors: 16}
+	row.Usage = used(live.Usage{CoreSeconds: 604_000, MebibyteSeconds: 2_900_000_000, GPUSeconds: 20_000, PeakExecutors: 16})
 	s.Rows = append(s.Rows, row)
 	for i := range 14 {
 		row := application([]string{"features", "reports", "ingest"}[i%3], apacheApplications, fmt.Sprintf("ingest-orders-%02d", i), overview.Running, "RunningHealthy", time.Duration(i*7+3)*time.Minute)
@@ -122,7 +131,7 @@ func (s *Sample) addPlain() {
 		row.Team = []string{"finance", "platform", "search", "science"}[i%4]
 		row.Over, row.Started, row.Ended = true, row.Created.Add(8*time.Second), row.Created.Add(time.Duration(3+i%9)*time.Minute)
 		row.Since = row.Ended
-		row.Usage = &live.Usage{CoreSeconds: 1800, MebibyteSeconds: 9_000_000, PeakExecutors: 4}
+		row.Usage = used(live.Usage{CoreSeconds: 1800, MebibyteSeconds: 9_000_000, PeakExecutors: 4})
 		if i%17 == 3 {
 			row.Outcome, row.State, row.Reason, row.Cause, row.Sentence = overview.Failed, "Failed", "Error", "ClassNotFound", "The driver did not find the class org.example.Rollup."
 		}
