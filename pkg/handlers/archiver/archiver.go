@@ -2,6 +2,7 @@ package archiver
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"runtime/debug"
@@ -47,6 +48,7 @@ type Archiver struct {
 	settings   func() *config.Config
 	clock      clock.PassiveClock
 	namespaces *namespaceUIDs
+	events     *eventReader
 	// openLog opens the log of a container.
 	openLog func(ctx context.Context, pod types.NamespacedName, options *corev1.PodLogOptions) (io.ReadCloser, error)
 	// queue bounds the jobs that exist, and slots those that run.
@@ -78,7 +80,7 @@ func newArchiver(
 	core corev1client.CoreV1Interface, stores *archive.Stores, settings func() *config.Config, clock clock.PassiveClock,
 ) *Archiver {
 	return &Archiver{
-		core: core, stores: stores, settings: settings, clock: clock, namespaces: newNamespaceUIDs(core, clock), jobs: map[types.UID]*result{},
+		core: core, stores: stores, settings: settings, clock: clock, namespaces: newNamespaceUIDs(core, clock), events: newEventReader(core), jobs: map[types.UID]*result{},
 		queue: fairshare.NewShared(maxQueued, maxQueuedPerNamespace, freeShare), slots: fairshare.NewShared(maxJobs, maxJobsPerNamespace, freeShare),
 		openLog: func(ctx context.Context, pod types.NamespacedName, options *corev1.PodLogOptions) (io.ReadCloser, error) {
 			return core.Pods(pod.Namespace).GetLogs(pod.Name, options).Stream(ctx)
@@ -167,12 +169,15 @@ func (a *Archiver) inSlot(ctx context.Context, namespace string, work func(conte
 	return work(ctx)
 }
 
+// errPanicked is part of the error of work that panicked.
+var errPanicked = errors.New("archiving panicked")
+
 // guarded does work that has a goroutine of its own. It turns a panic, which would end the whole process there, into an error.
 func guarded(ctx context.Context, work func() error) (err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
 			logging.FromContext(ctx).Errorw("archiving panicked", "cause", cause, "stack", string(debug.Stack()))
-			err = fmt.Errorf("archiving panicked: %v", cause)
+			err = fmt.Errorf("%w: %v", errPanicked, cause)
 		}
 	}()
 	return work()

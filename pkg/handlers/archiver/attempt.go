@@ -30,8 +30,8 @@ import (
 const (
 	// parallel is the number of parts of one attempt that are stored at once.
 	parallel = 4
-	// maxPods bounds the Pods of an attempt that are archived, and maxEvents the Kubernetes Events of one object.
-	maxPods, maxEvents = 1000, 500
+	// maxPods bounds the Pods of an attempt that are archived.
+	maxPods = 1000
 	// maxLabels bounds the labels of an application that are in its description.
 	maxLabels = 64
 	// maxReason bounds a text that says why something is missing.
@@ -373,17 +373,14 @@ func (t *attempt) storeConfigMap(ctx context.Context) error {
 // storeEvents stores the Kubernetes Events about the application and its driver.
 func (t *attempt) storeEvents(ctx context.Context) error {
 	const what = "Kubernetes Events"
-	var items []corev1.Event
-	for _, about := range []types.UID{t.app.GetUID(), t.record.Launch.DriverUID} {
-		list, err := t.core.Events(t.app.GetNamespace()).List(t.reading, metav1.ListOptions{FieldSelector: "involvedObject.uid=" + string(about), Limit: maxEvents})
-		if err != nil {
-			t.failed(what, err)
-			continue
-		}
-		if list.Continue != "" {
-			t.missing(what, fmt.Sprintf("there are more than %d about one object", maxEvents))
-		}
-		items = append(items, list.Items...)
+	items, truncated, err := t.events.of(t.reading, t.app.GetNamespace(), t.app.GetUID(), t.record.Launch.DriverUID)
+	switch {
+	case errors.Is(err, errPanicked):
+		return err
+	case err != nil:
+		t.failed(what, err)
+	case truncated:
+		t.missing(what, fmt.Sprintf("there are more than %d about one object", maxEvents))
 	}
 	for i := range items {
 		items[i].ManagedFields, items[i].Message = nil, t.redactor.Text(items[i].Message)

@@ -1,14 +1,15 @@
 // Package archiver is the handler that archives an attempt that has ended: what the node still has of the logs of its Pods, its objects, its Kubernetes
 // Events and its transitions. Firesteel requests it when an attempt has ended, and waits for a bounded time.
 //
-//	archiver.go   the handler: one job for each application, and how many at once
-//	attempt.go    one job: reads, stores, checks, and annotates the driver Pod
-//	logs.go       the logs of a Pod
-//	follower.go   follows the logs of containers that run: one process, and which logs
-//	follow.go     follows one log
-//	usage.go      what the Pods used
-//	namespaces.go the uids of namespaces
-//	retention.go  deletes what is not to be retained
+//	archiver.go          the handler: one job for each application, and how many at once
+//	attempt.go           one job: reads, stores, checks, and annotates the driver Pod
+//	logs.go              the logs of a Pod
+//	kubernetes_events.go the Kubernetes Events, read once for several jobs
+//	follower.go          follows the logs of containers that run: one process, and which logs
+//	follow.go            follows one log
+//	usage.go             what the Pods used
+//	namespaces.go        the uids of namespaces
+//	retention.go         deletes what is not to be retained
 //
 // The deed is an annotation on the driver Pod. It is written last, so a job that is interrupted is begun again, and stores the same.
 package archiver
