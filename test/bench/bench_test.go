@@ -59,7 +59,8 @@ func wantedFigures() (names []string) {
 	for _, of := range []string{"Apache, in process", "Apache, HTTP sink", "Kubeflow, in process"} {
 		want(partThroughput, of, append(stageNames[:], "CPU of the controller")...)
 	}
-	want(partArchive, "Apache, in a folder", append(stageNames[:], "requests beside log reads", "resident at most", "archived")...)
+	want(partArchive, "Apache, in a folder", append(stageNames[:], "CPU of controller", "CPU of kube-apiserver", "CPU of all processes",
+		"requests beside log reads", "resident at most", "archived")...)
 	for _, trigger := range []string{"dead", "slow"} {
 		want(partNeighbours, fmt.Sprintf("%d applications behind a %s Trigger", smokeCount*64/100, trigger), quantiles("another team's event")...)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -133,11 +132,7 @@ func (c *controller) memory(ctx context.Context, collected bool) (map[string]flo
 	return numbers, nil
 }
 
-// profile writes what the controller spends its time on to a file, for a while.
-func (c *controller) profile(ctx context.Context, file string, length time.Duration) error {
-	text, err := firesteel.Fetch(ctx, fmt.Sprintf("%sprofile?seconds=%d", c.profiles, int(length.Seconds())))
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(file, text, 0o644)
+// profile returns what the controller spends its time on, for a while.
+func (c *controller) profile(ctx context.Context, length time.Duration) ([]byte, error) {
+	return firesteel.Fetch(ctx, fmt.Sprintf("%sprofile?seconds=%d", c.profiles, int(length.Seconds())))
 }

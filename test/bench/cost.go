@@ -255,10 +255,10 @@ func dropRare(batches []spent) {
 	}
 }
 
-// sum is the number of all requests.
-func sum(requests map[string]float64) (all float64) {
-	for _, count := range requests {
-		all += count
+// sum is the number of all requests, or the time of all processes.
+func sum[T float64 | time.Duration](of map[string]T) (all T) {
+	for _, each := range of {
+		all += each
 	}
 	return all
 }

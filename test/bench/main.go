@@ -30,7 +30,7 @@ type bench struct {
 	// batches is the number of batches in which applications are measured. Each is a sample of what one application costs. All are of
 	// one process, so reports of several are needed to tell chance from change where the machine matters.
 	batches int
-	// profiles is the folder for profiles of the controller; empty for none.
+	// profiles is the folder for profiles of the controller and of the API server; empty for none.
 	profiles string
 
 	began      time.Time
@@ -70,7 +70,7 @@ func run() error {
 	chosen := flag.String("parts", "", "the parts to run, separated by commas; all by default: "+strings.Join(names(), ", "))
 	flag.IntVar(&b.count, "n", 1000, fmt.Sprintf("the number of applications, at least %d", fewest))
 	flag.BoolVar(&b.large, "large", false, "measure with 10,000 live applications too")
-	flag.StringVar(&b.profiles, "profiles", "", "the folder for profiles of the controller; none by default")
+	flag.StringVar(&b.profiles, "profiles", "", "the folder for profiles of the controller and of the API server; none by default")
 	root := flag.String("root", ".", "the folder of Firesteel's source")
 	out := flag.String("out", "bench.json", "the file for the report")
 	show := flag.Bool("show", false, "show the reports in the files that are named, and measure nothing")

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -41,6 +42,11 @@ func (p stageTimes) String() string {
 // run has a workload live: all are created at once, and when all are finished, and the Pods are gone that go then, all are
 // deleted.
 func (c *workload) run(ctx context.Context, count int) (p stageTimes, err error) {
+	return c.runWith(ctx, count, func() error { return nil })
+}
+
+// runWith is run with a function that is called before the deletion.
+func (c *workload) runWith(ctx context.Context, count int, released func() error) (p stageTimes, err error) {
 	defer c.close()
 	names := namesFrom(0, count)
 	begin := time.Now()
@@ -58,6 +64,9 @@ func (c *workload) run(ctx context.Context, count int) (p stageTimes, err error)
 		if err := c.untilNoPods(ctx, c.namespace); err != nil { // their removal is no part of the next stage
 			return p, err
 		}
+	}
+	if err := released(); err != nil {
+		return p, err
 	}
 	begin = time.Now()
 	if err := c.remove(ctx, names); err != nil {
@@ -237,15 +246,23 @@ func writes(requests map[string]float64) (all float64) {
 // profileLength is how long a profile takes.
 const profileLength = 30 * time.Second
 
-// profile has a profile made of the controller, from now on, where profiles are asked for.
+// profile has profiles made of the controller and of the API server, from now on, if profiles are asked for.
 func (b *bench) profile(ctx context.Context, c *controller, name string) {
 	if b.profiles == "" {
 		return
 	}
-	go func() {
-		file := filepath.Join(b.profiles, strings.ReplaceAll(name, ", ", "-")+".pprof")
-		if err := c.profile(ctx, file, profileLength); err != nil && ctx.Err() == nil {
-			b.logf("no profile %s: %v", file, err)
+	name = strings.ReplaceAll(name, ", ", "-")
+	keep := func(name string, get func() ([]byte, error)) {
+		text, err := get()
+		if err == nil {
+			err = os.WriteFile(filepath.Join(b.profiles, name+".pprof"), text, 0o644)
 		}
-	}()
+		if err != nil && ctx.Err() == nil {
+			b.logf("no profile %s: %v", name, err)
+		}
+	}
+	go keep(name, func() ([]byte, error) { return c.profile(ctx, profileLength) })
+	go keep(name+"-kube-apiserver", func() ([]byte, error) {
+		return b.Kube.CoreV1().RESTClient().Get().AbsPath("/debug/pprof/profile").Param("seconds", fmt.Sprint(profileLength.Seconds())).DoRaw(ctx)
+	})
 }
