@@ -123,8 +123,9 @@ func run(ctx context.Context) error {
 	address := func() string { return settings.Load().Console.URL }
 	pages := site.New(site.Options{
 		Source: live.Live, Views: live.Views, Clients: incluster.NewClients(cluster), Address: address, Clock: clock.RealClock{}, Logger: logger.Sugar(),
-		Actions: func() bool { return settings.Load().Console.Actions },
-		Drivers: site.Drivers{Live: live.Live}, SparkUIs: func() string { return settings.Load().Console.SparkUIs },
+		Actions:  func() bool { return settings.Load().Console.Actions },
+		Archived: func() bool { return len(settings.Load().Archive.URLs()) > 0 },
+		Drivers:  site.Drivers{Live: live.Live}, SparkUIs: func() string { return settings.Load().Console.SparkUIs },
 	})
 	sessions := session.New(session.Options{
 		Key: key, Users: incluster.NewUsers(client, reviewer), Pages: pages, Clock: clock.RealClock{}, Address: address,

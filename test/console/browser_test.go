@@ -31,7 +31,7 @@ const prefix = "/spark"
 func serve(t *testing.T, sample *consolepages.Sample) string {
 	t.Helper()
 	server := pages.New(pages.Options{
-		Source: sample, Viewers: func(*http.Request) (pages.Viewer, error) { return &consolepages.Viewer{}, nil }, Prefix: func() string { return prefix },
+		Source: sample, Viewers: func(*http.Request) (pages.Viewer, error) { return &consolepages.Viewer{Archived: consolepages.Attic("")}, nil }, Prefix: func() string { return prefix },
 		Clock: testclock.NewFakeClock(consolepages.Now), Logger: zap.NewNop().Sugar(),
 	})
 	mux := http.NewServeMux()
@@ -158,12 +158,14 @@ func (b *tab) open(address string) {
 // shown are the pages, by their names.
 func shown() map[string]string {
 	failed := "/applications/" + consolepages.Failed.Namespace + "/" + consolepages.Failed.Resource + "/" + consolepages.Failed.Name
+	gone := "/applications/" + consolepages.Gone.Namespace + "/" + consolepages.Gone.Resource + "/" + consolepages.Gone.Name
 	return map[string]string{
 		"overview": "/", "list": "/applications?kind=application", "empty": "/applications?text=nothing", "application": failed, "executors": failed + "?tab=executors", "executors-gpu": "/applications/features/sparkapplications.sparkoperator.k8s.io/clickstream-sessions?tab=executors",
 		"pods": failed + "?tab=pods", "events": failed + "?tab=events", "logs": failed + "?tab=logs&lines=200", "yaml": failed + "?tab=yaml", "schedules": "/schedules",
 		"schedule": "/schedules/reports/scheduledsparkapplications.sparkoperator.k8s.io/daily-revenue", "clusters": "/clusters", "cluster": "/clusters/ml/shared-notebooks",
 		"compare": "/compare?a=reports/" + consolepages.Failed.Resource + "/" + consolepages.Failed.Name + "&b=ingest/" + consolepages.Failed.Resource + "/hourly-rollup-001",
-		"sign-in": "/sign-in",
+		"sign-in": "/sign-in", "archive": "/archive?namespace=reports", "archive-namespaces": "/archive", "gone": gone, "gone-pods": gone + "?tab=pods", "gone-logs": gone + "?tab=logs",
+		"gone-yaml": gone + "?tab=yaml",
 	}
 }
 

@@ -122,3 +122,38 @@ func TestConsolePagesShowWhatTheUserMaySee(t *testing.T) {
 		}
 	}
 }
+
+func TestConsolePagesShowWhatTheArchiveHas(t *testing.T) {
+	t.Parallel()
+	s := newEnv(t)
+	_, err := s.kubectl(readers, "create", "-f", "-")
+	s.must(err)
+	stored, _ := s.archiveOf(s.namespace())
+	address := s.serveConsole(stored)
+	gone := "/applications/" + s.ns + "/sparkapplications.spark.apache.org/etl"
+	file := gone + "/log?from=archive&uid=uid-1&attempt=0&log=etl-driver/p1/spark-kubernetes-driver/0"
+	for account, want := range map[string]struct{ page, log bool }{"tenant": {true, true}, "viewer": {true, false}, "nobody": {}} {
+		b := s.signIn(address, account)
+		status, page := b.page(gone)
+		if (status == http.StatusOK) != want.page || strings.Contains(page, "The object is gone") != want.page {
+			t.Errorf("%s: the page is %d %.2000s", account, status, page)
+		}
+		if _, yaml := b.page(gone + "?tab=yaml"); strings.Contains(yaml, "org.example.Etl") != want.page {
+			t.Errorf("%s: the YAML is %.2000s", account, yaml)
+		}
+		_, log := b.page(gone + "?tab=logs")
+		if strings.Contains(log, ">text</pre>") != want.log || want.page && !want.log && !strings.Contains(log, "that needs get of pods/log") {
+			t.Errorf("%s: the log is %.4000s", account, log)
+		}
+		status, text := b.page(file)
+		if (status == http.StatusOK) != want.log || (text == "text\n") != want.log {
+			t.Errorf("%s: the file is %d %.2000s", account, status, text)
+		}
+		if _, list := b.page("/archive?namespace=" + s.ns); strings.Contains(list, ">etl</a>") != want.page {
+			t.Errorf("%s: the list is %.2000s", account, list)
+		}
+		if _, list := b.page("/archive?namespace=kube-system"); !strings.Contains(list, "you may not read it") {
+			t.Errorf("%s: another namespace's list is %.2000s", account, list)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package integration
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -81,7 +82,7 @@ func (s *env) serveConsole(stored *archive.Archive, audiences ...string) *url.UR
 	clients := incluster.NewClients(cluster)
 	pages := site.New(site.Options{
 		Source: running.Live, Views: running.Views, Clients: clients, Address: noAddress, Clock: clock.RealClock{}, Logger: zap.NewNop().Sugar(),
-		Actions: func() bool { return false }, Drivers: site.Drivers{Live: running.Live}, SparkUIs: noAddress,
+		Actions: func() bool { return false }, Drivers: site.Drivers{Live: running.Live}, SparkUIs: noAddress, Archived: func() bool { return true },
 	})
 	sessions := session.New(session.Options{Key: key, Users: incluster.NewUsers(client, reviewer), Pages: pages, Clock: clock.RealClock{}, Address: noAddress})
 	ofAPI := console.NewHandler(sessions, inMemory{stored}, zap.NewNop().Sugar(), running.Routes()...)
@@ -114,7 +115,12 @@ func (s *env) archiveOf(namespace archive.Namespace) (*archive.Archive, archive.
 	log := archive.LogID{Pod: "etl-driver", PodUID: "p1", Container: "spark-kubernetes-driver"}
 	attempt := stored.Attempt(app.ID(), 0)
 	s.must(attempt.File("logs", log.Pod, string(log.PodUID), log.Container, "0").Append(s.Context(), 0, []byte("2026-01-01T00:00:00Z text\n")))
-	s.must(attempt.WriteManifest(s.Context(), &archive.Manifest{Logs: []archive.Log{{LogID: log, Role: archive.RoleDriver}}}))
+	const object = `{"apiVersion": "spark.apache.org/v1", "kind": "SparkApplication", "metadata": {"namespace": %q, "name": "etl", "uid": "uid-1"},` +
+		`"spec": {"mainClass": "org.example.Etl", "runtimeVersions": {"sparkVersion": "4.1.0"}}}`
+	s.must(attempt.Put(s.Context(), fmt.Appendf(nil, object, namespace.Name), "objects", "application.json.gz"))
+	s.must(attempt.WriteManifest(s.Context(), &archive.Manifest{
+		Logs: []archive.Log{{LogID: log, Role: archive.RoleDriver}}, Objects: []archive.Object{{File: "application.json.gz", Kind: "SparkApplication", Name: "etl"}},
+	}))
 	return stored, log
 }
 

@@ -35,7 +35,7 @@ func path(elements ...string) string {
 
 // Filter selects applications.
 type Filter struct {
-	Resource, State, LabelSelector string
+	Resource, Name, State, LabelSelector string
 	// Since is the earliest time of creation.
 	Since time.Time
 	Limit int
@@ -56,6 +56,7 @@ func (c *Client) List(ctx context.Context, namespace string, filter Filter, toke
 		}
 	}
 	set("resource", filter.Resource)
+	set("name", filter.Name)
 	set("state", filter.State)
 	set("labelSelector", filter.LabelSelector)
 	set("continue", token)

@@ -11,6 +11,7 @@
 //	query.go       pages of rows
 //	overview.go    counts, running over time, failures by cause, the last transitions
 //	details.go     one application
+//	past.go        one application that is gone, from what is left of it
 //	schedules.go   one schedule, and the calendar
 //	clusters.go    one cluster
 //	cost.go        what usage costs

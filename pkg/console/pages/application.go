@@ -77,10 +77,13 @@ type attemptView struct {
 type usageRow struct{ Name, Amount, Cost string }
 
 type applicationView struct {
-	Row        rowView
-	Kind       string
-	Compare    string
-	Actions    *actionsView
+	Row     rowView
+	Kind    string
+	Compare string
+	Actions *actionsView
+	// Archived is set if the page shows what the archive has. Archive is the address of that page; empty if there is no archive.
+	Archived   *archivedView
+	Archive    string
 	Tabs       []link
 	Tab        string
 	Reasons    []live.Reason
@@ -121,8 +124,8 @@ func (s *Server) application(v *view) error {
 		return err
 	}
 	found, ok := s.options.Source.Details(ref, pods)
-	if !ok {
-		return errNotFound
+	if uid := v.URL.Query().Get(paramUID); !ok || v.URL.Query().Get(paramFrom) == fromArchive || uid != "" && uid != string(found.Row.UID) {
+		return s.archived(v, ref, found)
 	}
 	p := s.newPage(v.Request, ref.Name, "applications")
 	p.viewed(v.viewer)
@@ -140,7 +143,11 @@ func (s *Server) application(v *view) error {
 	if body.Actions, err = p.actions(v, row); err != nil {
 		return err
 	}
-	body.Tabs, body.Tab = p.tabs(v.URL.Query().Get("tab"), hrefOf(overview.Application, ref))
+	href := p.Prefix + hrefOf(overview.Application, ref)
+	if v.viewer.Archive() != nil {
+		body.Archive = href + "?" + url.Values{paramFrom: {fromArchive}, paramUID: {string(row.UID)}}.Encode()
+	}
+	body.Tabs, body.Tab = tabs(v.URL.Query().Get("tab"), href, nil)
 	switch body.Tab {
 	case tabExecutors:
 		p.Scripts = []string{"charts.js"}
@@ -165,7 +172,7 @@ func (s *Server) application(v *view) error {
 	case tabLogs:
 		p.slow()
 		p.Scripts = []string{"logs.js"}
-		body.Log, err = s.logOf(v, found, p.Prefix+hrefOf(overview.Application, ref))
+		body.Log, err = s.logOf(v, found, href)
 	default:
 		body.Timeline, body.Drawn = timelineOf(found.Attempts, p.clock.now)
 		body.Attempts = p.attempts(found.Attempts)
@@ -179,7 +186,8 @@ func (s *Server) application(v *view) error {
 	return render(v.w, v.Request, http.StatusOK, "application", p)
 }
 
-func (p *page) tabs(wanted, href string) (tabs []link, current string) {
+// tabs returns the tabs of an application's page. keep are further parameters of its address.
+func tabs(wanted, href string, keep url.Values) (tabs []link, current string) {
 	known := []struct{ name, text string }{
 		{tabTimeline, "Timeline"}, {tabExecutors, "Executors and usage"}, {tabPods, "Pods"}, {tabEvents, "Events"}, {tabLogs, "Logs"}, {tabYAML, "YAML"},
 	}
@@ -190,7 +198,11 @@ func (p *page) tabs(wanted, href string) (tabs []link, current string) {
 		}
 	}
 	for _, tab := range known {
-		tabs = append(tabs, link{tab.text, p.Prefix + href + "?tab=" + tab.name, tab.name == current})
+		address := href + "?tab=" + tab.name
+		if len(keep) > 0 {
+			address += "&" + keep.Encode()
+		}
+		tabs = append(tabs, link{tab.text, address, tab.name == current})
 	}
 	return tabs, current
 }
@@ -317,7 +329,9 @@ func costOf(u *live.Usage) string {
 
 // usage adds what an application used and what it costs.
 func (body *applicationView) usage(r *live.Row) {
-	body.Counts = append(body.Counts, fact{"Requested now", cmp.Or(resources(r.Requested), "nothing")})
+	if body.Archived == nil {
+		body.Counts = append(body.Counts, fact{"Requested now", cmp.Or(resources(r.Requested), "nothing")})
+	}
 	u := r.Usage
 	if u == nil {
 		return

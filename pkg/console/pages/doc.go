@@ -11,6 +11,9 @@
 //	application.go  one application, and its tabs
 //	manifest.go     its YAML and its Kubernetes Events, read with the viewer's identity
 //	log.go          the logs of its Pods
+//	archive.go      the table of what the archive has of a namespace
+//	archived.go     one application as the archive has it
+//	archived_log.go its logs
 //	actions.go      what a viewer may do with an object
 //	timeline.go     attempts and transitions as SVG
 //	chart.go        curves, as SVG and as data for uPlot

@@ -82,7 +82,7 @@ type nested struct {
 
 // names are the pages, each with a template of its own beside those that all share.
 var names = []string{
-	"overview", "list", "application", "schedules", "schedule", "clusters", "cluster", "compare", "signin", "problem",
+	"overview", "list", "application", "archive", "schedules", "schedule", "clusters", "cluster", "compare", "signin", "problem",
 }
 
 var parsed = sync.OnceValues(func() (map[string]*template.Template, error) {

@@ -64,6 +64,8 @@ type listView struct {
 	First, Last, Total string
 	Previous, Next     string
 	CSV                string
+	// Archive is the address of what is archived; empty if there is no archive.
+	Archive string
 	// Newer is how many rows were created after the page was first asked for, and Fresh the address that shows them.
 	Newer string
 	Fresh string
@@ -104,10 +106,8 @@ func (v *view) query(now time.Time) (live.Query, error) {
 		}
 	}
 	query, err := live.ParseQuery(values, paramFormat, paramAge)
-	for _, within := range withins {
-		if values.Get(paramAge) == within.name {
-			query.Since = now.Add(-within.length)
-		}
+	if since := sinceOf(values.Get(paramAge), now); !since.IsZero() {
+		query.Since = since
 	}
 	return query, err
 }
@@ -148,6 +148,9 @@ func (s *Server) list(v *view) error {
 	}
 	body.Active = activeFilters(address, query.Values(), within)
 	body.Columns = sortedColumns(address, &query)
+	if v.viewer.Archive() != nil {
+		body.Archive = p.archiveOf(body.Filter.oneNamespace())
+	}
 	size := query.Limit
 	if size == 0 {
 		size = live.PageSize
@@ -191,15 +194,20 @@ func filterOf(query *live.Query, within string) filterView {
 	f.Pickers = []picker{
 		pick("Outcome", live.ParamOutcome, "Any", texts(query.Outcomes), texts(live.Outcomes)),
 		pick("Kind", live.ParamKind, "All", []string{string(query.Noun)}, texts(live.Nouns)),
-		{Label: "Lived", Name: paramAge, Options: []option{{"", "At any time", within == ""}}},
+		ages("Lived", within),
 		pick("API", live.ParamResource, "All", query.Resources, live.ResourceNames()),
 		pick("Special", live.ParamFlag, "Any", query.Flags, live.Flags),
 	}
-	for _, known := range withins {
-		f.Pickers[2].Options = append(f.Pickers[2].Options, option{known.name, "In the " + known.text, known.name == within})
-	}
 	f.More = f.Labels != "" || f.User != "" || f.Team != "" || f.Cause != "" || f.Schedule != "" || f.State != "" || len(query.Resources)+len(query.Flags) > 0
 	return f
+}
+
+// oneNamespace returns the namespace that is chosen; empty if several are, or none is.
+func (f *filterView) oneNamespace() string {
+	if strings.Contains(f.Namespace, ",") {
+		return ""
+	}
+	return f.Namespace
 }
 
 // pick returns a filter whose first value, in the words of all, selects everything.

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"mime"
 	"net/http"
 	"net/url"
 	"slices"
@@ -36,6 +37,9 @@ const (
 
 // logView is the part of a log that a page shows.
 type logView struct {
+	// Choices choose one of the archived logs, and Hidden are the hidden fields of their form. Pods and Containers choose one that is there.
+	Choices    []picker
+	Hidden     map[string]string
 	Pods       []option
 	Containers []option
 	Lines      []option
@@ -49,18 +53,23 @@ type logView struct {
 	Action, Follow, Download string
 	// Kept reports whether the page is only asked for what surrounds the log.
 	Kept bool
+	// Archived are the logs of attempts in the archive; empty if there is no archive.
+	Archived []link
 }
 
 // logOf returns the end of a log, or the lines with a text.
 func (s *Server) logOf(v *view, found *live.Details, href string) (*logView, error) {
 	p := v.URL.Query()
 	view := &logView{Find: p.Get("find"), Previous: p.Get("previous") != "", Timestamps: p.Get("timestamps") != "", Action: href}
+	if v.viewer.Archive() != nil {
+		view.Archived = archivedLogs(found.Row, href)
+	}
 	if found.PodsHidden {
 		view.Problem = "You may not list Pods in this namespace."
 		return view, nil
 	}
 	if len(found.Pods) == 0 {
-		view.Problem = "There are no Pods any more. If there is an archive, kubectl spark logs reads their logs from it."
+		view.Problem = "There are no Pods any more."
 		return view, nil
 	}
 	pod := chosenPod(found.Pods, p.Get("pod"))
@@ -73,9 +82,7 @@ func (s *Server) logOf(v *view, found *live.Details, href string) (*logView, err
 		view.Containers = append(view.Containers, option{name, name, name == container})
 	}
 	lines := linesOf(p.Get("lines"))
-	for _, n := range []int{200, logLines, 5000, maxLogLines} {
-		view.Lines = append(view.Lines, option{strconv.Itoa(n), number(int64(n)), n == lines})
-	}
+	view.Lines = lineOptions(lines)
 	raw := url.Values{"pod": {pod.Name}, "container": {container}}
 	if view.Previous {
 		raw.Set("previous", "1")
@@ -108,6 +115,27 @@ func (s *Server) logOf(v *view, found *live.Details, href string) (*logView, err
 	defer func() { _ = stream.Close() }()
 	view.read(ctx, stream, lines)
 	return view, nil
+}
+
+// maxLinkedAttempts bounds the attempts whose archived logs a page leads to: the last ones. The page of the archive has all.
+const maxLinkedAttempts = 10
+
+// archivedLogs returns links to the archived logs of the attempts of an application that is there.
+func archivedLogs(row *live.Row, href string) (links []link) {
+	for number := row.Attempt; number >= 0 && number > row.Attempt-maxLinkedAttempts; number-- {
+		attempt := strconv.FormatInt(number, 10)
+		values := url.Values{"tab": {tabLogs}, paramFrom: {fromArchive}, paramUID: {string(row.UID)}, paramAttempt: {attempt}}
+		links = append(links, link{Text: "Attempt " + attempt, Href: href + "?" + values.Encode()})
+	}
+	return links
+}
+
+// lineOptions are the numbers of lines that may be chosen.
+func lineOptions(chosen int) (options []option) {
+	for _, n := range []int{200, logLines, 5000, maxLogLines} {
+		options = append(options, option{strconv.Itoa(n), number(int64(n)), n == chosen})
+	}
+	return options
 }
 
 // linesOf returns how many lines of the end of a log a parameter asks for.
@@ -223,11 +251,16 @@ func (s *Server) log(v *view) error {
 	if err != nil {
 		return err
 	}
+	ctx, cancel := context.WithTimeout(v.Context(), downloadTimeout)
+	defer cancel()
+	p := v.URL.Query()
+	if p.Get(paramFrom) == fromArchive {
+		return v.archivedLogFile(ctx, ref)
+	}
 	found, ok := s.options.Source.Details(ref, pods)
 	if !ok || !pods {
 		return errNotFound
 	}
-	p := v.URL.Query()
 	at := slices.IndexFunc(found.Pods, func(pod live.Pod) bool { return pod.Name == p.Get("pod") })
 	if at < 0 {
 		return errNotFound
@@ -243,27 +276,36 @@ func (s *Server) log(v *view) error {
 	if follows {
 		options.TailLines = ptr.To(int64(linesOf(p.Get("lines"))))
 	}
-	ctx, cancel := context.WithTimeout(v.Context(), downloadTimeout)
-	defer cancel()
 	stream, err := identity.Log(ctx, ref.Namespace, found.Pods[at].Name, options)
 	if err != nil {
 		return &logError{err}
 	}
 	defer func() { _ = stream.Close() }()
+	file := ""
+	if !follows {
+		file = found.Pods[at].Name + "-" + cmp.Or(options.Container, "log") + ".log"
+	}
+	return v.sendLog(stream, file)
+}
+
+// sendLog sends a log as text: as a file if it has a name.
+func (v *view) sendLog(stream io.Reader, file string) error {
 	header := v.w.Header()
 	header.Set("Content-Type", "text/plain; charset=utf-8")
 	header.Set("X-Content-Type-Options", "nosniff")
 	header.Set("Cache-Control", "no-store")
 	header.Set("X-Accel-Buffering", "no")
-	if !follows {
-		header.Set("Content-Disposition", fmt.Sprintf(`attachment; filename="%s-%s.log"`, found.Pods[at].Name, cmp.Or(options.Container, "log")))
+	if file != "" {
+		header.Set("Content-Disposition", cmp.Or(mime.FormatMediaType("attachment", map[string]string{"filename": file}), "attachment"))
 	}
 	patient := &patientWriter{v.w, http.NewResponseController(v.w)}
 	if err := patient.controller.SetReadDeadline(time.Time{}); err != nil && !errors.Is(err, http.ErrNotSupported) {
 		return err // the deadline of a request would end the log
 	}
-	_, _ = io.Copy(patient, stream) // the client has left, or the log ends
-	return nil
+	if _, err := io.Copy(patient, stream); errors.Is(err, io.ErrUnexpectedEOF) {
+		panic(http.ErrAbortHandler) // the client sees that the end is missing
+	}
+	return nil // the client has left, or the log ends
 }
 
 // logError is a log that the API server does not give.

@@ -124,6 +124,11 @@ func (p *page) kubernetesEvents(v *view, found *live.Details) (views []eventView
 		}
 		all = append(all, ofPod...)
 	}
+	return p.eventViews(all), "", nil
+}
+
+// eventViews returns Kubernetes Events, the newest first.
+func (p *page) eventViews(all []corev1.Event) (views []eventView) {
 	slices.SortStableFunc(all, func(a, b corev1.Event) int { return why.LastSeen(&b).Compare(why.LastSeen(&a)) })
 	for i := range all[:min(len(all), maxEvents)] {
 		e := &all[i]
@@ -132,5 +137,5 @@ func (p *page) kubernetesEvents(v *view, found *live.Details) (views []eventView
 			Object: e.InvolvedObject.Kind + " " + e.InvolvedObject.Name, Message: e.Message, Count: number(int64(max(e.Count, 1))),
 		})
 	}
-	return views, "", nil
+	return views
 }

@@ -73,11 +73,13 @@ type feedView struct {
 }
 
 type overviewView struct {
-	Span        string
-	Spans       []link
-	Tiles       []tile
-	Load        chart
-	KnownSince  instant
+	Span       string
+	Spans      []link
+	Tiles      []tile
+	Load       chart
+	KnownSince instant
+	// Archive is the address of what is archived; empty if there is no archive.
+	Archive     string
 	Causes      []causeView
 	MoreCauses  int
 	Namespaces  []groupView
@@ -111,6 +113,9 @@ func (s *Server) overview(v *view) error {
 	body.Load = loadChart(o.Series, max(since.UnixMilli(), o.KnownSince.UnixMilli()), p.clock.now)
 	if o.KnownSince.After(since) {
 		body.KnownSince = p.clock.ago(o.KnownSince)
+	}
+	if v.viewer.Archive() != nil {
+		body.Archive = p.archiveOf("")
 	}
 	for i := range o.Causes[:min(len(o.Causes), maxCauses)] {
 		c := &o.Causes[i]

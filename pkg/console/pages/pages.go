@@ -46,6 +46,7 @@ func (s *Server) routes() map[string]func(*view) error {
 		"/applications": s.list,
 		"/applications/{namespace}/{resource}/{name}":     s.application,
 		"/applications/{namespace}/{resource}/{name}/log": s.log,
+		"/archive":   s.archive,
 		"/schedules": s.schedules,
 		"/schedules/{namespace}/{resource}/{name}": s.schedule,
 		"/clusters":                    s.clusters,

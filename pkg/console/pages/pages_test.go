@@ -51,6 +51,25 @@ func pathOf(ref live.Ref) string {
 	return "/applications/" + ref.Namespace + "/" + ref.Resource + "/" + ref.Name
 }
 
+// goneQuery is the page of the application that only the archive has.
+const goneQuery = "?uid=uid-daily-revenue-20260301"
+
+// archivedPages are the pages of the archive that the tests look at, by the names of their golden files.
+func archivedPages() map[string]string {
+	gone := pathOf(consolepages.Gone)
+	return map[string]string{
+		"archive": "/archive?namespace=reports", "archive-empty": "/archive?namespace=reports&state=Odd", "archive-namespaces": "/archive",
+		"gone": gone, "gone-executors": gone + goneQuery + "&tab=executors", "gone-pods": gone + goneQuery + "&tab=pods&attempt=0", "gone-events": gone + goneQuery + "&tab=events",
+		"gone-logs": gone + goneQuery + "&tab=logs&lines=2", "gone-logs-found": gone + goneQuery + "&tab=logs&find=ERROR&attempt=0", "gone-yaml": gone + goneQuery + "&tab=yaml",
+		"logs-archived": pathOf(consolepages.Failed) + "?tab=logs&lines=3",
+	}
+}
+
+// withArchive returns a viewer of an installation with an archive.
+func withArchive() *consolepages.Viewer {
+	return &consolepages.Viewer{Archived: consolepages.Attic("")}
+}
+
 // shown are the pages that the tests look at, by the names of their golden files.
 func shown() map[string]string {
 	failed := pathOf(consolepages.Failed)
@@ -75,6 +94,90 @@ func TestPagesAreAsBefore(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			golden.Want(t, filepath.Join("testdata", name+".html"), hash.ReplaceAllString(get(handler, path).Body.String(), "/assets/HASH/"))
 		})
+	}
+}
+
+func TestPagesOfTheArchiveAreAsBefore(t *testing.T) {
+	handler := serve(consolepages.Morning(), withArchive())
+	for name, path := range archivedPages() {
+		t.Run(name, func(t *testing.T) {
+			answer := get(handler, path)
+			checkPolicy(t, answer.Body.String())
+			golden.Want(t, filepath.Join("testdata", name+".html"), hash.ReplaceAllString(answer.Body.String(), "/assets/HASH/"))
+		})
+	}
+}
+
+func TestHostileTextsOfTheArchiveAreShownAndNotRun(t *testing.T) {
+	for _, text := range hostile {
+		handler := serve(consolepages.Morning(), &consolepages.Viewer{Archived: consolepages.Attic(text)})
+		for _, path := range archivedPages() {
+			answer := get(handler, path)
+			if answer.Code != http.StatusOK {
+				t.Errorf("%q: %s: %d", text, path, answer.Code)
+			}
+			checkPolicy(t, answer.Body.String())
+		}
+	}
+}
+
+func TestArchivedAttemptsHaveWhatIsStoredOfThem(t *testing.T) {
+	handler := serve(consolepages.Morning(), withArchive())
+	gone := pathOf(consolepages.Gone)
+	for path, wanted := range map[string][]string{
+		gone:                                      {"The object is gone", "Attempt 0</h2>", "Attempt 1</h2>", "Missing in the archive", "DriverRequested"},
+		gone + goneQuery + "&tab=pods":            {"daily-revenue-20260301-1-driver", "node-c"},
+		gone + "?attempt=0&tab=pods":              {"daily-revenue-20260301-0-driver"},
+		gone + "?tab=logs":                        {"No space left on device", "&lt;b&gt;ready", "not whole"},
+		gone + "?tab=logs&find=INFO":              {"2 lines with the text"},
+		gone + "?tab=yaml":                        {"kind: SparkApplication", "spark.executor.instances"},
+		gone + "?tab=events":                      {"Error: exit code 1"},
+		gone + "?tab=executors":                   {"Core-hours"},
+		pathOf(consolepages.Failed) + "?tab=logs": {"In the archive", "from=archive&amp;tab=logs"},
+		"/applications":                           {"/spark/archive\""},
+		"/archive?namespace=reports":              {"daily-revenue-20260301", "daily-revenue-20260228", "continue="},
+		"/archive?namespace=reports&name=" + consolepages.Gone.Name: {consolepages.Gone.Name},
+	} {
+		body := get(handler, path).Body.String()
+		for _, want := range wanted {
+			if !strings.Contains(body, want) {
+				t.Errorf("%s lacks %q", path, want)
+			}
+		}
+	}
+	if body := get(handler, gone+"?tab=yaml").Body.String(); strings.Contains(body, "abc12") {
+		t.Error("the object has the value of a secret")
+	}
+	answer := get(handler, gone+"/log?from=archive&uid=uid-"+consolepages.Gone.Name+"&attempt=0&log="+url.QueryEscape(consolepages.Gone.Name+"-0-driver/d/spark-kubernetes-driver/0"))
+	if answer.Code != http.StatusOK || !strings.Contains(answer.Body.String(), "Running Spark version") || !strings.HasPrefix(answer.Header().Get("Content-Disposition"), "attachment") {
+		t.Errorf("the file is %d %v", answer.Code, answer.Header())
+	}
+}
+
+func TestArchivedApplicationsOfOthersLookAsIfTheyWereAbsent(t *testing.T) {
+	viewer := withArchive()
+	viewer.Hidden = []string{"reports"}
+	handler := serve(consolepages.Morning(), viewer)
+	absent := "/applications/reports/sparkapplications.spark.apache.org/absent"
+	want := strings.ReplaceAll(get(handler, absent).Body.String(), absent, "")
+	gone := pathOf(consolepages.Gone)
+	for _, path := range []string{gone, gone + "?from=archive", gone + goneQuery, pathOf(consolepages.Failed) + "?from=archive", gone + "/log?from=archive&attempt=0&log=a/b/c/0"} {
+		if answer := get(handler, path); answer.Code != http.StatusNotFound || strings.ReplaceAll(answer.Body.String(), path, "") != want {
+			t.Errorf("%s: %d, or another page than for what is absent", path, answer.Code)
+		}
+	}
+	if body := get(handler, "/archive?namespace=reports").Body.String(); strings.Contains(body, "daily-revenue") {
+		t.Error("the archive names what may not be seen")
+	}
+}
+
+func TestWithoutAnArchiveWhatIsGoneIsAbsent(t *testing.T) {
+	handler := serve(consolepages.Morning(), &consolepages.Viewer{})
+	if answer := get(handler, pathOf(consolepages.Gone)); answer.Code != http.StatusNotFound {
+		t.Errorf("got %d", answer.Code)
+	}
+	if body := get(handler, "/archive?namespace=reports").Body.String(); !strings.Contains(body, "has no archive") {
+		t.Error("the page does not say that there is no archive")
 	}
 }
 
@@ -129,11 +232,14 @@ func TestPagesHaveNoInlineScriptsOrStyles(t *testing.T) {
 	}
 }
 
+// hostile are texts that a hostile user may write.
+var hostile = []string{
+	`"><script>alert(1)</script>`, `'><img src=x onerror=alert(1)>`, "javascript:alert(1)", `</title></textarea><svg onload=alert(1)>`, "{{.}}\u202e\x00\xff", `" data-hx-get="/evil`,
+	"../../../etc", "a/b?c#d&e=f",
+}
+
 func TestHostileTextsAreShownAndNotRun(t *testing.T) {
-	for _, text := range []string{
-		`"><script>alert(1)</script>`, `'><img src=x onerror=alert(1)>`, "javascript:alert(1)", `</title></textarea><svg onload=alert(1)>`, "{{.}}\u202e\x00\xff", `" data-hx-get="/evil`,
-		"../../../etc", "a/b?c#d&e=f",
-	} {
+	for _, text := range hostile {
 		sample := consolepages.Hostile(text)
 		handler := serve(sample, &consolepages.Viewer{})
 		for _, path := range []string{"/", "/applications", "/schedules", "/clusters"} {
@@ -159,7 +265,7 @@ func TestHostileTextsAreShownAndNotRun(t *testing.T) {
 }
 
 func TestEveryLinkResolves(t *testing.T) {
-	handler := serve(consolepages.Morning(), &consolepages.Viewer{})
+	handler := serve(consolepages.Morning(), withArchive())
 	const most = 600
 	queue, seen := []string{"/"}, map[string]bool{"/": true}
 	for len(queue) > 0 && len(seen) < most {

@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/firesteel-dev/firesteel/pkg/access"
+	"github.com/firesteel-dev/firesteel/pkg/console/api"
 	"github.com/firesteel-dev/firesteel/pkg/console/live"
 )
 
@@ -20,6 +21,7 @@ func (s *Server) fail(v *view, err error) {
 	var parameter *live.ParameterError
 	var log *logError
 	var refusal *Refusal
+	var archived *api.Error
 	status, message := http.StatusInternalServerError, "The console has an error of its own. Its log says more."
 	switch {
 	case errors.Is(err, errNotFound):
@@ -28,9 +30,11 @@ func (s *Server) fail(v *view, err error) {
 		status, message = http.StatusBadRequest, parameter.Error()
 	case errors.As(err, &refusal):
 		status, message = refusal.Status, refusal.Message
+	case errors.As(err, &archived) && archived.Code != http.StatusUnauthorized:
+		status, message = archived.Code, "The archive does not show it: "+archived.Message+"."
 	case errors.As(err, &log):
 		status, message = http.StatusBadGateway, "The log cannot be read: "+log.Error()
-	case errors.Is(err, access.ErrUnauthenticated):
+	case archived != nil, errors.Is(err, access.ErrUnauthenticated):
 		status, message = http.StatusUnauthorized, "Your session is over: sign in again."
 	case errors.Is(err, access.ErrUnavailable):
 		status, message = http.StatusServiceUnavailable, "The API server did not say what you may see. Try again in a moment."

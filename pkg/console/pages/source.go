@@ -12,6 +12,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/access"
 	"github.com/firesteel-dev/firesteel/pkg/console/act"
+	"github.com/firesteel-dev/firesteel/pkg/console/api"
 	"github.com/firesteel-dev/firesteel/pkg/console/live"
 )
 
@@ -27,6 +28,8 @@ type Source interface {
 	Schedule(see live.Visible, ref live.Ref) (*live.ScheduleDetails, bool)
 	Calendar(see live.Visible, from, until time.Time) []live.Run
 	Cluster(see live.Visible, ref live.Ref, pods bool) (*live.ClusterDetails, bool)
+	// Settings returns the settings that rows depend on.
+	Settings() live.Settings
 	// Follow calls a function with what changed after a cursor, until the context ends or the function fails.
 	Follow(ctx context.Context, see func(context.Context) (live.Visible, error), cursor uint64, each func(live.Changes) error) error
 }
@@ -50,6 +53,22 @@ type Viewer interface {
 	Offer(ctx context.Context, ref live.Ref, verb act.Verb) (*act.Offer, error)
 	// Identity returns what reads with the viewer's own identity.
 	Identity() (Identity, error)
+	// Archive returns what reads the archive with the viewer's rights; nil if the installation has no archive.
+	Archive() Archive
+}
+
+// Archive reads what is left of applications. Its errors are those of package api. *api.Client is one.
+type Archive interface {
+	// List returns a page of the applications of a namespace. token is that of the page before; empty for the first one.
+	List(ctx context.Context, namespace string, filter api.Filter, token string) (*api.Applications, error)
+	// Named returns the applications that had a name, the newest first.
+	Named(ctx context.Context, namespace, resource, name string) (*api.Applications, error)
+	// Details returns an application with its attempts.
+	Details(ctx context.Context, application *api.Application) (*api.Details, error)
+	// Object reads an object of an attempt into a value.
+	Object(ctx context.Context, application *api.Application, attempt int64, file string, into any) error
+	// Log opens a log of an attempt.
+	Log(ctx context.Context, application *api.Application, attempt int64, log api.Log, options api.LogOptions) (io.ReadCloser, error)
 }
 
 // Identity reads of the API server what the pages do not keep, with the rights of a viewer.

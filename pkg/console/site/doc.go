@@ -4,4 +4,5 @@
 //	viewer.go    a session as a viewer of pages
 //	drivers.go   where the UIs of drivers are
 //	identity.go  reads with the user's own token
+//	archive.go   reads the archive by the console's own API
 package site

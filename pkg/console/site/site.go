@@ -35,6 +35,8 @@ type Options struct {
 	// Drivers know where the UIs of drivers are, and SparkUIs returns the origin at which they are served; empty if they are not.
 	Drivers  sparkui.Drivers
 	SparkUIs func() string
+	// Archived reports whether there is an archive.
+	Archived func() bool
 	// Address returns the address by which browsers reach the console; empty if that is not known. Its path is the prefix of all pages.
 	Address func() string
 	Clock   clock.Clock
@@ -46,6 +48,8 @@ type Site struct {
 	*pages.Server
 	options Options
 	actions *act.Actions
+	// api is the handler of the API, by which the pages read the archive.
+	api http.Handler
 }
 
 // New returns a site. It shows the pages of its sessions, too: it is a session.Pages.
@@ -84,8 +88,9 @@ func (s *Site) viewer(r *http.Request) (pages.Viewer, error) {
 	return &viewer{session: user, site: s}, nil
 }
 
-// Handlers returns the handler of all paths of the console's origin, the pages and the API, and that of the origin of the UIs of drivers.
+// Handlers is called once, before anything is served. It returns the handler of all paths of the console's origin, the pages and the API, and that of the origin of the UIs of drivers.
 func (s *Site) Handlers(sessions *session.Sessions, ofAPI http.Handler) (ofPages, ofSparkUIs http.Handler) {
+	s.api = ofAPI
 	uis := sparkui.New(sparkui.Options{
 		Key: sessions.Key, Users: sessions.Users, Drivers: s.options.Drivers, Pages: s, Address: s.options.SparkUIs, Clock: s.options.Clock, Logger: s.options.Logger,
 	})

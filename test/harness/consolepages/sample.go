@@ -57,7 +57,9 @@ func (s *Sample) rows() []*live.Row {
 // Viewer is somebody who may see everything but the namespaces in Hidden.
 type Viewer struct {
 	Hidden []string
-	over   atomic.Bool
+	// Archived is the archive; nil if there is none.
+	Archived *Archived
+	over     atomic.Bool
 }
 
 // End ends the session of the viewer.
@@ -389,6 +391,9 @@ func (s *Sample) Cluster(_ live.Visible, ref live.Ref, pods bool) (*live.Cluster
 	}
 	return nil, false
 }
+
+// Settings returns no settings.
+func (s *Sample) Settings() live.Settings { return live.Settings{} }
 
 // Follow calls a function with what is sent to Changed.
 func (s *Sample) Follow(ctx context.Context, see func(context.Context) (live.Visible, error), _ uint64, each func(live.Changes) error) error {
