@@ -111,7 +111,7 @@ func (a *Archived) add(name, text string, age time.Duration) {
 }
 
 func stepsOf(attempt, sequence int64, began, end time.Time, word func(string) string) []v1alpha1.Transition {
-	at := func(t time.Time) metav1.MicroTime { return metav1.NewMicroTime(t) }
+	at := metav1.NewMicroTime
 	code := int32(1)
 	return []v1alpha1.Transition{
 		{Sequence: sequence + 1, Time: at(began), State: "DriverRequested", Attempt: attempt},
