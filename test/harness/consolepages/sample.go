@@ -392,8 +392,10 @@ func (s *Sample) Cluster(_ live.Visible, ref live.Ref, pods bool) (*live.Cluster
 	return nil, false
 }
 
-// Settings returns no settings.
-func (s *Sample) Settings() live.Settings { return live.Settings{} }
+// Settings returns the prices.
+func (s *Sample) Settings() live.Settings {
+	return live.Settings{Prices: prices}
+}
 
 // Follow calls a function with what is sent to Changed.
 func (s *Sample) Follow(ctx context.Context, see func(context.Context) (live.Visible, error), _ uint64, each func(live.Changes) error) error {
