@@ -88,11 +88,11 @@ func TestArchiveShowsWhatIsDeleted(t *testing.T) {
 	// An executor dies, and then the driver.
 	u.says(t, 0, nil, "submit", pi("killed", "100000", "SparkPi")...)
 	u.says(t, 0, nil, "wait", "killed", "--for", "state=RunningHealthy", "--timeout", cluster.RunTime.String())
-	executor := u.AwaitPods(t, "spark-role=executor,spark-app-name=killed", "running", func(pods []corev1.Pod) bool {
+	executor := u.AwaitPods(t, "spark-role=executor,spark.operator/spark-app-name=killed", "running", func(pods []corev1.Pod) bool {
 		return len(pods) > 0 && pods[0].Status.Phase == corev1.PodRunning
 	})[0].Name
 	u.Run(t, "", "kubectl", "-n", u.Namespace, "exec", executor, "--", "sh", "-c", killJava)
-	u.AwaitPods(t, "spark-role=executor,spark-app-name=killed", "replaced, and the dead one is kept", func(pods []corev1.Pod) bool { return len(pods) > 1 })
+	u.AwaitPods(t, "spark-role=executor,spark.operator/spark-app-name=killed", "replaced, and the dead one is kept", func(pods []corev1.Pod) bool { return len(pods) > 1 })
 	u.Run(t, "", "kubectl", "-n", u.Namespace, "exec", driverOf(t, u.Cluster, "killed"), "-c", "spark-kubernetes-driver", "--", "sh", "-c", killJava)
 	u.says(t, 3, nil, "wait", "killed", "--timeout", cluster.RunTime.String())
 	for _, app := range []string{"spark-pi", "wrong", "killed"} {
