@@ -38,10 +38,10 @@ func resolve(t *testing.T, c *cluster.Cluster, module, manifest string) string {
 	return resolved
 }
 
-// measured are the rows of a driver and of its executor, whose CPU and memory were measured. Spark adds 384 MiB to the memory of each.
+// measured are the rows of a driver and of its executor, whose name comes from the code, with the CPU and memory that were measured. Spark adds 384 MiB to the memory of each.
 var measured = []*regexp.Regexp{
 	regexp.MustCompile(`(?m)^long-\S*driver\s+\d+m\s+200m\s+\d+Mi\s+896Mi\s+\d+%$`),
-	regexp.MustCompile(`(?m)^long-\S*exec-1\s+\d+m\s+200m\s+\d+Mi\s+896Mi\s+\d+%$`),
+	regexp.MustCompile(`(?m)^spark-pi-\S*exec-1\s+\d+m\s+200m\s+\d+Mi\s+896Mi\s+\d+%$`),
 	regexp.MustCompile(`(?m)^all\s+\d+m\s+\d+Mi$`),
 }
 
