@@ -126,6 +126,7 @@ func run(ctx context.Context) error {
 		Actions:  func() bool { return settings.Load().Console.Actions },
 		Archived: func() bool { return len(settings.Load().Archive.URLs()) > 0 },
 		Drivers:  site.Drivers{Live: live.Live}, SparkUIs: func() string { return settings.Load().Console.SparkUIs },
+		HistoryServer: func() string { return settings.Load().Console.HistoryServer },
 	})
 	sessions := session.New(session.Options{
 		Key: key, Users: incluster.NewUsers(client, reviewer), Pages: pages, Clock: clock.RealClock{}, Address: address,

@@ -238,6 +238,8 @@ var settings = map[string]map[string]schema{
 		"actions":   oneOf("none", "allowed"),
 		"spark-uis": trimmed(`(https://(\*\.)?|http://(localhost|127\.0\.0\.1))[^\s/@?#*]*/?`),
 
+		"history-server": trimmed(`https?://[^\s/@?#*]+/?`),
+
 		"team-label": trimmed(labelKey),
 		"user-label": trimmed(labelKey),
 

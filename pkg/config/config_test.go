@@ -394,6 +394,12 @@ func TestInvalidSettings(t *testing.T) {
 		"Spark UIs without TLS": {
 			config.ConsoleName, "spark-uis", "http://spark-ui.example.com", `config-console: spark-uis is "http://spark-ui.example.com": write an address without a path`,
 		},
+		"a History Server below a path": {
+			config.ConsoleName, "history-server", "http://history/ui", `config-console: history-server is "http://history/ui": write an address without a path`,
+		},
+		"a History Server without a scheme": {
+			config.ConsoleName, "history-server", "history:80", `config-console: history-server is "history:80": write an address without a path`,
+		},
 		"actions that are neither allowed nor not": {
 			config.ConsoleName, "actions", "true", `config-console: actions is "true": write one of none, allowed`,
 		},

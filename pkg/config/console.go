@@ -23,6 +23,8 @@ type Console struct {
 	Audiences []string
 	// SparkUIs is the origin of the drivers' UIs; empty if the console serves none. A host that begins with *. stands for one of each application.
 	SparkUIs string
+	// HistoryServer is the address at which the console reaches Spark's History Server; empty if there is none.
+	HistoryServer string
 	// Actions reports whether users may act from its pages.
 	Actions bool
 	// TeamLabel and UserLabel are the labels, or else the annotations, that name the team and the user of an application.
@@ -73,6 +75,13 @@ func NewConsole(configMap *corev1.ConfigMap) (*Console, error) {
 			console.SparkUIs = strings.TrimSuffix(strings.TrimSpace(value), "/")
 			if console.SparkUIs != "" && !isOrigin(console.SparkUIs) {
 				return InvalidValue(key, value, "write an address without a path, such as https://spark-ui.example.com or https://*.spark-ui.example.com")
+			}
+			return nil
+		},
+		"history-server": func(key, value string) error {
+			console.HistoryServer = strings.TrimSuffix(strings.TrimSpace(value), "/")
+			if console.HistoryServer != "" && !isServer(console.HistoryServer) {
+				return InvalidValue(key, value, "write an address without a path, such as http://history.firesteel-system")
 			}
 			return nil
 		},
@@ -142,10 +151,18 @@ func labelKey(into *string) func(key, value string) error {
 	}
 }
 
+// isServer reports whether an address is that of a server, without a path.
+func isServer(address string) bool {
+	parsed, err := url.Parse(address)
+	return err == nil && (parsed.Scheme == "http" || parsed.Scheme == "https") && parsed.Host != "" && parsed.Path == "" && parsed.User == nil && parsed.RawQuery == "" &&
+		parsed.Fragment == "" && !strings.Contains(parsed.Host, "*")
+}
+
 // isOrigin reports whether an address is an origin: by HTTPS, or of this machine.
 func isOrigin(address string) bool {
-	parsed, err := url.Parse(strings.Replace(address, "://*.", "://", 1))
-	if err != nil || parsed.Host == "" || parsed.Path != "" || parsed.User != nil || parsed.RawQuery != "" || parsed.Fragment != "" || strings.Contains(parsed.Host, "*") {
+	address = strings.Replace(address, "://*.", "://", 1)
+	parsed, err := url.Parse(address)
+	if err != nil || !isServer(address) {
 		return false
 	}
 	local := parsed.Scheme == "http" && (parsed.Hostname() == "localhost" || parsed.Hostname() == "127.0.0.1")

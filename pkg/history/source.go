@@ -2,8 +2,6 @@ package history
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/base32"
 	"errors"
 	"fmt"
 	"io"
@@ -142,13 +140,6 @@ func isLogFile(folder, name string, rolled bool) bool {
 	plain := strings.TrimSuffix(strings.TrimSuffix(name, compactSuffix), inProgressSuffix)
 	return strings.HasPrefix(folder, rolledPrefix) && !strings.ContainsAny(plain, "./") &&
 		(strings.HasPrefix(name, statusPrefix) || rolledFile.MatchString(name))
-}
-
-// newID returns the ID of a log: its namespace, and a hash of its namespace and place. Nobody finds another place with the same hash: it has 80 bits.
-func newID(namespace, place string) string {
-	const bytes = 10
-	hash := sha256.Sum256([]byte(namespace + "\n" + place))
-	return namespace + "-" + strings.ToLower(base32.StdEncoding.EncodeToString(hash[:bytes]))
 }
 
 // Open implements Source.

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/cookiejar"
+	"net/http/httptest"
 	"net/url"
 	"regexp"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 
 	"github.com/firesteel-dev/firesteel/pkg/archive"
+	eventlogs "github.com/firesteel-dev/firesteel/pkg/history"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 )
 
@@ -155,5 +157,45 @@ func TestConsolePagesShowWhatTheArchiveHas(t *testing.T) {
 		if _, list := b.page("/archive?namespace=kube-system"); !strings.Contains(list, "you may not read it") {
 			t.Errorf("%s: another namespace's list is %.2000s", account, list)
 		}
+	}
+}
+
+func TestConsoleLeadsToTheHistoryServerWhenTheApplicationIsGone(t *testing.T) {
+	t.Parallel()
+	s := newEnv(t)
+	_, err := s.kubectl(readers, "create", "-f", "-")
+	s.must(err)
+	namespace := s.namespace()
+	stored, _ := s.archiveOf(namespace)
+	app := archive.ID{Namespace: namespace, Resource: "sparkapplications.spark.apache.org", Name: "etl", UID: "uid-1"}
+	id := eventlogs.SentID(archive.EventLog{ID: app, Attempt: 0})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !strings.Contains(r.URL.Path, "/"+id) {
+			http.NotFound(w, r)
+			return
+		}
+		_, _ = io.WriteString(w, "page "+r.URL.Path) // the client has left
+	}))
+	t.Cleanup(server.Close)
+	address, uis := s.serveConsoleAnd(stored, server.URL)
+	link := "/spark-ui/" + s.ns + "/sparkapplications.spark.apache.org/etl"
+	viewer := s.signIn(address, "viewer")
+	if _, page := viewer.page("/applications/" + s.ns + "/sparkapplications.spark.apache.org/etl"); !strings.Contains(page, link+"?attempt=0&amp;uid=uid-1") {
+		t.Errorf("the page has no link to the Spark UI: %.2000s", page)
+	}
+	for _, parameters := range []string{"", "?uid=uid-1&attempt=0"} {
+		viewer.show(link+parameters, func(response *http.Response) {
+			text, err := io.ReadAll(response.Body)
+			s.must(err)
+			if want := "page /history/" + id + "/jobs/"; string(text) != want || response.Request.URL.Host != uis.Host {
+				t.Errorf("%s leads to %s with %s %s, want %s", parameters, response.Request.URL, response.Status, text, want)
+			}
+		})
+	}
+	if status, _ := s.signIn(address, "nobody").page(link); status != http.StatusNotFound {
+		t.Errorf("who may not read the application gets %d", status)
+	}
+	if status, _ := viewer.page(link + "?uid=uid-2"); status != http.StatusNotFound {
+		t.Errorf("another application of the name: %d", status)
 	}
 }

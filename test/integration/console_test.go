@@ -64,6 +64,13 @@ func (m inMemory) Of(context.Context, string) (*archive.Archive, error) { return
 // serveConsole serves an archive with the rights of the console's service account.
 func (s *env) serveConsole(stored *archive.Archive, audiences ...string) *url.URL {
 	s.Helper()
+	address, _ := s.serveConsoleAnd(stored, "", audiences...)
+	return address
+}
+
+// serveConsoleAnd is serveConsole with the address of a History Server; empty for none. uis is the origin of the Spark UIs.
+func (s *env) serveConsoleAnd(stored *archive.Archive, historyServer string, audiences ...string) (address, uis *url.URL) {
+	s.Helper()
 	s.applyConfig("console/500-console.yaml")
 	cluster, err := s.ConfigOf(s.Context(), firesteel.SystemNamespace, "console")
 	s.must(err)
@@ -82,16 +89,22 @@ func (s *env) serveConsole(stored *archive.Archive, audiences ...string) *url.UR
 	clients := incluster.NewClients(cluster)
 	pages := site.New(site.Options{
 		Source: running.Live, Views: running.Views, Clients: clients, Address: noAddress, Clock: clock.RealClock{}, Logger: zap.NewNop().Sugar(),
-		Actions: func() bool { return false }, Drivers: site.Drivers{Live: running.Live}, SparkUIs: noAddress, Archived: func() bool { return true },
+		Actions: func() bool { return false }, Drivers: site.Drivers{Live: running.Live}, SparkUIs: func() string { return uis.String() },
+		HistoryServer: func() string { return historyServer }, Archived: func() bool { return true },
 	})
 	sessions := session.New(session.Options{Key: key, Users: incluster.NewUsers(client, reviewer), Pages: pages, Clock: clock.RealClock{}, Address: noAddress})
 	ofAPI := console.NewHandler(sessions, inMemory{stored}, zap.NewNop().Sugar(), running.Routes()...)
-	handler, _ := pages.Handlers(sessions, ofAPI)
-	server := httptest.NewServer(handler)
-	s.Cleanup(server.Close)
-	address, err := url.Parse(server.URL)
-	s.must(err)
-	return address
+	handler, ofUIs := pages.Handlers(sessions, ofAPI)
+	serve := func(handler http.Handler) *url.URL {
+		server := httptest.NewUnstartedServer(handler)
+		s.Cleanup(server.Close)
+		origin, err := url.Parse("http://" + server.Listener.Addr().String())
+		s.must(err)
+		server.Start()
+		return origin
+	}
+	uis = serve(ofUIs)
+	return serve(handler), uis
 }
 
 // bearer adds a token to requests.

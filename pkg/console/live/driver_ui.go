@@ -17,6 +17,9 @@ type DriverUI struct {
 	// Runs reports whether the recorded driver Pod runs. State is the application's state.
 	Runs  bool
 	State string
+	// Attempt is the number of the attempt, negative if there is none, and ApplicationID what Spark calls it.
+	Attempt       int64
+	ApplicationID string
 	// IP is the address of the recorded driver Pod; empty if it has none. Port is the port of the UI; 0 if Spark chooses one.
 	IP   string
 	Port int
@@ -39,7 +42,7 @@ func (l *Live) DriverUI(ref Ref) (*DriverUI, bool) {
 	if !ok {
 		return nil, false
 	}
-	ui := &DriverUI{UID: found.row.UID, State: found.row.State}
+	ui := &DriverUI{UID: found.row.UID, State: found.row.State, Attempt: found.row.Attempt, ApplicationID: found.row.ApplicationID}
 	if found.read == nil {
 		return ui, true
 	}

@@ -135,10 +135,8 @@ func (s *Server) application(v *view) error {
 		Row: p.row(row), Kind: row.Kind, Compare: p.Prefix + "/compare?" + url.Values{"a": {ref.Namespace + "/" + ref.Resource + "/" + ref.Name}}.Encode(),
 		Reasons: found.Reasons, Facts: p.facts(row), Earlier: found.Earlier, PodsHidden: found.PodsHidden,
 	}
-	if s.options.SparkUI != nil && !row.Started.IsZero() && row.Ended.IsZero() {
-		if path := s.options.SparkUI(ref); path != "" {
-			body.Facts = append(body.Facts, factView{Name: "Spark UI", Text: "Open", Href: p.Prefix + path})
-		}
+	if !row.Started.IsZero() {
+		body.Facts = append(body.Facts, s.sparkUI(ref, !row.Ended.IsZero(), nil)...)
 	}
 	if body.Actions, err = p.actions(v, row); err != nil {
 		return err
@@ -184,6 +182,21 @@ func (s *Server) application(v *view) error {
 	p.Announce = fmt.Sprintf("%s: %s", ref.Name, row.State)
 	p.Body = body
 	return render(v.w, v.Request, http.StatusOK, "application", p)
+}
+
+// sparkUI returns the fact that leads to Spark's UI: the driver's or, when that is gone, the History Server's. There is none if the console serves none.
+func (s *Server) sparkUI(ref live.Ref, over bool, parameters url.Values) []factView {
+	if s.options.SparkUI == nil {
+		return nil
+	}
+	path := s.options.SparkUI(ref, over)
+	if path == "" {
+		return nil
+	}
+	if len(parameters) > 0 {
+		path += "?" + parameters.Encode()
+	}
+	return []factView{{Name: "Spark UI", Text: "Open", Href: s.options.Prefix() + path}}
 }
 
 // tabs returns the tabs of an application's page. keep are further parameters of its address.

@@ -140,6 +140,11 @@ func (s *Server) archived(v *view, ref live.Ref, living *live.Details) error {
 	}
 	row := latest.Row
 	body.Row, body.Reasons, body.Facts, body.Earlier, body.PodsHidden = p.row(row), latest.Reasons, p.facts(row), found.Earlier, found.PodsHidden
+	parameters := url.Values{paramUID: {a.UID}}
+	if a.shown != nil {
+		parameters.Set(paramAttempt, strconv.FormatInt(a.shown.Attempt, 10))
+	}
+	body.Facts = append(body.Facts, s.sparkUI(ref, true, parameters)...)
 	body.Archived = p.archivedView(a, body.Tab, href, v.URL.Query().Get(paramObject))
 	if living != nil && living.Row.UID == row.UID {
 		body.Archived.Living = href

@@ -19,8 +19,9 @@ type Options struct {
 	Viewers Viewers
 	// Prefix returns the path of the console's root, without a slash at its end. Requests arrive without it.
 	Prefix func() string
-	// SparkUI returns the path of the link to Spark's UI of an application, below the prefix; empty if the console serves none. It may be nil.
-	SparkUI func(ref live.Ref) string
+	// SparkUI returns the path of the link to Spark's UI of an application, below the prefix; empty if the console serves none. over reports whether
+	// its driver is gone. It may be nil.
+	SparkUI func(ref live.Ref, over bool) string
 	Clock   clock.Clock
 	Logger  *zap.SugaredLogger
 }

@@ -35,6 +35,8 @@ type Options struct {
 	// Drivers know where the UIs of drivers are, and SparkUIs returns the origin at which they are served; empty if they are not.
 	Drivers  sparkui.Drivers
 	SparkUIs func() string
+	// HistoryServer returns the address of Spark's History Server; empty if there is none.
+	HistoryServer func() string
 	// Archived reports whether there is an archive.
 	Archived func() bool
 	// Address returns the address by which browsers reach the console; empty if that is not known. Its path is the prefix of all pages.
@@ -66,9 +68,9 @@ func New(options Options) *Site {
 	return s
 }
 
-// sparkUI returns the path of the link to Spark's UI of an application; empty if none is served.
-func (s *Site) sparkUI(ref live.Ref) string {
-	if s.options.SparkUIs() == "" {
+// sparkUI returns the path of the link to Spark's UI of an application; empty if none is served. over reports whether its driver is gone.
+func (s *Site) sparkUI(ref live.Ref, over bool) string {
+	if s.options.SparkUIs() == "" || over && s.options.HistoryServer() == "" {
 		return ""
 	}
 	return sparkui.Link(ref.Namespace, ref.Resource, ref.Name)
@@ -92,7 +94,7 @@ func (s *Site) viewer(r *http.Request) (pages.Viewer, error) {
 func (s *Site) Handlers(sessions *session.Sessions, ofAPI http.Handler) (ofPages, ofSparkUIs http.Handler) {
 	s.api = ofAPI
 	uis := sparkui.New(sparkui.Options{
-		Key: sessions.Key, Users: sessions.Users, Drivers: s.options.Drivers, Pages: s, Address: s.options.SparkUIs, Clock: s.options.Clock, Logger: s.options.Logger,
+		Key: sessions.Key, Users: sessions.Users, Drivers: s.options.Drivers, Histories: s, HistoryServer: s.options.HistoryServer, Pages: s, Address: s.options.SparkUIs, Clock: s.options.Clock, Logger: s.options.Logger,
 	})
 	mux := http.NewServeMux()
 	mux.Handle(api.Prefix+"/", ofAPI)

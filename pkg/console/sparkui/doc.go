@@ -2,6 +2,7 @@
 //
 //	console's origin                             origin of the UIs
 //	/spark-ui/NAMESPACE/RESOURCE/NAME --ticket--> /open --cookie--> /ui/SECRET/...  ----> driver Pod
+//	                                                                /ui/SECRET/history/ID/...  ----> History Server, when the driver is gone
 //
 //	spark_uis.go  the stable link, and what it leads to
 //	ticket.go     hands a user over from the console's origin, once
@@ -9,6 +10,7 @@
 //	forward.go    forwards a request to the driver, and its answer back
 //	headers.go    which headers pass
 //	driver.go     what must be known of a driver
+//	history.go    which pages of the History Server are an application's
 //
 // What a driver serves is its tenant's code, so it has an origin of its own: its scripts can neither read the console's pages nor act with its
 // session. No header of the user but what a page needs reaches a driver, and no answer can set a cookie or lead elsewhere. UIs of several
@@ -17,4 +19,7 @@
 //
 // Spark makes its links from the header X-Forwarded-Context, unless the application has spark.ui.proxyBase: then the UI works only at its own
 // address, and the link leads nowhere else.
+//
+// The History Server shows all applications to everyone who reaches it, and only the console does. A visit reaches the pages of its own application, by
+// the ID of its event log, the files of Spark's that all pages share, and nothing else.
 package sparkui

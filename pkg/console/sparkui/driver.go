@@ -28,6 +28,9 @@ type Driver struct {
 	// Runs reports whether the recorded driver Pod runs. State is the application's state.
 	Runs  bool
 	State string
+	// Attempt is the number of the attempt, negative if there is none, and ApplicationID what Spark calls it.
+	Attempt       int64
+	ApplicationID string
 	// IP and Port are those of the recorded driver Pod's UI.
 	IP   string
 	Port int

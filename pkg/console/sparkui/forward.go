@@ -9,22 +9,44 @@ import (
 	"go.uber.org/zap"
 )
 
-// forward sends a request of a visit to the driver, and its answer to the browser.
-func (s *SparkUIs) forward(w http.ResponseWriter, r *http.Request, v *visitor) {
+// base returns the address of the driver's UI, or of the History Server.
+func (s *SparkUIs) base(v *visitor) (*url.URL, error) {
+	if v.driver == nil {
+		return url.Parse(s.HistoryServer())
+	}
 	address, err := v.driver.address()
 	if err != nil {
-		refuse(w, http.StatusGone, "There is no Spark UI: "+err.Error()+".")
+		return nil, err
+	}
+	return &url.URL{Scheme: "http", Host: address.String()}, nil
+}
+
+// forward sends a request of a visit to the driver or the History Server, and its answer to the browser.
+func (s *SparkUIs) forward(w http.ResponseWriter, r *http.Request, v *visitor) {
+	base, err := s.base(v)
+	if err != nil {
+		refuse(w, http.StatusGone, "There is no Spark UI: "+err.Error()+". Open it again by its link in the console, which may lead to the History Server.")
 		return
 	}
 	visit := pathOf(v.Secret)
-	out, err := requestTo(r, address.String(), visit)
+	if v.driver == nil && r.URL.Path == visit+"/" {
+		setOwnHeaders(w.Header())
+		w.Header().Set("Cache-Control", "no-store")
+		http.Redirect(w, r, visit+"/history/"+v.Past+"/jobs/", http.StatusSeeOther)
+		return
+	}
+	out, err := requestTo(r, base, visit)
 	if err != nil {
 		refuse(w, http.StatusBadRequest, "The address is invalid.")
 		return
 	}
 	answer, err := s.transport.RoundTrip(out)
 	if err != nil {
-		s.Logger.Debugw("driver does not answer", "namespace", v.Ref.Namespace, "name", v.Ref.Name, zap.Error(err))
+		s.Logger.Debugw("Spark UI does not answer", "namespace", v.Ref.Namespace, "name", v.Ref.Name, "history", v.Past, zap.Error(err))
+		if v.driver == nil {
+			refuse(w, http.StatusBadGateway, "The History Server does not answer. It may be starting, or busy: try again.")
+			return
+		}
 		refuse(w, http.StatusBadGateway, "The driver does not answer. It may be starting, or busy, or a NetworkPolicy keeps the console from it: try again.")
 		return
 	}
@@ -36,7 +58,7 @@ func (s *SparkUIs) forward(w http.ResponseWriter, r *http.Request, v *visitor) {
 	header := http.Header{}
 	copyHeaders(header, answer.Header, fromDriver)
 	if location := answer.Header.Get("Location"); location != "" {
-		rewritten, ok := rewrite(location, address.String(), visit)
+		rewritten, ok := rewrite(location, base, visit)
 		if !ok {
 			refuse(w, http.StatusBadGateway, "The driver leads to another site, and the console does not follow it there.")
 			return
@@ -55,13 +77,13 @@ func (s *SparkUIs) forward(w http.ResponseWriter, r *http.Request, v *visitor) {
 	_, _ = io.Copy(flushing{w, http.NewResponseController(w)}, answer.Body) // the client or the driver has left
 }
 
-// requestTo returns the request for a driver.
-func requestTo(r *http.Request, address, visit string) (*http.Request, error) {
+// requestTo returns the request for a driver or the History Server.
+func requestTo(r *http.Request, base *url.URL, visit string) (*http.Request, error) {
 	path, found := strings.CutPrefix(r.URL.EscapedPath(), visit)
 	if !found {
 		return nil, http.ErrNoLocation
 	}
-	to, err := url.Parse("http://" + address + path)
+	to, err := url.Parse(base.Scheme + "://" + base.Host + path)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +92,7 @@ func requestTo(r *http.Request, address, visit string) (*http.Request, error) {
 	if changes(r) && r.Method != http.MethodGet && r.Method != http.MethodHead {
 		body = io.LimitReader(r.Body, maxBodyBytes)
 	}
-	out, err := http.NewRequestWithContext(r.Context(), r.Method, to.String(), body) //nolint:gosec // the address is that of the driver's Pod, and what clients write follows its host
+	out, err := http.NewRequestWithContext(r.Context(), r.Method, to.String(), body) //nolint:gosec // the address is that of the driver's Pod, or of the settings, and what clients write follows its host
 	if err != nil {
 		return nil, err
 	}

@@ -42,13 +42,13 @@ func copyHeaders(to, from http.Header, names []string) {
 	}
 }
 
-// rewrite returns a Location of a driver as one of the visit; false if it leads elsewhere. driver is the host that the driver was called.
-func rewrite(location, driver, visit string) (string, bool) {
+// rewrite returns a Location of a driver as one of the visit; false if it leads elsewhere. base is what the driver was called.
+func rewrite(location string, base *url.URL, visit string) (string, bool) {
 	to, err := url.Parse(location)
 	switch {
 	case err != nil, to.User != nil, to.Opaque != "", strings.ContainsAny(location, "\\\t\r\n"):
 		return "", false
-	case to.Host != "" && to.Host != driver, to.Host == "" && to.Scheme != "", to.Scheme != "" && to.Scheme != "http":
+	case to.Host != "" && to.Host != base.Host, to.Host == "" && to.Scheme != "", to.Scheme != "" && to.Scheme != base.Scheme:
 		return "", false
 	}
 	rest := to.EscapedPath()

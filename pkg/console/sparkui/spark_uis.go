@@ -1,6 +1,7 @@
 package sparkui
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net"
@@ -12,6 +13,7 @@ import (
 
 	"go.uber.org/zap"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/cache"
 	"k8s.io/utils/clock"
 
@@ -25,6 +27,10 @@ type Options struct {
 	Users   session.Users
 	Drivers Drivers
 	Pages   session.Problems
+	// Histories know the event logs of applications, and HistoryServer returns the address of the History Server, such as
+	// http://history.firesteel-system; empty if there is none.
+	Histories     Histories
+	HistoryServer func() string
 	// Address returns the origin of the UIs, such as https://spark-ui.example.com or https://*.spark-ui.example.com; empty if they are not served.
 	Address func() string
 	Clock   clock.PassiveClock
@@ -68,27 +74,25 @@ func Link(namespace, resource, name string) string {
 	return "/spark-ui/" + namespace + "/" + resource + "/" + name
 }
 
-// Open serves the stable link: GET /spark-ui/{namespace}/{resource}/{name} of the console's origin. Require of package session guards it.
+// The parameters of the stable link: they ask for the event log of an attempt, or of one of the applications that had the name.
+const ParamUID, ParamAttempt = "uid", "attempt"
+
+// Open serves the stable link: GET /spark-ui/{namespace}/{resource}/{name} of the console's origin. It leads to the driver's UI while the driver
+// runs, and else to the History Server's page. Require of package session guards it.
 func (s *SparkUIs) Open() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		user := session.Of(r.Context())
 		resource := schema.ParseGroupResource(r.PathValue("resource"))
 		ref := Ref{Resource: resource.Resource, Group: resource.Group, Namespace: r.PathValue("namespace"), Name: r.PathValue("name")}
-		err := user.Check(r.Context(), ref.right("get"))
-		driver, found := s.Drivers.Driver(ref)
+		h, err := s.opened(r, user, ref)
+		var refusal *refusal
 		switch {
-		case errors.Is(err, access.ErrNotAllowed), err == nil && !found:
-			s.Pages.Problem(w, r, http.StatusNotFound, "There is no such application, or you may not read it: that needs "+ref.right("get").String()+".")
+		case errors.As(err, &refusal):
+			s.Pages.Problem(w, r, refusal.status, refusal.message)
 			return
 		case err != nil:
+			s.Logger.Debugw("Spark UI cannot be opened", "namespace", ref.Namespace, "name", ref.Name, zap.Error(err))
 			s.Pages.Problem(w, r, http.StatusServiceUnavailable, "The API server cannot be asked what you may read. Try again later.")
-			return
-		case s.Address() == "":
-			s.Pages.Problem(w, r, http.StatusNotFound, "This console serves no Spark UIs: the key spark-uis of the ConfigMap config-console gives them an address. kubectl spark ui opens one.")
-			return
-		}
-		if _, err := driver.address(); err != nil {
-			s.Pages.Problem(w, r, http.StatusNotFound, "There is no Spark UI: "+err.Error()+".")
 			return
 		}
 		now := s.Clock.Now()
@@ -96,21 +100,69 @@ func (s *SparkUIs) Open() http.Handler {
 		if !user.Ends.IsZero() && user.Ends.Before(ends) {
 			ends = user.Ends
 		}
-		ticket, err := s.seal(forTickets, handover{
-			Secret: newSecret(), Ref: ref, UID: driver.UID, Token: user.Token, Until: now.Add(ticketLife).Unix(), Ends: ends.Unix(),
-		})
+		h.Secret, h.Ref, h.Token, h.Until, h.Ends = newSecret(), ref, user.Token, now.Add(ticketLife).Unix(), ends.Unix()
+		ticket, err := s.seal(forTickets, h)
 		if err != nil {
 			s.Logger.Errorw("ticket cannot be made", zap.Error(err))
 			s.Pages.Problem(w, r, http.StatusInternalServerError, "The Spark UI cannot be opened. The log of the console says why.")
 			return
 		}
-		http.Redirect(w, r, s.originOf(driver)+"/open?"+url.Values{"ticket": {ticket}}.Encode(), http.StatusSeeOther)
+		http.Redirect(w, r, s.originOf(h.UID)+"/open?"+url.Values{"ticket": {ticket}}.Encode(), http.StatusSeeOther)
 	})
 }
 
+// refusal is why a UI is not opened.
+type refusal struct {
+	status  int
+	message string
+}
+
+func (r *refusal) Error() string { return r.message }
+
+// opened returns what a ticket hands over: the driver's UI or the History Server's page.
+func (s *SparkUIs) opened(r *http.Request, user *session.Session, ref Ref) (h handover, err error) {
+	absent := &refusal{http.StatusNotFound, "There is no such application, or you may not read it: that needs " + ref.right("get").String() + "."}
+	err = user.Check(r.Context(), ref.right("get"))
+	wanted := Wanted{UID: types.UID(r.URL.Query().Get(ParamUID)), Attempt: r.URL.Query().Get(ParamAttempt)}
+	driver, found := s.Drivers.Driver(ref)
+	if found && wanted.UID != "" && wanted.UID != driver.UID {
+		found = false
+	}
+	switch {
+	case errors.Is(err, access.ErrNotAllowed), err == nil && !found && s.HistoryServer() == "":
+		return h, absent
+	case err != nil:
+		return h, err
+	case s.Address() == "":
+		return h, &refusal{http.StatusNotFound, "This console serves no Spark UIs: the key spark-uis of the ConfigMap config-console gives them an address. kubectl spark ui opens one."}
+	}
+	gone := "the driver is gone"
+	if found && wanted.Attempt == "" {
+		if _, err := driver.address(); err == nil {
+			return handover{UID: driver.UID}, nil
+		} else if gone = err.Error(); driver.Runs || s.HistoryServer() == "" {
+			return h, &refusal{http.StatusNotFound, "There is no Spark UI: " + gone + "."}
+		}
+	}
+	past, found, err := s.Histories.History(r.Context(), user, ref, wanted)
+	if err != nil || !found {
+		return h, cmp.Or[error](err, absent)
+	}
+	id, err := s.find(r.Context(), past.IDs)
+	switch {
+	case err != nil:
+		s.Logger.Errorw("History Server does not answer", zap.Error(err))
+		return h, &refusal{http.StatusBadGateway, "The driver is gone, and the History Server does not answer: try again later."}
+	case id == "":
+		return h, &refusal{http.StatusNotFound, "There is no Spark UI: " + gone + ", and the History Server has no event log of it. It shows an event log a minute after the driver has written it. " +
+			"The annotation firesteel.dev/event-logs lets a driver write one."}
+	}
+	return handover{UID: past.UID, Past: id, Namespace: past.Namespace}, nil
+}
+
 // originOf returns the origin of the UI of an application.
-func (s *SparkUIs) originOf(driver *Driver) string {
-	return strings.Replace(s.Address(), "*", label(driver), 1)
+func (s *SparkUIs) originOf(uid types.UID) string {
+	return strings.Replace(s.Address(), "*", label(uid), 1)
 }
 
 // Handler serves the origin of the UIs.

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"go.uber.org/zap"
+	"k8s.io/apimachinery/pkg/types"
 	testingclock "k8s.io/utils/clock/testing"
 
 	"github.com/firesteel-dev/firesteel/pkg/access"
@@ -45,6 +46,11 @@ type env struct {
 	dialed []string
 	// rights are those of the users, by name.
 	rights map[string][]string
+	// server is the address of the History Server; empty if there is none. histories are the event logs that are looked for in it, and namespace is the
+	// uid of each namespace.
+	server    string
+	histories map[sparkui.Ref]*sparkui.History
+	namespace types.UID
 	// console and uis are the two origins.
 	console, uis, driver *httptest.Server
 }
@@ -69,6 +75,7 @@ func newEnv(t *testing.T) *env {
 	}
 	s := sparkui.New(sparkui.Options{
 		Key: key, Users: e, Drivers: e, Pages: e, Address: func() string { return e.address }, Clock: e.clock, Logger: zap.NewNop().Sugar(), Dial: e.dial,
+		Histories: e, HistoryServer: func() string { return e.server },
 	})
 	sessions := session.New(session.Options{Key: key, Users: e, Pages: e, Clock: e.clock, Address: func() string { return "" }})
 	mux := http.NewServeMux()
@@ -119,6 +126,9 @@ func (r reader) Name() string { return r.name }
 func (r reader) Key() string { return r.name }
 
 func (r reader) Check(_ context.Context, right access.Right) error {
+	if right.Resource == "pods" && right.Subresource == "log" && slices.Contains(r.rights[r.name], "logs "+right.Namespace) {
+		return nil
+	}
 	if !slices.Contains(r.rights[r.name], right.Verb+" "+right.Namespace) || right.Resource != "sparkapplications" || right.Group != "spark.apache.org" || right.Name == "" {
 		return access.ErrNotAllowed
 	}
@@ -128,7 +138,16 @@ func (r reader) Check(_ context.Context, right access.Right) error {
 func (r reader) Ask(ctx context.Context, right access.Right) error { return r.Check(ctx, right) }
 
 func (r reader) Namespace(context.Context, string) (archive.Namespace, error) {
-	return archive.Namespace{}, nil
+	return archive.Namespace{UID: r.namespace}, nil
+}
+
+// History returns the event logs of an application.
+func (e *env) History(_ context.Context, user *session.Session, ref sparkui.Ref, wanted sparkui.Wanted) (*sparkui.History, bool, error) {
+	known, ok := e.histories[ref]
+	if !ok || user.Name() == "" || wanted.UID != "" && wanted.UID != known.UID {
+		return nil, false, nil
+	}
+	return known, true, nil
 }
 
 // browser is a browser of a user.

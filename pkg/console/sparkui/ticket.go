@@ -18,6 +18,9 @@ type handover struct {
 	Ref    Ref       `json:"r"`
 	UID    types.UID `json:"u"`
 	Token  string    `json:"t"`
+	// Past is the ID of the application in the History Server; empty for the driver's own UI. Namespace is the uid of the namespace.
+	Past      string    `json:"p,omitempty"`
+	Namespace types.UID `json:"m,omitempty"`
 	// Until is when the ticket is void. Ends is when the visit ends. Both are in seconds since 1970.
 	Until int64 `json:"n,omitempty"`
 	Ends  int64 `json:"e"`

@@ -11,7 +11,10 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/firesteel-dev/firesteel/pkg/access"
+	"github.com/firesteel-dev/firesteel/pkg/console"
 	"github.com/firesteel-dev/firesteel/pkg/console/session"
 )
 
@@ -28,15 +31,15 @@ func (s *SparkUIs) cookie(secret string) session.Cookie {
 }
 
 // label returns the name of the host of an application's UI.
-func label(driver *Driver) string {
-	sum := sha256.Sum256([]byte(driver.UID))
+func label(uid types.UID) string {
+	sum := sha256.Sum256([]byte(uid))
 	const enough = 16
 	return "ui-" + hex.EncodeToString(sum[:enough])
 }
 
 // isHere reports whether a request is for the host of an application's UI.
-func (s *SparkUIs) isHere(r *http.Request, driver *Driver) bool {
-	origin, err := url.Parse(s.originOf(driver))
+func (s *SparkUIs) isHere(r *http.Request, uid types.UID) bool {
+	origin, err := url.Parse(s.originOf(uid))
 	return err == nil && strings.EqualFold(origin.Host, r.Host)
 }
 
@@ -47,8 +50,7 @@ func (s *SparkUIs) begin(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusForbidden, "The link has been used, or is too old. Open the Spark UI by its link in the console.")
 		return
 	}
-	driver, found := s.Drivers.Driver(h.Ref)
-	if !found || driver.UID != h.UID || !s.isHere(r, driver) {
+	if _, found := s.driverOf(h); !found || !s.isHere(r, h.UID) {
 		refuse(w, http.StatusForbidden, "The link is of another application. Open the Spark UI by its link in the console.")
 		return
 	}
@@ -68,12 +70,22 @@ func (s *SparkUIs) begin(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, pathOf(h.Secret)+"/", http.StatusSeeOther)
 }
 
+// driverOf returns the driver that is visited, nil for the History Server, and whether it is still that of the application.
+func (s *SparkUIs) driverOf(h handover) (*Driver, bool) {
+	if h.Past != "" {
+		return nil, true
+	}
+	driver, found := s.Drivers.Driver(h.Ref)
+	return driver, found && driver.UID == h.UID
+}
+
 // pathOf returns the path of a visit, without a slash at its end.
 func pathOf(secret string) string { return "/ui/" + secret }
 
 // visitor is a user who visits a UI.
 type visitor struct {
 	handover
+	// driver is nil for the History Server.
 	driver *Driver
 }
 
@@ -111,18 +123,22 @@ func (s *SparkUIs) visitor(r *http.Request) (v *visitor, status int, problem str
 	case !time.Unix(h.Ends, 0).After(s.Clock.Now()):
 		return nil, http.StatusForbidden, "The visit is over. " + again
 	}
-	driver, found := s.Drivers.Driver(h.Ref)
+	driver, found := s.driverOf(h)
 	switch {
-	case !found || driver.UID != h.UID:
+	case !found:
 		return nil, http.StatusGone, "The application is gone."
-	case !s.isHere(r, driver):
+	case !s.isHere(r, h.UID):
 		return nil, http.StatusForbidden, "The visit is of another host. " + again
 	}
 	reader, err := s.Users.Reader(r.Context(), h.Token)
 	if err == nil {
 		err = reader.Check(r.Context(), h.Ref.right("get"))
 	}
-	if err == nil && changes(r) {
+	if err == nil && h.Past != "" {
+		if status, problem, err = s.visitPast(r, h, reader); problem != "" {
+			return nil, status, problem
+		}
+	} else if err == nil && changes(r) {
 		if !isOwn(r) {
 			return nil, http.StatusForbidden, "Another page sent the request. Nothing was done."
 		}
@@ -131,6 +147,8 @@ func (s *SparkUIs) visitor(r *http.Request) (v *visitor, status int, problem str
 	switch {
 	case errors.Is(err, access.ErrUnauthenticated):
 		return nil, http.StatusForbidden, "Your token is over. Sign in to the console again. " + again
+	case errors.Is(err, console.ErrNoNamespace):
+		return nil, http.StatusGone, "The application is gone, and so is its namespace."
 	case errors.Is(err, access.ErrNotAllowed):
 		return nil, http.StatusForbidden, "You may not do that. (" + err.Error() + ")"
 	case err != nil:
