@@ -32,7 +32,7 @@ func (s *SparkUIs) forward(w http.ResponseWriter, r *http.Request, v *visitor) {
 	if v.driver == nil && r.URL.Path == visit+"/" {
 		setOwnHeaders(w.Header())
 		w.Header().Set("Cache-Control", "no-store")
-		http.Redirect(w, r, visit+"/history/"+v.Past+"/jobs/", http.StatusSeeOther)
+		http.Redirect(w, r, visit+"/history/"+v.Past+"/jobs/", http.StatusSeeOther) //nolint:gosec // both are of the console's own making, in the sealed cookie
 		return
 	}
 	out, err := requestTo(r, base, visit)

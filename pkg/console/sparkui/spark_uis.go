@@ -75,7 +75,7 @@ func Link(namespace, resource, name string) string {
 }
 
 // The parameters of the stable link: they ask for the event log of an attempt, or of one of the applications that had the name.
-const ParamUID, ParamAttempt = "uid", "attempt"
+const paramUID, paramAttempt = "uid", "attempt"
 
 // Open serves the stable link: GET /spark-ui/{namespace}/{resource}/{name} of the console's origin. It leads to the driver's UI while the driver
 // runs, and else to the History Server's page. Require of package session guards it.
@@ -123,7 +123,7 @@ func (r *refusal) Error() string { return r.message }
 func (s *SparkUIs) opened(r *http.Request, user *session.Session, ref Ref) (h handover, err error) {
 	absent := &refusal{http.StatusNotFound, "There is no such application, or you may not read it: that needs " + ref.right("get").String() + "."}
 	err = user.Check(r.Context(), ref.right("get"))
-	wanted := Wanted{UID: types.UID(r.URL.Query().Get(ParamUID)), Attempt: r.URL.Query().Get(ParamAttempt)}
+	wanted := Wanted{UID: types.UID(r.URL.Query().Get(paramUID)), Attempt: r.URL.Query().Get(paramAttempt)}
 	driver, found := s.Drivers.Driver(ref)
 	if found && wanted.UID != "" && wanted.UID != driver.UID {
 		found = false
