@@ -53,6 +53,13 @@ func positiveDuration() schema {
 	return d
 }
 
+// oneUpTo is upTo from one on.
+func oneUpTo(most int) schema {
+	return either(schema{"type": "integer", "minimum": 1, "maximum": most}, schema{
+		"type": "string", "allOf": []any{matching(`^\s*\+?0*(` + numbersUpTo(fmt.Sprint(most)) + `)\s*$`), matching(`[1-9]`)},
+	})
+}
+
 // upTo is a number from zero to most that may be written as a string.
 func upTo(most int) schema {
 	return either(schema{"type": "integer", "minimum": 0, "maximum": most}, matching(`^\s*\+?0*(`+numbersUpTo(fmt.Sprint(most))+`)\s*$`))
@@ -290,7 +297,7 @@ var settings = map[string]map[string]schema{
 		"driver-logs":    oneOf("none", "end", "follow"),
 		"executor-logs":  oneOf("none", "end", "follow"),
 		"max-log-bytes":  byteCount(),
-		"open-streams":   upTo(1000),
+		"open-streams":   oneUpTo(1000),
 		"flush-interval": positiveDuration(),
 		"wait":           positiveDuration(),
 	},

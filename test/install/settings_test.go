@@ -107,6 +107,8 @@ func TestSettingsThatTheControllerRefusesAreRefusedByTheChart(t *testing.T) {
 		{"config-kubeflow", "driver-start-timeout: 99999999h", "settings.config-kubeflow.driver-start-timeout is 99999999h: write a time"},
 		{"config-kubeflow", "executors-start-timeout: 90000h", "settings.config-kubeflow.executors-start-timeout is 90000h: write a time"},
 		{"config-defaults", "driver-log-lines: '101'", "/settings/config-defaults/driver-log-lines"},
+		{"config-archive", "open-streams: 0", "/settings/config-archive/open-streams"},
+		{"config-archive", "open-streams: '000'", "/settings/config-archive/open-streams"},
 		{"config-kubeflow", "max-tracked-executors: '5001'", "/settings/config-kubeflow/max-tracked-executors"},
 		{"config-defaults", "spark-defaults.conf: |\n  spark.a b\n  hadoop.x 1", `settings.config-defaults.spark-defaults.conf has the key "hadoop.x": Spark reads only keys`},
 		{"config-kubeflow", "spark-defaults.conf: spark.app.name=x", `settings.config-kubeflow.spark-defaults.conf has the key "spark.app.name": each application needs its own`},
