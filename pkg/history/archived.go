@@ -99,7 +99,7 @@ func (a *Archived) list(ctx context.Context, name archive.EventLog, now time.Tim
 		return nil, err
 	}
 	place := placeOf(name)
-	log := &archivedLog{Log: Log{ID: newID(a.namespace, place), Rolled: true}}
+	log := &archivedLog{Log: Log{ID: SentID(name), Rolled: true}}
 	var modified time.Time
 	for _, file := range files {
 		if len(file.Path) != len([]string{archive.EventLogFolder, "name"}) || eventlog.CheckName(file.Path[1]) != nil {

@@ -45,7 +45,7 @@ func TestLogsThatSidecarsSentAreShown(t *testing.T) {
 	source := NewArchived("a", stored)
 	e.sources = append(e.sources, source)
 	e.refresh()
-	first, second := newID("a", placeOf(killed)), newID("a", placeOf(complete))
+	first, second := SentID(killed), SentID(complete)
 	e.expectList("/", "DIRECTORY eventlog_v2_"+first+" 0", "DIRECTORY eventlog_v2_"+second+" 0")
 	e.expectList("/eventlog_v2_"+second, "FILE appstatus_"+second+" 0", "FILE events_1_"+second+" "+strconv.Itoa(len(startLine)+growth))
 	e.expectList("/eventlog_v2_"+first, "FILE appstatus_"+first+".inprogress 0", "FILE events_1_"+first+" "+strconv.Itoa(len(startLine)+growth))

@@ -4,6 +4,7 @@
 //	viewer.go    a session as a viewer of pages
 //	drivers.go   where the UIs of drivers are
 //	identity.go  reads with the user's own token
+//	running.go   what Spark's REST API lists
 //	history.go   under which IDs the History Server has event logs
 //	archive.go   reads the archive by the console's own API
 package site

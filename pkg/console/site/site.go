@@ -94,10 +94,11 @@ func (s *Site) viewer(r *http.Request) (pages.Viewer, error) {
 func (s *Site) Handlers(sessions *session.Sessions, ofAPI http.Handler) (ofPages, ofSparkUIs http.Handler) {
 	s.api = ofAPI
 	uis := sparkui.New(sparkui.Options{
-		Key: sessions.Key, Users: sessions.Users, Drivers: s.options.Drivers, Histories: s, HistoryServer: s.options.HistoryServer, Pages: s, Address: s.options.SparkUIs, Clock: s.options.Clock, Logger: s.options.Logger,
+		Key: sessions.Key, Users: sessions.Users, Drivers: s.options.Drivers, Histories: s, HistoryServer: s.options.HistoryServer, Runs: s, Pages: s, Address: s.options.SparkUIs, Clock: s.options.Clock, Logger: s.options.Logger,
 	})
 	mux := http.NewServeMux()
 	mux.Handle(api.Prefix+"/", ofAPI)
+	mux.Handle(sparkui.SparkAPI+"/", uis.API(sessions))
 	mux.Handle("/assets/", s.Assets())
 	mux.Handle("/sign-in", sessions.SignIn())
 	mux.Handle("/sign-out", sessions.Require(sessions.SignOut()))

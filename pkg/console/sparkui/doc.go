@@ -11,6 +11,8 @@
 //	headers.go    which headers pass
 //	driver.go     what must be known of a driver
 //	history.go    which pages of the History Server are an application's
+//	api.go        Spark's REST API for all applications, at the console's origin
+//	api_list.go   its list: what runs, and what the History Server has
 //
 // What a driver serves is its tenant's code, so it has an origin of its own: its scripts can neither read the console's pages nor act with its
 // session. No header of the user but what a page needs reaches a driver, and no answer can set a cookie or lead elsewhere. UIs of several
@@ -22,4 +24,6 @@
 //
 // The History Server shows all applications to everyone who reaches it, and only the console does. A visit reaches the pages of its own application, by
 // the ID of its event log, the files of Spark's that all pages share, and nothing else.
+//
+// The API takes bearer tokens alone, so that no page can use it with a user's session, and what it answers is data that no browser runs.
 package sparkui

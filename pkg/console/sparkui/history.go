@@ -76,7 +76,7 @@ type pastPath string
 // escapes: with one, the History Server could see another path.
 func pastPathOf(escaped, visit, id string) (pastPath, bool) {
 	path, found := strings.CutPrefix(escaped, visit)
-	if !found || strings.ContainsAny(path, "%;\\") || strings.Contains(path, "//") || strings.Contains(path+"/", "/./") || strings.Contains(path+"/", "/../") {
+	if !found || !isPlain(path) {
 		return "", false
 	}
 	of := "/api/v1/applications/" + id

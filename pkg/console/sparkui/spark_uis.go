@@ -31,6 +31,8 @@ type Options struct {
 	// http://history.firesteel-system; empty if there is none.
 	Histories     Histories
 	HistoryServer func() string
+	// Runs are the applications that the API lists.
+	Runs Runs
 	// Address returns the origin of the UIs, such as https://spark-ui.example.com or https://*.spark-ui.example.com; empty if they are not served.
 	Address func() string
 	Clock   clock.PassiveClock

@@ -51,6 +51,8 @@ type env struct {
 	server    string
 	histories map[sparkui.Ref]*sparkui.History
 	namespace types.UID
+	// runs are the applications that run.
+	runs []sparkui.Run
 	// console and uis are the two origins.
 	console, uis, driver *httptest.Server
 }
@@ -75,11 +77,12 @@ func newEnv(t *testing.T) *env {
 	}
 	s := sparkui.New(sparkui.Options{
 		Key: key, Users: e, Drivers: e, Pages: e, Address: func() string { return e.address }, Clock: e.clock, Logger: zap.NewNop().Sugar(), Dial: e.dial,
-		Histories: e, HistoryServer: func() string { return e.server },
+		Histories: e, Runs: e, HistoryServer: func() string { return e.server },
 	})
 	sessions := session.New(session.Options{Key: key, Users: e, Pages: e, Clock: e.clock, Address: func() string { return "" }})
 	mux := http.NewServeMux()
 	mux.Handle("GET /spark-ui/{namespace}/{resource}/{name}", sessions.Require(s.Open()))
+	mux.Handle("/api/v1/", s.API(sessions))
 	e.console, e.uis = httptest.NewServer(mux), httptest.NewServer(s.Handler())
 	e.address = e.uis.URL
 	t.Cleanup(func() {
