@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 
 	"github.com/firesteel-dev/firesteel/pkg/archive"
@@ -197,5 +198,55 @@ func TestConsoleLeadsToTheHistoryServerWhenTheApplicationIsGone(t *testing.T) {
 	}
 	if status, _ := viewer.page(link + "?uid=uid-2"); status != http.StatusNotFound {
 		t.Errorf("another application of the name: %d", status)
+	}
+}
+
+func TestConsoleAnswersSparksRESTAPI(t *testing.T) {
+	t.Parallel()
+	s := newEnv(t).sharesController()
+	_, err := s.kubectl(readers, "create", "-f", "-")
+	s.must(err)
+	namespace := s.namespace()
+	stored, _ := s.archiveOf(namespace)
+	sent := archive.EventLog{ID: archive.ID{Namespace: namespace, Resource: "sparkapplications.spark.apache.org", Name: "gone", UID: "uid-2"}}
+	gone := eventlogs.SentID(sent)
+	sent.ID.Namespace.UID = "of-an-earlier-namespace"
+	earlier := eventlogs.SentID(sent)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		text := `"` + r.URL.Path + `"`
+		if r.URL.Path == "/api/v1/applications" {
+			text = `[{"id":"` + gone + `"},{"id":"` + earlier + `"}]`
+		}
+		_, _ = io.WriteString(w, text) // the client has left
+	}))
+	t.Cleanup(server.Close)
+	address, _ := s.serveConsoleAnd(stored, server.URL)
+	s.create(App("etl"))
+	s.run("etl", 0)
+	s.untilState("etl", string(lifecycle.RunningHealthy))
+	uid, err := s.kubectl("", "get", "sparkapplication", "etl", "-o", "jsonpath={.metadata.uid}")
+	s.must(err)
+	running := eventlogs.SentID(archive.EventLog{ID: archive.ID{Namespace: namespace, Resource: "sparkapplications.spark.apache.org", Name: "etl", UID: types.UID(strings.TrimSpace(uid))}})
+	ask := func(account, path string) (status int, text string) {
+		token, err := s.Token(t.Context(), s.ns, account)
+		s.must(err)
+		(&browser{s, address, &http.Client{Transport: bearer(token)}}).show("/api/v1/"+path, func(response *http.Response) {
+			content, err := io.ReadAll(response.Body)
+			s.must(err)
+			status, text = response.StatusCode, string(content)
+		})
+		return status, text
+	}
+	for account, want := range map[string]struct{ running, past bool }{"tenant": {true, true}, "viewer": {true, false}, "nobody": {}} {
+		s.must(wait.PollUntilContextTimeout(s.Context(), pollInterval, timeout, true, func(context.Context) (bool, error) {
+			_, list := ask(account, "applications")
+			return strings.Contains(list, running) == want.running && strings.Contains(list, gone) == want.past && !strings.Contains(list, earlier), nil
+		}))
+		for path, allowed := range map[string]bool{"applications/" + running: want.running, "applications/" + gone + "/jobs": want.past, "applications/" + earlier + "/jobs": false} {
+			if status, text := ask(account, path); (status == http.StatusOK) != allowed || !allowed && status != http.StatusNotFound {
+				t.Errorf("%s: %s: %d %s, want allowed: %t", account, path, status, text, allowed)
+			}
+		}
 	}
 }
