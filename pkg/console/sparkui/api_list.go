@@ -223,7 +223,7 @@ func (l *listing) mayReadLogs(namespace string) (bool, error) {
 
 // past adds the applications of the History Server that the reader may read. The History Server sends those of all: one at a time is in memory.
 func (l *listing) past(parameters url.Values) error {
-	parameters.Del("limit") // it counts what the reader may not read
+	parameters.Del("limit")                                                                                                                   // it counts what the reader may not read
 	request, err := http.NewRequestWithContext(l.ctx, http.MethodGet, l.s.HistoryServer()+SparkAPI+"/applications?"+parameters.Encode(), nil) //nolint:gosec // the address is that of the settings, and what clients write follows it
 	if err != nil {
 		return err
