@@ -123,6 +123,7 @@ func run(ctx context.Context) error {
 	address := func() string { return settings.Load().Console.URL }
 	pages := site.New(site.Options{
 		Source: live.Live, Views: live.Views, Clients: incluster.NewClients(cluster), Address: address, Clock: clock.RealClock{}, Logger: logger.Sugar(),
+		Settings: settings.Load,
 		Actions:  func() bool { return settings.Load().Console.Actions },
 		Archived: func() bool { return len(settings.Load().Archive.URLs()) > 0 },
 		Drivers:  site.Drivers{Live: live.Live}, SparkUIs: func() string { return settings.Load().Console.SparkUIs },

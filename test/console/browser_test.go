@@ -160,7 +160,7 @@ func shown() map[string]string {
 	failed := "/applications/" + consolepages.Failed.Namespace + "/" + consolepages.Failed.Resource + "/" + consolepages.Failed.Name
 	gone := "/applications/" + consolepages.Gone.Namespace + "/" + consolepages.Gone.Resource + "/" + consolepages.Gone.Name
 	return map[string]string{
-		"overview": "/", "list": "/applications?kind=application", "empty": "/applications?text=nothing", "application": failed, "executors": failed + "?tab=executors", "executors-gpu": "/applications/features/sparkapplications.sparkoperator.k8s.io/clickstream-sessions?tab=executors",
+		"overview": "/", "list": "/applications?kind=application", "empty": "/applications?text=nothing", "application": failed, "executors": failed + "?tab=executors", "plan": failed + "?tab=plan", "plan-foreign": "/applications/legacy/sparkapplications.sparkoperator.k8s.io/old-operator-job?tab=plan", "executors-gpu": "/applications/features/sparkapplications.sparkoperator.k8s.io/clickstream-sessions?tab=executors",
 		"pods": failed + "?tab=pods", "events": failed + "?tab=events", "logs": failed + "?tab=logs&lines=200", "yaml": failed + "?tab=yaml", "schedules": "/schedules",
 		"schedule": "/schedules/reports/scheduledsparkapplications.sparkoperator.k8s.io/daily-revenue", "clusters": "/clusters", "cluster": "/clusters/ml/shared-notebooks",
 		"compare": "/compare?a=reports/" + consolepages.Failed.Resource + "/" + consolepages.Failed.Name + "&b=ingest/" + consolepages.Failed.Resource + "/hourly-rollup-001",

@@ -72,6 +72,24 @@ func (b *browser) page(path string) (status int, text string) {
 
 var streamOf = regexp.MustCompile(`data-hx-sse:connect="([^"]+)"`)
 
+// planned lets the viewer read what an attempt consists of.
+const planned = `
+apiVersion: v1
+kind: List
+items:
+- apiVersion: rbac.authorization.k8s.io/v1
+  kind: Role
+  metadata: {name: planned}
+  rules:
+  - {apiGroups: [""], resources: [pods, services, configmaps], verbs: [get]}
+  - {apiGroups: [networking.k8s.io], resources: [networkpolicies], verbs: [get]}
+- apiVersion: rbac.authorization.k8s.io/v1
+  kind: RoleBinding
+  metadata: {name: planned}
+  roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: planned}
+  subjects: [{kind: ServiceAccount, name: viewer}]
+`
+
 func TestConsolePagesShowWhatTheUserMaySee(t *testing.T) {
 	t.Parallel()
 	s, other := newEnv(t).sharesController(), newEnv(t)
@@ -111,10 +129,18 @@ func TestConsolePagesShowWhatTheUserMaySee(t *testing.T) {
 	if status, text := mine.page(path + "?tab=yaml"); status != http.StatusOK || !strings.Contains(text, "kind: SparkApplication") {
 		t.Errorf("%d: the YAML is %.2000s", status, text)
 	}
+	if status, text := mine.page(path + "?tab=plan"); status != http.StatusOK || !strings.Contains(text, "You may not read the Pods") || strings.Contains(text, "pod/etl-0-driver") {
+		t.Errorf("%d: without rights the plan is %s", status, text)
+	}
+	_, err := s.kubectl(planned, "create", "-f", "-")
+	s.must(err)
+	if status, text := mine.page(path + "?tab=plan"); status != http.StatusOK || !strings.Contains(text, "What runs is what the application and the settings make now.") {
+		t.Errorf("%d: the plan is %s", status, text)
+	}
 	if _, text := mine.page("/applications"); !strings.Contains(text, ">etl</a>") {
 		t.Error("the list does not have the application")
 	}
-	for _, hidden := range []string{path, path + "?tab=yaml", path + "/log?pod=etl-0-driver", path + "x"} {
+	for _, hidden := range []string{path, path + "?tab=yaml", path + "?tab=plan", path + "/log?pod=etl-0-driver", path + "x"} {
 		if status, text := theirs.page(hidden); status != http.StatusNotFound || strings.Contains(text, string(lifecycle.RunningHealthy)) {
 			t.Errorf("%s: another user gets %d", hidden, status)
 		}

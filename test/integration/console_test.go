@@ -89,7 +89,8 @@ func (s *env) serveConsoleAnd(stored *archive.Archive, historyServer string, aud
 	clients := incluster.NewClients(cluster)
 	pages := site.New(site.Options{
 		Source: running.Live, Views: running.Views, Clients: clients, Address: noAddress, Clock: clock.RealClock{}, Logger: zap.NewNop().Sugar(),
-		Actions: func() bool { return false }, Drivers: site.Drivers{Live: running.Live}, SparkUIs: func() string { return uis.String() },
+		Settings: config.Default,
+		Actions:  func() bool { return false }, Drivers: site.Drivers{Live: running.Live}, SparkUIs: func() string { return uis.String() },
 		HistoryServer: func() string { return historyServer }, Archived: func() bool { return true },
 	})
 	sessions := session.New(session.Options{Key: key, Users: incluster.NewUsers(client, reviewer), Pages: pages, Clock: clock.RealClock{}, Address: noAddress})

@@ -1,14 +1,12 @@
 package migrate
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 
 	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -17,6 +15,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/cli/target"
 	"github.com/firesteel-dev/firesteel/pkg/finding"
 	"github.com/firesteel-dev/firesteel/pkg/migration"
+	"github.com/firesteel-dev/firesteel/pkg/operators/drivers"
 	"github.com/firesteel-dev/firesteel/pkg/overview"
 )
 
@@ -111,7 +110,7 @@ func (r *reading) examine(ctx context.Context, source *unstructured.Unstructured
 	if driver == nil {
 		return one
 	}
-	one.account = cmp.Or(driver.Spec.ServiceAccountName, "default")
+	one.account = drivers.Account(driver)
 	theirs := r.driver(ctx, one, o)
 	one.running = theirs != nil || one.err != nil
 	switch {
@@ -119,7 +118,11 @@ func (r *reading) examine(ctx context.Context, source *unstructured.Unstructured
 	case len(created.Templates) > 0:
 		one.err = errors.New("pod templates behind URLs: drivers that have one are not compared")
 	default:
-		r.admit(ctx, driver, one.account)
+		with, err := r.serviceAccount(ctx, account{driver.Namespace, one.account})
+		if err != nil {
+			with = nil // readAccounts reports it
+		}
+		drivers.Admit(driver, with, r.defaultPriority)
 		one.differences, one.err = migration.CompareDrivers(theirs, driver, o.Redactor())
 		one.compared = one.err == nil
 	}
@@ -162,54 +165,13 @@ func (r *reading) driver(ctx context.Context, one *examined, o *overview.Object)
 	if o.Kind != overview.Application || one.ended || one.served || o.State == "" {
 		return nil
 	}
-	pod, err := r.driverPod(ctx, o)
-	switch {
-	case err != nil:
-		one.err = fmt.Errorf("drivers in the namespace %s: %w", one.namespace, err)
+	pod, err := drivers.Of(ctx, r.kube, o)
+	if err != nil {
+		one.err = fmt.Errorf("drivers in the namespace %s: %w", one.namespace, withoutName(err, o.DriverPod))
 		return nil
-	case pod == nil || pod.DeletionTimestamp != nil || pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed:
+	}
+	if pod == nil || !drivers.Runs(pod) {
 		return nil
-	default:
-		return pod
 	}
-}
-
-// driverPod reads the driver by the name in the status, or else by the labels of the application; nil if there is none.
-func (r *reading) driverPod(ctx context.Context, o *overview.Object) (*corev1.Pod, error) {
-	pods := r.kube.CoreV1().Pods(o.Namespace())
-	if o.DriverPod == "" {
-		found, err := pods.List(ctx, metav1.ListOptions{LabelSelector: o.PodSelector() + "," + ofDrivers})
-		if err != nil {
-			return nil, err
-		}
-		return o.PodsOf(found.Items).Driver, nil
-	}
-	pod, err := pods.Get(ctx, o.DriverPod, metav1.GetOptions{})
-	switch {
-	case apierrors.IsNotFound(err):
-		return nil, nil
-	case err != nil:
-		return nil, withoutName(err, o.DriverPod)
-	case !o.IsDriver(pod):
-		return nil, nil
-	default:
-		return pod, nil
-	}
-}
-
-// ofDrivers is the label that Spark gives to drivers.
-const ofDrivers = "spark-role=driver"
-
-// admit completes a Pod as the API server does: with its account and the pull secrets of that, and with the default priority class.
-func (r *reading) admit(ctx context.Context, pod *corev1.Pod, name string) {
-	pod.Spec.ServiceAccountName = name
-	if pod.Spec.PriorityClassName == "" {
-		pod.Spec.PriorityClassName = r.defaultPriority
-	}
-	if len(pod.Spec.ImagePullSecrets) > 0 {
-		return
-	}
-	if found, err := r.serviceAccount(ctx, account{pod.Namespace, name}); err == nil { // readAccounts reports the error
-		pod.Spec.ImagePullSecrets = found.ImagePullSecrets
-	}
+	return pod
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/manifest/schema"
 	"github.com/firesteel-dev/firesteel/pkg/migration"
 	"github.com/firesteel-dev/firesteel/pkg/operators"
+	"github.com/firesteel-dev/firesteel/pkg/operators/drivers"
 )
 
 // reading reads the cluster into a report.
@@ -202,16 +203,9 @@ func (r *reading) namespacesOfFlags() []string {
 
 // readPriorities reads the priority class that the API server gives to Pods without one.
 func (r *reading) readPriorities(ctx context.Context) error {
-	classes, err := r.kube.SchedulingV1().PriorityClasses().List(ctx, metav1.ListOptions{})
-	if err != nil {
-		return r.unread(ctx, "the default priority class", err)
-	}
-	for i := range classes.Items {
-		if classes.Items[i].GlobalDefault {
-			r.defaultPriority = classes.Items[i].Name
-		}
-	}
-	return nil
+	name, err := drivers.DefaultPriority(ctx, r.kube)
+	r.defaultPriority = name
+	return r.unread(ctx, "the default priority class", err)
 }
 
 // readKinds reads the objects of all kinds that the API server has.

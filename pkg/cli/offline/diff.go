@@ -6,19 +6,17 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/pmezard/go-difflib/difflib"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
-	"sigs.k8s.io/yaml"
 
 	"github.com/firesteel-dev/firesteel/pkg/check"
+	planned "github.com/firesteel-dev/firesteel/pkg/check/plan"
 	"github.com/firesteel-dev/firesteel/pkg/cli"
 	"github.com/firesteel-dev/firesteel/pkg/cli/settings"
-	"github.com/firesteel-dev/firesteel/pkg/objectdiff"
 )
 
 // liveCluster reads objects of the cluster.
@@ -102,8 +100,8 @@ func (p *plan) printDiff(ctx context.Context, live *liveCluster, with *settings.
 	different := false
 	for _, draft := range drafts {
 		p.warn(draft)
-		for _, object := range draft.objects {
-			if object.GetKind() == "PodTemplate" {
+		for _, object := range draft.Objects {
+			if planned.IsTemplate(object) {
 				continue // the driver creates Pods from it, not a PodTemplate
 			}
 			existing, err := live.get(ctx, object.GroupVersionKind(), object.GetNamespace(), object.GetName())
@@ -111,9 +109,13 @@ func (p *plan) printDiff(ctx context.Context, live *liveCluster, with *settings.
 				return err
 			}
 			if existing != nil && !p.showSecrets {
-				hide(draft.input.JSON, []*unstructured.Unstructured{existing})
+				planned.Hide(draft.input.JSON, existing)
 			}
-			text, err := difference(existing, object)
+			before, after, err := planned.Texts(existing, object)
+			if err != nil {
+				return err
+			}
+			text, err := planned.Difference(before, after, planned.Name(object))
 			if err != nil {
 				return err
 			}
@@ -139,32 +141,4 @@ func (p *plan) printDifference(text string) {
 		}
 		fmt.Fprintln(p.Out, content)
 	}
-}
-
-// difference returns how an object in the cluster differs from the planned one, as a unified diff; empty if it does not. existing may be nil.
-func difference(existing, planned *unstructured.Unstructured) (string, error) {
-	name := strings.ToLower(planned.GetKind()) + "/" + planned.GetName()
-	before, from := "", "/dev/null"
-	if existing != nil {
-		comparable := objectdiff.Comparable(planned.Object, existing.Object)
-		text, err := yaml.Marshal(comparable)
-		if err != nil {
-			return "", err
-		}
-		before, from = string(text), "running/"+name
-	}
-	after, err := yaml.Marshal(planned.Object)
-	if err != nil {
-		return "", err
-	}
-	return difflib.GetUnifiedDiffString(difflib.UnifiedDiff{
-		A: lines(before), B: lines(string(after)), FromFile: from, ToFile: "planned/" + name, Context: 3,
-	})
-}
-
-func lines(text string) []string {
-	if text == "" {
-		return nil
-	}
-	return difflib.SplitLines(strings.TrimSuffix(text, "\n"))
 }

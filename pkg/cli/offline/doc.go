@@ -7,7 +7,7 @@
 //
 //	commands.go                       the verbs
 //	inputs.go                         the flag -f: files, and the objects in them
-//	plan.go, diff.go, hide.go         plan; its flag --diff; secrets in what it prints
+//	plan.go, diff.go                  plan; its flag --diff
 //	lint.go, sarif.go                 lint; one of its formats
 //	convert.go, command_line.go       convert; to a command line of spark-submit
 //	script.go                         command lines of spark-submit in a script, for convert

@@ -2,20 +2,17 @@ package offline
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/yaml"
 
 	"github.com/firesteel-dev/firesteel/pkg/check"
+	planned "github.com/firesteel-dev/firesteel/pkg/check/plan"
 	"github.com/firesteel-dev/firesteel/pkg/cli"
 	"github.com/firesteel-dev/firesteel/pkg/cli/settings"
 	"github.com/firesteel-dev/firesteel/pkg/finding"
@@ -88,7 +85,7 @@ func (p *plan) run(ctx context.Context) error {
 	}
 	drafts, refused := p.drafts(inputs, with)
 	for _, draft := range drafts {
-		with.Unread = append(with.Unread, draft.templates...)
+		with.Unread = append(with.Unread, draft.Templates...)
 	}
 	if p.diff {
 		err = p.printDiff(ctx, live, with, drafts)
@@ -123,14 +120,8 @@ func (p *plan) read() ([]*input, error) {
 
 // draft is what would be created for one manifest.
 type draft struct {
-	input    *input
-	warnings finding.List
-	// objects are in the order of their creation. The template of the executors is the last one.
-	objects []*unstructured.Unstructured
-	// templates are the pod templates at URLs, which are not read.
-	templates []string
-	// byUser reports whether the user starts the driver: then nothing is created.
-	byUser bool
+	*planned.Plan
+	input *input
 }
 
 // drafts returns what would be created. It prints errors about manifests that would be refused.
@@ -154,77 +145,14 @@ func (p *plan) draft(one *input, with *settings.Settings) (*draft, finding.List)
 	if one.object == nil {
 		return nil, one.refused
 	}
-	found, _ := check.Examine(one.object, with.Config, p.Now(), check.AsBuilt)
-	if len(found.Of(finding.Error)) > 0 {
+	made, found := planned.Of(one.object, with.Config, p.Now())
+	if made == nil {
 		return nil, found
 	}
-	created, err := check.Create(one.object, with.Config, p.Now())
-	if err != nil {
-		return nil, finding.Of(err)
-	}
-	made := &draft{input: one, warnings: found, byUser: created == nil}
-	if created == nil {
-		return made, nil
-	}
-	made.templates = created.Templates
-	for _, object := range created.Objects {
-		if err := made.add(object); err != nil {
-			return nil, finding.Of(err)
-		}
-	}
-	if created.Executor != nil {
-		if err := made.add(executorTemplate(created)); err != nil {
-			return nil, finding.Of(err)
-		}
-	}
 	if !p.showSecrets {
-		hide(one.JSON, made.objects)
+		planned.Hide(one.JSON, made.Objects...)
 	}
-	return made, nil
-}
-
-// annotationExecutors is the annotation of the template with the number of executors.
-const annotationExecutors = "firesteel.dev/executors"
-
-// executorTemplate returns a template of the executors. The driver creates them.
-func executorTemplate(created *check.Created) runtime.Object {
-	return &corev1.PodTemplate{
-		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "PodTemplate"},
-		ObjectMeta: metav1.ObjectMeta{
-			Name: created.Of.GetName() + "-executors", Namespace: created.Of.GetNamespace(),
-			Annotations: map[string]string{annotationExecutors: fmt.Sprint(created.Executors)},
-		},
-		Template: corev1.PodTemplateSpec{ObjectMeta: created.Executor.ObjectMeta, Spec: created.Executor.Spec},
-	}
-}
-
-// add adds an object without the fields that only the API server fills in.
-func (d *draft) add(object runtime.Object) error {
-	encoded, err := json.Marshal(object)
-	if err != nil {
-		return err
-	}
-	added := &unstructured.Unstructured{}
-	if err := added.UnmarshalJSON(encoded); err != nil {
-		return err
-	}
-	unstructured.RemoveNestedField(added.Object, "status")
-	unstructured.RemoveNestedField(added.Object, "metadata", "creationTimestamp")
-	unstructured.RemoveNestedField(added.Object, "template", "metadata", "creationTimestamp")
-	unstructured.RemoveNestedField(added.Object, "spec", "template", "metadata", "creationTimestamp")
-	owners, _, _ := unstructured.NestedSlice(added.Object, "metadata", "ownerReferences")
-	for _, owner := range owners {
-		if fields, ok := owner.(map[string]any); ok && fields["uid"] == "" {
-			delete(fields, "uid") // the API server chooses it
-		}
-	}
-	if len(owners) > 0 {
-		if err := unstructured.SetNestedSlice(added.Object, owners, "metadata", "ownerReferences"); err != nil {
-			return err
-		}
-	}
-	d.objects = append(d.objects, added)
-	return nil
+	return &draft{made, one}, nil
 }
 
 func (p *plan) print(with *settings.Settings, drafts []*draft) error {
@@ -235,7 +163,7 @@ func (p *plan) print(with *settings.Settings, drafts []*draft) error {
 	fmt.Fprintf(p.ErrOut, "%s\n", with)
 	for _, draft := range drafts {
 		p.warn(draft)
-		for _, object := range draft.objects {
+		for _, object := range draft.Objects {
 			list.Items = append(list.Items, *object)
 		}
 	}
@@ -246,10 +174,10 @@ func (p *plan) print(with *settings.Settings, drafts []*draft) error {
 }
 
 func (p *plan) warn(d *draft) {
-	for _, f := range d.warnings {
+	for _, f := range d.Warnings {
 		p.Warn(fmt.Sprintf("%s: %s", d.input.name(), f.Error()))
 	}
-	if d.byUser {
+	if d.ByUser {
 		p.Warn(d.input.name() + ": nothing is created, since its user starts the driver")
 	}
 }
@@ -259,20 +187,20 @@ func (p *plan) printYAML(with *settings.Settings, drafts []*draft) error {
 	fmt.Fprintf(p.Out, "# %s\n", with)
 	for _, draft := range drafts {
 		comment(p.Out, draft.input.name())
-		for _, f := range draft.warnings {
+		for _, f := range draft.Warnings {
 			comment(p.Out, "Warning: "+f.Error())
 		}
-		if draft.byUser {
+		if draft.ByUser {
 			comment(p.Out, "Nothing is created: the user starts the driver.")
 		}
-		for _, object := range draft.objects {
+		for _, object := range draft.Objects {
 			text, err := yaml.Marshal(object.Object)
 			if err != nil {
 				return err
 			}
 			fmt.Fprintf(p.Out, "---\n")
-			if object.GetKind() == "PodTemplate" {
-				comment(p.Out, fmt.Sprintf("The driver creates %s executors that request this.", object.GetAnnotations()[annotationExecutors]))
+			if planned.IsTemplate(object) {
+				comment(p.Out, fmt.Sprintf("The driver creates %s executors that request this.", object.GetAnnotations()[planned.AnnotationExecutors]))
 			}
 			if _, err := p.Out.Write(text); err != nil {
 				return err

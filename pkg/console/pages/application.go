@@ -22,6 +22,7 @@ const (
 	tabEvents    = "events"
 	tabYAML      = "yaml"
 	tabLogs      = "logs"
+	tabPlan      = "plan"
 )
 
 // The parameter with which a page that is open asks for what surrounds its slow part: the part stays as it is.
@@ -101,11 +102,12 @@ type applicationView struct {
 	Priced     bool
 	Gap        string
 	Peak       string
-	// Kubernetes are the Kubernetes Events, Manifest is the object, Log a log. Only their tabs have them.
+	// Kubernetes are the Kubernetes Events, Manifest is the object, Plan what differs, Log a log. Only their tabs have them.
 	Kubernetes []eventView
 	// EventsProblem says why there are no Kubernetes Events.
 	EventsProblem string
 	Manifest      *manifestView
+	Plan          *planView
 	Log           *logView
 }
 
@@ -145,7 +147,7 @@ func (s *Server) application(v *view) error {
 	if v.viewer.Archive() != nil {
 		body.Archive = href + "?" + url.Values{paramFrom: {fromArchive}, paramUID: {string(row.UID)}}.Encode()
 	}
-	body.Tabs, body.Tab = tabs(v.URL.Query().Get("tab"), href, nil)
+	body.Tabs, body.Tab = tabs(append(slices.Clone(archivedTabs), tab{tabPlan, "Plan"}), v.URL.Query().Get("tab"), href, nil)
 	switch body.Tab {
 	case tabExecutors:
 		p.Scripts = []string{"charts.js"}
@@ -167,6 +169,9 @@ func (s *Server) application(v *view) error {
 	case tabYAML:
 		p.slow()
 		body.Manifest, err = s.manifest(v, row)
+	case tabPlan:
+		p.slow()
+		body.Plan, err = s.plan(v, row)
 	case tabLogs:
 		p.slow()
 		p.Scripts = []string{"logs.js"}
@@ -199,11 +204,16 @@ func (s *Server) sparkUI(ref live.Ref, over bool, parameters url.Values) []factV
 	return []factView{{Name: "Spark UI", Text: "Open", Href: s.options.Prefix() + path}}
 }
 
-// tabs returns the tabs of an application's page. keep are further parameters of its address.
-func tabs(wanted, href string, keep url.Values) (tabs []link, current string) {
-	known := []struct{ name, text string }{
-		{tabTimeline, "Timeline"}, {tabExecutors, "Executors and usage"}, {tabPods, "Pods"}, {tabEvents, "Events"}, {tabLogs, "Logs"}, {tabYAML, "YAML"},
-	}
+// tab is a tab of an application's page.
+type tab struct{ name, text string }
+
+// archivedTabs are those of an application that the archive has. One that exists also has its plan.
+var archivedTabs = []tab{
+	{tabTimeline, "Timeline"}, {tabExecutors, "Executors and usage"}, {tabPods, "Pods"}, {tabEvents, "Events"}, {tabLogs, "Logs"}, {tabYAML, "YAML"},
+}
+
+// tabs returns links to the tabs of an application's page, and the wanted one, or else the first. keep are further parameters of its address.
+func tabs(known []tab, wanted, href string, keep url.Values) (tabs []link, current string) {
 	current = tabTimeline
 	for _, tab := range known {
 		if tab.name == wanted {

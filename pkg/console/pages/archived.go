@@ -133,7 +133,7 @@ func (s *Server) archived(v *view, ref live.Ref, living *live.Details) error {
 		keep.Set(paramAttempt, strconv.FormatInt(a.shown.Attempt, 10))
 	}
 	body := applicationView{Kind: a.Kind}
-	body.Tabs, body.Tab = tabs(v.URL.Query().Get("tab"), href, keep)
+	body.Tabs, body.Tab = tabs(archivedTabs, v.URL.Query().Get("tab"), href, keep)
 	latest, found, err := s.archivedDetails(ctx, a, body.Tab)
 	if err != nil {
 		return err

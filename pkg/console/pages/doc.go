@@ -10,6 +10,7 @@
 //	list.go         the table of all kinds, as HTML and CSV
 //	application.go  one application, and its tabs
 //	manifest.go     its YAML and its Kubernetes Events, read with the viewer's identity
+//	plan.go         how what runs differs from what it and the settings make
 //	log.go          the logs of its Pods
 //	archive.go      the table of what the archive has of a namespace
 //	archived.go     one application as the archive has it

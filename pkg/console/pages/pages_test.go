@@ -80,6 +80,7 @@ func shown() map[string]string {
 		"logs": failed + "?tab=logs&lines=3", "logs-found": failed + "?tab=logs&find=error", "yaml": failed + "?tab=yaml",
 		"schedules": "/schedules", "schedule": "/schedules/reports/scheduledsparkapplications.sparkoperator.k8s.io/daily-revenue",
 		"clusters": "/clusters", "cluster": "/clusters/ml/shared-notebooks",
+		"plan": failed + "?tab=plan", "plan-of-another-operator": "/applications/legacy/sparkapplications.sparkoperator.k8s.io/old-operator-job?tab=plan",
 		"executors-gpu": "/applications/features/sparkapplications.sparkoperator.k8s.io/clickstream-sessions?tab=executors",
 		"compare":       "/compare?a=reports/sparkapplications.spark.apache.org/" + consolepages.Failed.Name + "&b=ingest/sparkapplications.spark.apache.org/hourly-rollup-001",
 		"not-found":     "/applications/reports/sparkapplications.spark.apache.org/absent",

@@ -77,6 +77,8 @@ type Identity interface {
 	Object(ctx context.Context, ref live.Ref, version string) (*unstructured.Unstructured, error)
 	// Events returns the Kubernetes Events about an object.
 	Events(ctx context.Context, namespace, name string, uid types.UID) ([]corev1.Event, error)
+	// Plan compares what runs with what the application and the settings make.
+	Plan(ctx context.Context, ref live.Ref, version string) (*Plan, error)
 	// Log opens the log of a Pod.
 	Log(ctx context.Context, namespace, pod string, options *corev1.PodLogOptions) (io.ReadCloser, error)
 }

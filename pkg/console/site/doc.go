@@ -7,4 +7,5 @@
 //	running.go   what Spark's REST API lists
 //	history.go   under which IDs the History Server has event logs
 //	archive.go   reads the archive by the console's own API
+//	plan.go      compares what runs with what it and the settings make
 package site

@@ -12,14 +12,20 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/utils/clock"
 
+	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/console/live"
 )
 
 // identity reads with a user's own token: what the user may not read, the API server refuses.
 type identity struct {
-	objects dynamic.Interface
-	client  kubernetes.Interface
+	objects  dynamic.Interface
+	client   kubernetes.Interface
+	settings func() *config.Config
+	clock    clock.Clock
+	// plans has a place for each plan that is made at once.
+	plans chan struct{}
 }
 
 func (i *identity) Object(ctx context.Context, ref live.Ref, version string) (*unstructured.Unstructured, error) {

@@ -8,6 +8,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/firesteel-dev/firesteel/pkg/access"
+	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/console/act"
 	"github.com/firesteel-dev/firesteel/pkg/console/api"
 	"github.com/firesteel-dev/firesteel/pkg/console/live"
@@ -30,6 +31,8 @@ type Options struct {
 	Source  pages.Source
 	Views   *visible.Views
 	Clients Clients
+	// Settings returns the settings of the installation.
+	Settings func() *config.Config
 	// Actions reports whether users may act from the pages.
 	Actions func() bool
 	// Drivers know where the UIs of drivers are, and SparkUIs returns the origin at which they are served; empty if they are not.
@@ -51,12 +54,13 @@ type Site struct {
 	options Options
 	actions *act.Actions
 	// api is the handler of the API, by which the pages read the archive.
-	api http.Handler
+	api   http.Handler
+	plans chan struct{}
 }
 
 // New returns a site. It shows the pages of its sessions, too: it is a session.Pages.
 func New(options Options) *Site {
-	s := &Site{options: options}
+	s := &Site{options: options, plans: make(chan struct{}, maxPlans)}
 	prefix := func() string { return session.Prefix(options.Address()) }
 	s.actions = act.New(act.Options{
 		Clients: options.Clients, Pages: s, Allowed: options.Actions, Prefix: prefix, Clock: options.Clock, Logger: options.Logger,

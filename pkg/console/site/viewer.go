@@ -60,5 +60,6 @@ func (v *viewer) Identity() (pages.Identity, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &identity{objects: objects, client: client}, nil
+	options := &v.site.options
+	return &identity{objects: objects, client: client, settings: options.Settings, clock: options.Clock, plans: v.site.plans}, nil
 }

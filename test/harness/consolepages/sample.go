@@ -21,6 +21,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/console/act"
 	"github.com/firesteel-dev/firesteel/pkg/console/live"
 	"github.com/firesteel-dev/firesteel/pkg/console/pages"
+	"github.com/firesteel-dev/firesteel/pkg/migration"
 	"github.com/firesteel-dev/firesteel/pkg/overview"
 )
 
@@ -124,6 +125,31 @@ func (v *Viewer) Object(_ context.Context, ref live.Ref, version string) (*unstr
 		},
 		"status": map[string]any{"currentState": map[string]any{"currentStateSummary": "Failed", "message": "<script>alert(1)</script>"}},
 	}}, nil
+}
+
+// Plan returns objects in each state, or how the driver of another operator differs.
+func (v *Viewer) Plan(_ context.Context, ref live.Ref, _ string) (*pages.Plan, error) {
+	switch ref.Namespace {
+	case "legacy":
+		return &pages.Plan{Foreign: true, Unread: []string{"the default priority class"}, Driver: []migration.DriverDifference{
+			{Field: "spec.containers[spark-kubernetes-driver].image", Theirs: "spark:3.5.1", Ours: "spark:3.5.7", Meaning: "another image: check the image of the application and of the settings"},
+			{Field: "metadata.annotations[sidecar.example.com/inject]", Theirs: "true", Ours: "(none)", Meaning: "an annotation that neither the application nor Spark sets: a webhook or the node adds it"},
+		}}, nil
+	case "ingest":
+		return &pages.Plan{Problem: "You may not read the Pods, Services and ConfigMaps of the application, so nothing is compared."}, nil
+	}
+	driver := "pod/" + ref.Name + "-1-driver"
+	return &pages.Plan{
+		Warnings: []string{"spec.sparkConf[spark.driver.cores] has no effect: the driver has the cores of its container"},
+		Unread:   []string{"the defaults of the namespace " + ref.Namespace},
+		Objects: []pages.PlannedObject{
+			{Name: "configmap/spark-drv-8d1c6e-conf-map", State: pages.Hidden},
+			{Name: driver, State: pages.Differs, Text: "--- running/" + driver + "\n+++ planned/" + driver + "\n@@ -31,7 +31,7 @@\n   containers:\n   - args:\n     - driver\n" +
+				"-    image: registry.example.com/spark:4.1.0\n+    image: registry.example.com/spark:4.1.1\n     name: spark-kubernetes-driver\n     resources:\n       limits:\n"},
+			{Name: "service/" + ref.Name + "-1-svc", State: pages.AsPlanned},
+			{Name: "networkpolicy/" + ref.Name + "-1-driver", State: pages.Absent, Text: "apiVersion: networking.k8s.io/v1\nkind: NetworkPolicy\nmetadata:\n  name: <script>alert(1)</script>\n"},
+		},
+	}, nil
 }
 
 // Events returns one Event.

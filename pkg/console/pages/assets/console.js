@@ -30,6 +30,10 @@
   };
   setInterval(tick, 1000);
 
+  // On a narrow window the tabs scroll: the current one is brought into view.
+  const tabs = document.querySelector(".tabs"), tab = tabs?.querySelector("[aria-current]");
+  if (tab) tabs.scrollLeft += tab.getBoundingClientRect().left - tabs.getBoundingClientRect().left - (tabs.clientWidth - tab.offsetWidth) / 2;
+
   document.addEventListener("click", async (event) => {
     const theme = event.target.closest("[data-theme-toggle]");
     if (theme) {
