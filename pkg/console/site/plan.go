@@ -74,7 +74,12 @@ func (i *identity) Plan(ctx context.Context, ref live.Ref, version string) (*pag
 
 // settingsOf returns the settings of a namespace, with its own defaults as far as the user may read them.
 func (i *identity) settingsOf(ctx context.Context, namespace string, result *pages.Plan) *config.Config {
-	settings := i.settings()
+	settings := config.Default()
+	if i.settings == nil {
+		result.Unread = append(result.Unread, "the cluster's settings")
+	} else {
+		settings = i.settings()
+	}
 	own, err := i.client.CoreV1().ConfigMaps(namespace).List(ctx, metav1.ListOptions{LabelSelector: config.LabelOwnDefaults, Limit: maxOwn})
 	if err != nil {
 		result.Unread = append(result.Unread, "the defaults of the namespace "+namespace)

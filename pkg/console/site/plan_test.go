@@ -3,6 +3,7 @@ package site
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -221,6 +222,14 @@ func TestDriverOfAnotherOperatorIsCompared(t *testing.T) {
 	e.forbid("pods")
 	if result := e.plan(); len(result.Driver) != 0 || !strings.Contains(result.Problem, "You may not read the Pods") {
 		t.Errorf("without the right to read Pods: %+v", result)
+	}
+}
+
+func TestPlanWithoutSettingsSaysSo(t *testing.T) {
+	e := newPlanEnv(t, apacheApplication)
+	e.settings = nil
+	if result := e.plan(); len(result.Objects) == 0 || !slices.Equal(result.Unread, []string{"the cluster's settings"}) {
+		t.Errorf("not read %v, compared %v", result.Unread, result.Objects)
 	}
 }
 

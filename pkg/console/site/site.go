@@ -31,7 +31,7 @@ type Options struct {
 	Source  pages.Source
 	Views   *visible.Views
 	Clients Clients
-	// Settings returns the settings of the installation.
+	// Settings returns the settings of the installation. Without it, plans are made with those of a fresh installation, and say so.
 	Settings func() *config.Config
 	// Actions reports whether users may act from the pages.
 	Actions func() bool
