@@ -31,7 +31,9 @@ const prefix = "/spark"
 func serve(t *testing.T, sample *consolepages.Sample) string {
 	t.Helper()
 	server := pages.New(pages.Options{
-		Source: sample, Viewers: func(*http.Request) (pages.Viewer, error) { return &consolepages.Viewer{Archived: consolepages.Attic("")}, nil }, Prefix: func() string { return prefix },
+		Source: sample, Viewers: func(*http.Request) (pages.Viewer, error) {
+			return &consolepages.Viewer{Archived: consolepages.Attic("")}, nil
+		}, Prefix: func() string { return prefix },
 		Clock: testclock.NewFakeClock(consolepages.Now), Logger: zap.NewNop().Sugar(),
 	})
 	mux := http.NewServeMux()
@@ -201,6 +203,39 @@ func (v violations) String() string {
 	return text.String()
 }
 
+// misplaced names what something else covers in its middle, and texts that are cut without an ellipsis.
+const misplaced = `(() => {
+  const found = [];
+  const shown = [...document.querySelectorAll("a, button, input:not([type=hidden]), select, summary, h1, h2, h3, th, td, dt, dd, p, pre")]
+    .filter((e) => e.checkVisibility({ visibilityProperty: true }) && !e.closest(".hidden, [class*=skip-to-content]")).slice(0, 300);
+  const name = (e) => e.tagName.toLowerCase() + " " + (e.textContent.trim() || e.outerHTML).slice(0, 80);
+  for (const e of shown) {
+    const style = getComputedStyle(e);
+    if (!/^(input|select)$/i.test(e.tagName) && /hidden|clip/.test(style.overflowX) && style.textOverflow !== "ellipsis" && e.scrollWidth > e.clientWidth + 1) found.push(name(e) + ": is cut");
+    e.scrollIntoView({ block: "center", inline: "center" });
+    const box = [...e.getClientRects()].find((r) => r.width > 0 && r.height > 0);
+    const top = box && document.elementFromPoint(box.left + box.width / 2, box.top + box.height / 2);
+    if (top && !e.contains(top) && !top.contains(e)) found.push(name(e) + ": is covered by " + name(top));
+  }
+  scrollTo(0, 0);
+  return found;
+})()`
+
+func TestWhatIsCoveredOrCutIsFound(t *testing.T) {
+	b := newTab(t)
+	b.look(1024, false)
+	b.open(serve(t, consolepages.Morning()) + "/clusters")
+	for change, want := range map[string]string{
+		`document.querySelector("h1").style.cssText = "position: fixed; inset: 0"`:                      "is covered by h1",
+		`document.querySelector("h1").style.cssText = "width: 4px; overflow: hidden; white-space: pre"`: "h1 Clusters: is cut",
+	} {
+		b.run(chromedp.Evaluate(change, nil))
+		if found := strings.Join(evaluate[[]string](b, misplaced), "\n"); !strings.Contains(found, want) {
+			t.Errorf("after %s it finds %q", change, found)
+		}
+	}
+}
+
 func TestPagesAreForEverybodyAtEachWidth(t *testing.T) {
 	axe, err := os.ReadFile("../../third_party/npm/axe-core/axe.min.js")
 	if err != nil {
@@ -216,6 +251,9 @@ func TestPagesAreForEverybodyAtEachWidth(t *testing.T) {
 					b.open(address + path)
 					if evaluate[bool](b, "document.documentElement.scrollWidth > innerWidth") {
 						b.Errorf("at %d pixels the page is wider than the window", width)
+					}
+					if misplaced := evaluate[[]string](b, misplaced); len(misplaced) > 0 {
+						b.Errorf("at %d pixels, dark %t, something else covers these, or their text is cut:\n%s", width, dark, strings.Join(misplaced, "\n"))
 					}
 					var picture []byte
 					b.run(chromedp.FullScreenshot(&picture, 100))
