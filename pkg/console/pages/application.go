@@ -130,7 +130,7 @@ func (s *Server) application(v *view) error {
 		return s.archived(v, ref, found)
 	}
 	p := s.newPage(v.Request, ref.Name, "applications")
-	p.viewed(v.viewer)
+	s.viewed(p, v.viewer)
 	p.follow(found.Cursor, narrowed(ref))
 	row := found.Row
 	body := applicationView{

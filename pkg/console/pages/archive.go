@@ -57,7 +57,7 @@ type archivedRow struct {
 // archive lists what the archive has of a namespace. It lists one namespace, since the archive has an index for each, and none for all.
 func (s *Server) archive(v *view) error {
 	p := s.newPage(v.Request, "Archived applications", "applications")
-	p.viewed(v.viewer)
+	s.viewed(p, v.viewer)
 	values := v.URL.Query()
 	text := func(name string) string { return strings.TrimSpace(values.Get(name)) }
 	body := archiveView{Namespace: text(paramNamespace), Name: text(paramName), State: text(paramState), Labels: text(paramLabels)}

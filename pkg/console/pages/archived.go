@@ -126,7 +126,7 @@ func (s *Server) archived(v *view, ref live.Ref, living *live.Details) error {
 		return err
 	}
 	p := s.newPage(v.Request, ref.Name, "applications")
-	p.viewed(v.viewer)
+	s.viewed(p, v.viewer)
 	href := p.Prefix + hrefOf(overview.Application, ref)
 	keep := url.Values{paramFrom: {fromArchive}, paramUID: {a.UID}}
 	if a.shown != nil && v.URL.Query().Get(paramAttempt) != "" {

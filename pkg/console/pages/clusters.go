@@ -22,7 +22,7 @@ type clustersView struct {
 
 func (s *Server) clusters(v *view) error {
 	p := s.newPage(v.Request, "Clusters", "clusters")
-	p.viewed(v.viewer)
+	s.viewed(p, v.viewer)
 	query := live.Query{Filter: live.Filter{Noun: overview.Cluster}, Sort: sortName, Ascending: true, Limit: maxClusters}
 	found := s.options.Source.Page(v.see, query)
 	p.follow(found.Cursor, nil)
@@ -58,7 +58,7 @@ func (s *Server) cluster(v *view) error {
 		return errNotFound
 	}
 	p := s.newPage(v.Request, ref.Name, "clusters")
-	p.viewed(v.viewer)
+	s.viewed(p, v.viewer)
 	p.follow(found.Cursor, nil) // its users are objects of their own
 	actions, err := p.actions(v, found.Row)
 	if err != nil {

@@ -32,7 +32,7 @@ type compareRow struct {
 // compare shows two applications, which are named as namespace/resource/name.
 func (s *Server) compare(v *view) error {
 	p := s.newPage(v.Request, "Compare", "applications")
-	p.viewed(v.viewer)
+	s.viewed(p, v.viewer)
 	body := compareView{A: v.URL.Query().Get("a"), B: v.URL.Query().Get("b")}
 	if body.A != "" && body.B != "" {
 		var both [2]*live.Details

@@ -34,6 +34,8 @@ type page struct {
 	// Stale is since when the API server does not answer.
 	Stale instant
 	Now   string
+	// Note is a sentence at the end of the page.
+	Note string
 	// Announce is a sentence that screen readers say when it changes.
 	Announce string
 	// Scripts are the scripts that the page needs beside the common one.
@@ -160,9 +162,12 @@ func (s *Server) newPage(r *http.Request, title, section string) *page {
 	return p
 }
 
-// viewed adds what a page says of its viewer.
-func (p *page) viewed(v Viewer) {
+// viewed adds what a page says of its viewer, and to no one else.
+func (s *Server) viewed(p *page, v Viewer) {
 	p.User, p.CSRF, p.CanSignOut = v.Name(), v.CSRF(), v.CanSignOut()
+	if s.options.Note != nil {
+		p.Note = s.options.Note()
+	}
 }
 
 // follow lets a page be kept up to date from a cursor on. narrow narrows the changes down to one object.

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/firesteel-dev/firesteel/pkg/console/act"
 	"github.com/firesteel-dev/firesteel/pkg/console/live"
 	"github.com/firesteel-dev/firesteel/pkg/overview"
 )
@@ -55,6 +56,8 @@ type filterView struct {
 
 type listView struct {
 	Heading string
+	// Done says what was done before; empty if nothing was. What was deleted has no page of its own.
+	Done string
 	Filter  filterView
 	Active  []link
 	Clear   string
@@ -105,7 +108,7 @@ func (v *view) query(now time.Time) (live.Query, error) {
 			delete(values, name)
 		}
 	}
-	query, err := live.ParseQuery(values, paramFormat, paramAge)
+	query, err := live.ParseQuery(values, paramFormat, paramAge, act.ParamDone)
 	if since := sinceOf(values.Get(paramAge), now); !since.IsZero() {
 		query.Since = since
 	}
@@ -121,7 +124,7 @@ func (s *Server) list(v *view) error {
 	if v.URL.Query().Get(paramFormat) == "csv" {
 		return s.csv(v, query)
 	}
-	p.viewed(v.viewer)
+	s.viewed(p, v.viewer)
 	// What was created later is counted and not shown, so that no row moves while somebody reads.
 	if query.AsOf.IsZero() {
 		query.AsOf = p.clock.now.Truncate(time.Second)
@@ -140,7 +143,7 @@ func (s *Server) list(v *view) error {
 		return p.listed(values)
 	}
 	body := listView{
-		Heading: headings[query.Noun], Filter: filterOf(&query, within), Rows: p.rows(found.Rows), Total: number(int64(found.Total)), Clear: p.Prefix + "/applications",
+		Heading: headings[query.Noun], Done: done[act.Verb(v.URL.Query().Get(act.ParamDone))], Filter: filterOf(&query, within), Rows: p.rows(found.Rows), Total: number(int64(found.Total)), Clear: p.Prefix + "/applications",
 		CSV: address(func(values url.Values) {
 			values.Set(paramFormat, "csv")
 			values.Del(live.ParamOffset)

@@ -101,7 +101,7 @@ func (s *Server) overview(v *view) error {
 		}
 	}
 	p := s.newPage(v.Request, "Overview", "overview")
-	p.viewed(v.viewer)
+	s.viewed(p, v.viewer)
 	since := p.clock.now.Add(-span.Length)
 	o := s.options.Source.Overview(v.see, since)
 	p.follow(o.Cursor, nil)

@@ -22,8 +22,10 @@ type Options struct {
 	// SparkUI returns the path of the link to Spark's UI of an application, below the prefix; empty if the console serves none. over reports whether
 	// its driver is gone. It may be nil.
 	SparkUI func(ref live.Ref, over bool) string
-	Clock   clock.Clock
-	Logger  *zap.SugaredLogger
+	// Note returns a sentence that each page ends with, such as what is left out; empty for none. It may be nil.
+	Note   func() string
+	Clock  clock.Clock
+	Logger *zap.SugaredLogger
 }
 
 // Server serves the pages.

@@ -16,6 +16,8 @@ import (
 	"golang.org/x/net/html"
 	testclock "k8s.io/utils/clock/testing"
 
+	"github.com/firesteel-dev/firesteel/pkg/access"
+	"github.com/firesteel-dev/firesteel/pkg/console/act"
 	"github.com/firesteel-dev/firesteel/pkg/console/live"
 	"github.com/firesteel-dev/firesteel/pkg/console/pages"
 	"github.com/firesteel-dev/firesteel/test/harness/consolepages"
@@ -420,5 +422,39 @@ func TestStreamSendsChangesAndEndsWithTheSession(t *testing.T) {
 	clock.Step(time.Minute)
 	if rest, err := io.ReadAll(answer.Body); err != nil || len(rest) > 0 {
 		t.Errorf("after the session: %q, %v", rest, err)
+	}
+}
+
+func TestNoteIsForViewersAlone(t *testing.T) {
+	signedIn := true
+	server := pages.New(pages.Options{
+		Source: consolepages.Morning(), Prefix: func() string { return prefix }, Clock: testclock.NewFakeClock(consolepages.Now), Logger: zap.NewNop().Sugar(),
+		Viewers: func(*http.Request) (pages.Viewer, error) {
+			if !signedIn {
+				return nil, access.ErrUnauthenticated
+			}
+			return &consolepages.Viewer{}, nil
+		},
+		Note: func() string { return "Pods & more are left out." },
+	})
+	for _, path := range []string{"/", "/applications", "/nothing"} {
+		if text := get(server.Handler(), path).Body.String(); !strings.Contains(text, ">Pods &amp; more are left out.<") {
+			t.Errorf("%s has no note", path)
+		}
+	}
+	signedIn = false
+	if text := get(server.Handler(), "/").Body.String(); strings.Contains(text, "left out") {
+		t.Error("who has no session reads the note")
+	}
+}
+
+func TestListSaysThatAnObjectIsDeleted(t *testing.T) {
+	handler := serve(consolepages.Morning(), &consolepages.Viewer{})
+	answer := get(handler, "/applications?"+act.ParamDone+"="+string(act.Delete))
+	if text := answer.Body.String(); answer.Code != http.StatusOK || !strings.Contains(text, "The object is being deleted.") {
+		t.Errorf("%d: the list does not say it", answer.Code)
+	}
+	if text := answer.Body.String(); strings.Contains(text, act.ParamDone+"=") {
+		t.Error("the list says it again when it is kept up to date")
 	}
 }

@@ -48,7 +48,7 @@ func (s *Server) fail(v *view, err error) {
 func (s *Server) Problem(w http.ResponseWriter, r *http.Request, status int, message string) {
 	p := s.newPage(r, http.StatusText(status), "")
 	if viewer, err := s.options.Viewers(r); err == nil {
-		p.viewed(viewer)
+		s.viewed(p, viewer)
 	}
 	p.Body = problemView{Status: status, Heading: http.StatusText(status), Message: message}
 	if err := render(w, r, status, "problem", p); err != nil {

@@ -50,7 +50,7 @@ type schedulesView struct {
 
 func (s *Server) schedules(v *view) error {
 	p := s.newPage(v.Request, "Schedules", "schedules")
-	p.viewed(v.viewer)
+	s.viewed(p, v.viewer)
 	query := live.Query{Filter: live.Filter{Noun: overview.Schedule}, Sort: sortName, Ascending: true, Limit: maxSchedules}
 	found := s.options.Source.Page(v.see, query)
 	p.follow(found.Cursor, nil)
@@ -141,7 +141,7 @@ func (s *Server) schedule(v *view) error {
 		return errNotFound
 	}
 	p := s.newPage(v.Request, ref.Name, "schedules")
-	p.viewed(v.viewer)
+	s.viewed(p, v.viewer)
 	p.follow(found.Cursor, nil) // its runs are objects of their own
 	body := scheduleView{Row: p.schedule(found.Row), Concurrency: found.Concurrency, Conditions: p.conditions(found.Conditions)}
 	var err error
