@@ -1,4 +1,4 @@
-// Package httpserver serves HTTP or HTTPS in a Pod, with probes, and stops without losing requests.
+// Package httpserver serves HTTP or HTTPS in a Pod, with probes, and stops without losing requests. It also serves HTTP on a user's machine.
 package httpserver
 
 import (
@@ -84,6 +84,28 @@ func Serve(ctx context.Context, handler http.Handler, options Options) error {
 			drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
 			defer cancel()
 			return server.Shutdown(drain)
+		})
+	}
+	return group.Wait()
+}
+
+// localGrace is how long requests may take that are under way when a local server ends. Streams do not end by themselves.
+const localGrace = time.Second
+
+// ServeLocal serves handlers at listeners of the user's machine until ctx ends: without probes and metrics.
+func ServeLocal(ctx context.Context, handlers map[net.Listener]http.Handler) error {
+	group, ctx := errgroup.WithContext(ctx)
+	for listener, handler := range handlers {
+		server := newServer(ctx, handler)
+		group.Go(func() error { return serve(server, netutil.LimitListener(listener, maxConnections)) })
+		group.Go(func() error {
+			<-ctx.Done()
+			ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), localGrace)
+			defer cancel()
+			if server.Shutdown(ending) != nil {
+				_ = server.Close() // it ends what is left
+			}
+			return nil
 		})
 	}
 	return group.Wait()

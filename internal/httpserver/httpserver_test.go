@@ -1,6 +1,7 @@
 package httpserver
 
 import (
+	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -9,6 +10,7 @@ import (
 	"encoding/pem"
 	"fmt"
 	"math/big"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -125,5 +127,33 @@ func TestHostHeadersMakeNoSeries(t *testing.T) {
 	}
 	if histograms == 0 {
 		t.Error("there is no metric")
+	}
+}
+
+func TestLocalServerEndsAlthoughAStreamIsOpen(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() {
+		ended <- ServeLocal(ctx, map[net.Listener]http.Handler{listener: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			_ = http.NewResponseController(w).Flush()
+			<-r.Context().Done()
+		})})
+	}()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+listener.Addr().String(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
 	}
 }

@@ -1,6 +1,7 @@
 // Package review asks the API server who a caller is (TokenReview) and what they may do (SubjectAccessReview). It decides nothing itself.
 //
 //	bearer token --Authenticate--> User --Check(access.Right)--> nil, or an error of package access
+//	the process's own identity --> Self --Check(access.Right)--> the same, by SelfSubjectAccessReviews
 //
 // Answers are kept for a minute, and in bounded number. While the API server gives no answer, the last one is used up to three minutes: nobody changes
 // rights then. Equal questions that arrive together are asked once. The numbers of questions under way, and of those that wait for that, are bounded. A

@@ -64,6 +64,8 @@ type Options struct {
 	// Address returns the address by which browsers reach the console, without a slash at its end; empty if that is not known. Its path is
 	// the prefix of all pages.
 	Address func() string
+	// Link begins the only session in the place of the form; nil for the form.
+	Link *Link
 }
 
 // Sessions knows who sends a request. It is a console.Guard.

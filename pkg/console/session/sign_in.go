@@ -26,17 +26,19 @@ const (
 	countFor   = 10 * time.Minute
 )
 
-// SignIn serves the form, and takes it.
+// SignIn serves the form, and takes it; or it serves the link, if there is one.
 func (s *Sessions) SignIn() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		switch r.Method {
-		case http.MethodGet, http.MethodHead:
+		switch {
+		case s.Link != nil:
+			s.followLink(w, r)
+		case r.Method == http.MethodGet, r.Method == http.MethodHead:
 			if _, err := s.session(r); err == nil {
 				http.Redirect(w, r, s.local(r.URL.Query().Get(nextField)), http.StatusSeeOther) //nolint:gosec // it is a page of the console
 				return
 			}
 			s.show(w, r, http.StatusOK, r.URL.Query().Get(nextField), "")
-		case http.MethodPost:
+		case r.Method == http.MethodPost:
 			s.signIn(w, r)
 		default:
 			w.Header().Set("Allow", "GET, HEAD, POST")
