@@ -1,4 +1,8 @@
-// Package tunnel forwards a port of this machine to a page that a Pod serves.
+// Package tunnel reaches the pages that Pods serve, through the API server.
+//
+//	tunnel.go   forwards a port of this machine
+//	connect.go  connects to a port of a Pod, without a port of this machine
+//	browse.go   opens an address in the browser
 package tunnel
 
 import (
@@ -8,8 +12,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"os/exec"
-	"runtime"
 	"strconv"
 	"time"
 
@@ -87,7 +89,7 @@ func (f *Flags) Run(ctx context.Context, o *cli.Options, cluster *rest.Config, t
 	if f.remotePort > 0 {
 		to.Port = f.remotePort
 	}
-	dialer, err := portDialer(cluster, to.Pod)
+	dialer, err := portDialer(cluster, to.Pod.Namespace, to.Pod.Name)
 	if err != nil {
 		return err
 	}
@@ -118,7 +120,7 @@ func (f *Flags) Run(ctx context.Context, o *cli.Options, cluster *rest.Config, t
 	fmt.Fprintln(o.Out, open.address)
 	fmt.Fprintf(o.ErrOut, "It is port %d of %s Pod %s, until Ctrl-C.\n", to.Port, to.What, to.Pod.Name)
 	if f.browser {
-		if err := browse(open.address); err != nil {
+		if err := Browse(open.address); err != nil {
 			o.Warn(fmt.Sprintf("no browser can be opened: %v", err))
 		}
 	}
@@ -199,12 +201,12 @@ func orClosed(err error) error {
 }
 
 // portDialer connects to the ports of a Pod: by a web socket or, if the API server is older, by SPDY.
-func portDialer(cluster *rest.Config, pod *corev1.Pod) (httpstream.Dialer, error) {
+func portDialer(cluster *rest.Config, namespace, pod string) (httpstream.Dialer, error) {
 	client, err := kubernetes.NewForConfig(cluster)
 	if err != nil {
 		return nil, err
 	}
-	url := client.CoreV1().RESTClient().Post().Resource("pods").Namespace(pod.Namespace).Name(pod.Name).SubResource("portforward").URL()
+	url := client.CoreV1().RESTClient().Post().Resource("pods").Namespace(namespace).Name(pod).SubResource("portforward").URL()
 	transport, upgrader, err := spdy.RoundTripperFor(cluster)
 	if err != nil {
 		return nil, err
@@ -217,16 +219,4 @@ func portDialer(cluster *rest.Config, pod *corev1.Pod) (httpstream.Dialer, error
 	return portforward.NewFallbackDialer(newer, older, func(err error) bool {
 		return httpstream.IsUpgradeFailure(err) || httpstream.IsHTTPSProxyError(err)
 	}), nil
-}
-
-// browse opens an address in the browser.
-func browse(address string) error {
-	opener := []string{"xdg-open"}
-	switch runtime.GOOS {
-	case "darwin":
-		opener = []string{"open"}
-	case "windows":
-		opener = []string{"rundll32", "url.dll,FileProtocolHandler"}
-	}
-	return exec.Command(opener[0], append(opener[1:], address)...).Start() //nolint:gosec // the program is one of these, and the address is that of the tunnel
 }

@@ -20,9 +20,10 @@ type DriverUI struct {
 	// Attempt is the number of the attempt, negative if there is none, and ApplicationID what Spark calls it.
 	Attempt       int64
 	ApplicationID string
-	// IP is the address of the recorded driver Pod; empty if it has none. Port is the port of the UI; 0 if Spark chooses one.
-	IP   string
-	Port int
+	// Pod is the name of the recorded driver Pod; empty if there is none. IP is its address; empty if it has none. Port is the port of the UI; 0 if
+	// Spark chooses one.
+	Pod, IP string
+	Port    int
 	// HostNetwork reports whether the Pod has the node's address.
 	HostNetwork bool
 	// ProxyBase is the property spark.ui.proxyBase: the UI works below that path alone.
@@ -52,6 +53,7 @@ func (l *Live) DriverUI(ref Ref) (*DriverUI, bool) {
 		ui.Port, _ = strconv.Atoi(text) // Spark refuses what is no number
 	}
 	if driver := found.pods.Driver; driver != nil && driver.DeletionTimestamp == nil {
+		ui.Pod = driver.Name
 		ui.Runs, ui.IP, ui.HostNetwork = driver.Status.Phase == corev1.PodRunning, driver.Status.PodIP, driver.Spec.HostNetwork
 	}
 	return ui, true

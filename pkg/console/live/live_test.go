@@ -442,7 +442,7 @@ func TestDriverUIIsThatOfTheRecordedPod(t *testing.T) {
 	other := pod.DeepCopy()
 	other.Name, other.UID, other.Status.PodIP = "forged", "forged", "10.0.0.2"
 	e.pod(other)
-	if ui, _ := e.DriverUI(a.ref()); !ui.Runs || ui.IP != "10.0.0.1" || !ui.HostNetwork || ui.UID != a.uid() || ui.Attempt != 0 {
+	if ui, _ := e.DriverUI(a.ref()); !ui.Runs || ui.Pod != pod.Name || ui.IP != "10.0.0.1" || !ui.HostNetwork || ui.UID != a.uid() || ui.Attempt != 0 {
 		t.Errorf("the UI is %+v", ui)
 	}
 }

@@ -8,6 +8,7 @@
 //	ticket.go     hands a user over from the console's origin, once
 //	visit.go      one user's visit of one UI: a cookie and the secret of its path
 //	forward.go    forwards a request to the driver, and its answer back
+//	reach.go      connects to a driver: by its address, or through the API server
 //	headers.go    which headers pass
 //	driver.go     what must be known of a driver
 //	history.go    which pages of the History Server are an application's

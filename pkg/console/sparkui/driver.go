@@ -31,9 +31,9 @@ type Driver struct {
 	// Attempt is the number of the attempt, negative if there is none, and ApplicationID what Spark calls it.
 	Attempt       int64
 	ApplicationID string
-	// IP and Port are those of the recorded driver Pod's UI.
-	IP   string
-	Port int
+	// Pod is the name of the recorded driver Pod. IP and Port are those of its UI.
+	Pod, IP string
+	Port    int
 	// HostNetwork reports whether the Pod has the node's address.
 	HostNetwork bool
 	// ProxyBase is the property spark.ui.proxyBase.
@@ -46,20 +46,31 @@ type Drivers interface {
 	Driver(ref Ref) (*Driver, bool)
 }
 
-// address returns where the UI of a driver is, or why it is not served.
-func (d *Driver) address() (netip.AddrPort, error) {
+// served returns nil if the console serves the UI of a driver, or why not.
+func (d *Driver) served() error {
 	switch {
 	case !d.Runs:
-		return netip.AddrPort{}, fmt.Errorf("the driver does not run (%s): its UI ended with it", d.State)
-	case d.HostNetwork:
-		return netip.AddrPort{}, errors.New("the driver is in the node's network, where the console connects to nothing: kubectl spark ui opens its UI")
+		return fmt.Errorf("the driver does not run (%s): its UI ended with it", d.State)
 	case d.ProxyBase != "":
-		return netip.AddrPort{}, fmt.Errorf("the application has spark.ui.proxyBase %.200q: its UI works only below that path, at the address that its owner made for it", d.ProxyBase)
+		return fmt.Errorf("the application has spark.ui.proxyBase %.200q: its UI works only below that path, at the address that its owner made for it", d.ProxyBase)
+	case d.Port <= 0 || d.Port > mostPort:
+		return errNoAddress
+	}
+	return nil
+}
+
+const mostPort = 65535
+
+var errNoAddress = errors.New("the driver Pod has no address yet: wait until it runs")
+
+// address returns the address of the UI of a driver, or why the console does not connect to it.
+func (d *Driver) address() (string, error) {
+	if d.HostNetwork {
+		return "", errors.New("the driver is in the node's network, where the console connects to nothing: kubectl spark ui opens its UI")
 	}
 	ip, err := netip.ParseAddr(d.IP)
-	const mostPort = 65535
-	if err != nil || !ip.IsGlobalUnicast() || ip.IsLinkLocalUnicast() || d.Port <= 0 || d.Port > mostPort {
-		return netip.AddrPort{}, errors.New("the driver Pod has no address yet: wait until it runs")
+	if err != nil || !ip.IsGlobalUnicast() || ip.IsLinkLocalUnicast() {
+		return "", errNoAddress
 	}
-	return netip.AddrPortFrom(ip.Unmap(), uint16(d.Port)), nil
+	return netip.AddrPortFrom(ip.Unmap(), uint16(d.Port)).String(), nil
 }

@@ -14,11 +14,11 @@ func (s *SparkUIs) base(v *visitor) (*url.URL, error) {
 	if v.driver == nil {
 		return url.Parse(s.HistoryServer())
 	}
-	address, err := v.driver.address()
+	address, err := s.reach(v.Ref, v.driver)
 	if err != nil {
 		return nil, err
 	}
-	return &url.URL{Scheme: "http", Host: address.String()}, nil
+	return &url.URL{Scheme: "http", Host: address}, nil
 }
 
 // forward sends a request of a visit to the driver or the History Server, and its answer to the browser.

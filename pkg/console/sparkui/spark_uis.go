@@ -37,8 +37,10 @@ type Options struct {
 	Address func() string
 	Clock   clock.PassiveClock
 	Logger  *zap.SugaredLogger
-	// Dial connects to drivers; nil for a connection by TCP.
+	// Dial connects to the addresses of drivers; nil for a connection by TCP.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
+	// Forward connects to drivers if the console cannot reach their addresses, nor a History Server; nil if it can.
+	Forward Forward
 }
 
 // SparkUIs serves the UIs of drivers.
@@ -61,7 +63,10 @@ func New(options Options) *SparkUIs {
 		used: cache.NewLRUExpireCacheWithClock(maxTickets, options.Clock),
 	}
 	dial := options.Dial
-	if dial == nil {
+	switch {
+	case options.Forward != nil:
+		dial = s.dialPod
+	case dial == nil:
 		dial = (&net.Dialer{Timeout: dialTimeout}).DialContext
 	}
 	s.transport = &http.Transport{ // no proxy: a driver is in the cluster
@@ -140,8 +145,8 @@ func (s *SparkUIs) opened(r *http.Request, user *session.Session, ref Ref) (h ha
 	}
 	gone := "the driver is gone"
 	if found && wanted.Attempt == "" {
-		if _, err := driver.address(); err == nil {
-			return handover{UID: driver.UID}, nil
+		if _, err := s.reach(ref, driver); err == nil {
+			return handover{UID: driver.UID}, s.mayReach(r.Context(), user, ref, driver)
 		} else if gone = err.Error(); driver.Runs || s.HistoryServer() == "" {
 			return h, &refusal{http.StatusNotFound, "There is no Spark UI: " + gone + "."}
 		}
@@ -204,11 +209,12 @@ func refuse(w http.ResponseWriter, status int, message string) {
 const (
 	// maxRequests bounds the requests under way, and maxOfVisit those of one visit.
 	maxRequests, maxOfVisit = 256, 32
-	// dialTimeout and headerTimeout bound the wait for a driver, and answerTimeout a whole answer.
-	dialTimeout   = 5 * time.Second
-	headerTimeout = 30 * time.Second
-	answerTimeout = 5 * time.Minute
-	idleTimeout   = 30 * time.Second
+	// dialTimeout, forwardTimeout and headerTimeout bound the wait for a driver, and answerTimeout a whole answer.
+	dialTimeout    = 5 * time.Second
+	forwardTimeout = 20 * time.Second
+	headerTimeout  = 30 * time.Second
+	answerTimeout  = 5 * time.Minute
+	idleTimeout    = 30 * time.Second
 	// maxHeaderBytes bounds the header of an answer, maxBodyBytes the body of a request, and maxPathBytes its path.
 	maxHeaderBytes = 64 << 10
 	maxBodyBytes   = 64 << 10

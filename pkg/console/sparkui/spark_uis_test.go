@@ -59,6 +59,12 @@ type env struct {
 
 func newEnv(t *testing.T) *env {
 	t.Helper()
+	return newEnvWith(t, func(*env, *sparkui.Options) {})
+}
+
+// newEnvWith returns an env with other options.
+func newEnvWith(t *testing.T, change func(*env, *sparkui.Options)) *env {
+	t.Helper()
 	e := &env{
 		t: t, clock: testingclock.NewFakePassiveClock(time.Now()),
 		drivers: map[sparkui.Ref]*sparkui.Driver{
@@ -75,10 +81,12 @@ func newEnv(t *testing.T) *env {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := sparkui.New(sparkui.Options{
+	options := sparkui.Options{
 		Key: key, Users: e, Drivers: e, Pages: e, Address: func() string { return e.address }, Clock: e.clock, Logger: zap.NewNop().Sugar(), Dial: e.dial,
 		Histories: e, Runs: e, HistoryServer: func() string { return e.server },
-	})
+	}
+	change(e, &options)
+	s := sparkui.New(options)
 	sessions := session.New(session.Options{Key: key, Users: e, Pages: e, Clock: e.clock, Address: func() string { return "" }})
 	mux := http.NewServeMux()
 	mux.Handle("GET /spark-ui/{namespace}/{resource}/{name}", sessions.Require(s.Open()))
@@ -129,6 +137,9 @@ func (r reader) Name() string { return r.name }
 func (r reader) Key() string { return r.name }
 
 func (r reader) Check(_ context.Context, right access.Right) error {
+	if right.Subresource == "portforward" && right.Resource == "pods" && right.Verb == "create" && slices.Contains(r.rights[r.name], "forward "+right.Namespace+"/"+right.Name) {
+		return nil
+	}
 	if right.Resource == "pods" && right.Subresource == "log" && slices.Contains(r.rights[r.name], "logs "+right.Namespace) {
 		return nil
 	}
