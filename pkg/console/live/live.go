@@ -19,6 +19,9 @@ type Options struct {
 	// Dynamic reads the objects. If kinds may be absent, its transport is wrapped by pkg/kube/kinds. Kubernetes reads Pods.
 	Dynamic    dynamic.Interface
 	Kubernetes kubernetes.Interface
+	// Versions are those in which kinds are read that are served in other versions than Firesteel's, by the names that ResourceNames returns. Another
+	// operator may have an older one.
+	Versions map[string]string
 	// Settings returns the current settings.
 	Settings func() Settings
 	Clock    clock.Clock

@@ -1,6 +1,7 @@
 package live
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"sync"
@@ -98,6 +99,7 @@ func (w *watchedNamespace) start(ctx context.Context, l *Live, namespace string)
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	for _, k := range kinds {
+		k.Version = cmp.Or(l.options.Versions[k.name()], k.Version)
 		client := l.options.Dynamic.Resource(k.GroupVersion().WithResource(k.resource)).Namespace(namespace)
 		example := &unstructured.Unstructured{}
 		example.SetGroupVersionKind(k.GroupVersionKind)

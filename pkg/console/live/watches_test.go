@@ -1,6 +1,7 @@
 package live
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -31,13 +32,24 @@ type watched struct {
 
 func newWatched(t *testing.T, objects ...app) *watched {
 	t.Helper()
+	return newWatchedIn(t, nil, objects...)
+}
+
+// newWatchedIn returns a watched of an API server that serves kinds in other versions, by resource.
+func newWatchedIn(t *testing.T, versions map[string]string, objects ...app) *watched {
+	t.Helper()
 	w := &watched{}
 	lists, existing, podObjects := map[schema.GroupVersionResource]string{}, []runtime.Object{}, []runtime.Object{}
 	for _, k := range kinds {
+		k.Version = cmp.Or(versions[k.name()], k.Version)
 		lists[k.GroupVersion().WithResource(k.resource)] = k.Kind + "List"
 	}
 	for _, a := range objects {
-		existing = append(existing, a.object(1))
+		source := a.object(1)
+		if version := versions[apacheApps]; version != "" {
+			source.SetAPIVersion("spark.apache.org/" + version)
+		}
+		existing = append(existing, source)
 		podObjects = append(podObjects, newPodOf(a, "driver", "", corev1.PodRunning))
 	}
 	client, pods := dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), lists, existing...), fake.NewClientset(podObjects...)
@@ -52,7 +64,9 @@ func newWatched(t *testing.T, objects ...app) *watched {
 	}
 	client.PrependReactor("list", "*", note)
 	pods.PrependReactor("list", "*", note)
-	w.Live = New(Options{Dynamic: client, Kubernetes: pods, Clock: clock.RealClock{}, Logger: zap.NewNop().Sugar(), Settings: func() Settings { return Settings{} }})
+	w.Live = New(Options{
+		Dynamic: client, Kubernetes: pods, Versions: versions, Clock: clock.RealClock{}, Logger: zap.NewNop().Sugar(), Settings: func() Settings { return Settings{} },
+	})
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
 	go func() {
@@ -98,6 +112,15 @@ func TestOnlyListedNamespacesAreRead(t *testing.T) {
 	}
 	w.Watch(nil)
 	w.until(t, "one", "two")
+}
+
+func TestKindIsReadInTheVersionThatIsServed(t *testing.T) {
+	w := newWatchedIn(t, map[string]string{apacheApps: "v1beta1"}, app{namespace: "a", name: "one", states: runningStates})
+	w.Watch(nil)
+	w.until(t, "one")
+	if rows := w.Page(everything{}, Query{}).Rows; rows[0].APIVersion != "spark.apache.org/v1beta1" || rows[0].State != runningStates[len(runningStates)-1] {
+		t.Errorf("the row is %+v", rows[0])
+	}
 }
 
 func TestNamespaceThatRefusesDelaysNoOther(t *testing.T) {
