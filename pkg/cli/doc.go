@@ -4,6 +4,7 @@
 //	cmd/kubectl-spark -> root -> offline   plan, lint, convert: without a cluster
 //	                          -> submit    spark-submit's command line, and manifests
 //	                          -> see       list, get, why, events, logs, ui, top, usage
+//	                          -> console   console: pages in the browser
 //	                          -> migrate   check: what a move from another operator meets
 //	                          -> act       suspend, resume, stop, rerun, delete, wait, schedule, cluster, namespace
 //	                          -> sparkctl  the verbs of an earlier tool, under its name

@@ -9,6 +9,7 @@ import (
 	"github.com/firesteel-dev/firesteel/internal/version"
 	"github.com/firesteel-dev/firesteel/pkg/cli"
 	"github.com/firesteel-dev/firesteel/pkg/cli/act"
+	"github.com/firesteel-dev/firesteel/pkg/cli/console"
 	"github.com/firesteel-dev/firesteel/pkg/cli/migrate"
 	"github.com/firesteel-dev/firesteel/pkg/cli/offline"
 	"github.com/firesteel-dev/firesteel/pkg/cli/see"
@@ -23,7 +24,7 @@ var families = []struct {
 }{
 	{"submit", "Run an application:", submit.Commands},
 	{"offline", "Check a manifest without a cluster:", offline.Commands},
-	{"see", "See what there is, and why:", see.Commands},
+	{"see", "See what there is, and why:", func(o *cli.Options) []*cobra.Command { return append(see.Commands(o), console.Commands(o)...) }},
 	{"act", "Change what there is:", act.Commands},
 	{"migrate", "Move in from another operator:", migrate.Commands},
 }

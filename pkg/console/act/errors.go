@@ -15,7 +15,7 @@ import (
 
 var (
 	errNoAction = errors.New("there is no such action")
-	errOff      = errors.New("this console only reads: the key actions of the ConfigMap config-console allows actions")
+	errOff      = errors.New("this console only reads: the key actions of the ConfigMap config-console allows actions, and so does kubectl spark console --actions")
 	errReplaced = errors.New("another object has the name by now: nothing was done; look at it first")
 	errChanged  = errors.New("the object has changed since you were shown what the action will do: nothing was done; look at it again")
 )

@@ -57,7 +57,7 @@ type filterView struct {
 type listView struct {
 	Heading string
 	// Done says what was done before; empty if nothing was. What was deleted has no page of its own.
-	Done string
+	Done    string
 	Filter  filterView
 	Active  []link
 	Clear   string

@@ -62,6 +62,6 @@ func (s *Sessions) followLink(w http.ResponseWriter, r *http.Request) {
 			s.Pages.Problem(w, r, http.StatusInternalServerError, "The session cannot begin: "+err.Error()+".")
 			return
 		}
-		http.Redirect(w, r, s.prefix()+"/", http.StatusSeeOther) //nolint:gosec // it is the first page of the console
+		http.Redirect(w, r, s.prefix()+"/", http.StatusSeeOther)
 	}
 }

@@ -35,6 +35,8 @@ type Options struct {
 	Settings func() *config.Config
 	// Actions reports whether users may act from the pages.
 	Actions func() bool
+	// Note is that of pages.Options.
+	Note func() string
 	// Drivers know where the UIs of drivers are, and SparkUIs returns the origin at which they are served; empty if they are not.
 	Drivers  sparkui.Drivers
 	SparkUIs func() string
@@ -42,6 +44,8 @@ type Options struct {
 	HistoryServer func() string
 	// Archived reports whether there is an archive.
 	Archived func() bool
+	// Forward is that of sparkui.Options.
+	Forward sparkui.Forward
 	// Address returns the address by which browsers reach the console; empty if that is not known. Its path is the prefix of all pages.
 	Address func() string
 	Clock   clock.Clock
@@ -66,7 +70,7 @@ func New(options Options) *Site {
 		Clients: options.Clients, Pages: s, Allowed: options.Actions, Prefix: prefix, Clock: options.Clock, Logger: options.Logger,
 	})
 	s.Server = pages.New(pages.Options{
-		Source: options.Source, Viewers: s.viewer, Prefix: prefix, SparkUI: s.sparkUI, Clock: options.Clock,
+		Source: options.Source, Viewers: s.viewer, Prefix: prefix, SparkUI: s.sparkUI, Note: options.Note, Clock: options.Clock,
 		Logger: options.Logger,
 	})
 	return s
@@ -98,7 +102,8 @@ func (s *Site) viewer(r *http.Request) (pages.Viewer, error) {
 func (s *Site) Handlers(sessions *session.Sessions, ofAPI http.Handler) (ofPages, ofSparkUIs http.Handler) {
 	s.api = ofAPI
 	uis := sparkui.New(sparkui.Options{
-		Key: sessions.Key, Users: sessions.Users, Drivers: s.options.Drivers, Histories: s, HistoryServer: s.options.HistoryServer, Runs: s, Pages: s, Address: s.options.SparkUIs, Clock: s.options.Clock, Logger: s.options.Logger,
+		Key: sessions.Key, Users: sessions.Users, Drivers: s.options.Drivers, Histories: s, HistoryServer: s.options.HistoryServer, Runs: s, Pages: s,
+		Address: s.options.SparkUIs, Forward: s.options.Forward, Clock: s.options.Clock, Logger: s.options.Logger,
 	})
 	mux := http.NewServeMux()
 	mux.Handle(api.Prefix+"/", ofAPI)

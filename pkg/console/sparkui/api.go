@@ -182,7 +182,7 @@ func (s *SparkUIs) part(w http.ResponseWriter, r *http.Request, reader console.R
 		}
 		return s.fromHistory(w, r, SparkAPI+"/applications/"+id+"/"+rest)
 	}
-	address, err := driver.address()
+	address, err := s.reach(run.Ref, driver)
 	switch {
 	case err != nil:
 		return &apiError{http.StatusNotFound, "NotFound", err.Error()}
@@ -195,7 +195,7 @@ func (s *SparkUIs) part(w http.ResponseWriter, r *http.Request, reader console.R
 			return err
 		}
 	}
-	to := &url.URL{Scheme: "http", Host: address.String(), Path: SparkAPI + "/applications/" + driver.ApplicationID + "/" + rest}
+	to := &url.URL{Scheme: "http", Host: address, Path: SparkAPI + "/applications/" + driver.ApplicationID + "/" + rest}
 	return s.pass(w, r, to, "the driver does not answer: it may be starting, or busy, or a NetworkPolicy keeps the console from it")
 }
 

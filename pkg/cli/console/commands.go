@@ -1,0 +1,56 @@
+package console
+
+import (
+	"log/slog"
+
+	"github.com/spf13/cobra"
+	"k8s.io/klog/v2"
+
+	"github.com/firesteel-dev/firesteel/pkg/cli"
+	"github.com/firesteel-dev/firesteel/pkg/cli/tunnel"
+	"github.com/firesteel-dev/firesteel/pkg/console/local"
+)
+
+const long = `Show applications, schedules and clusters in the browser: what runs, why it waits or failed, logs, and the UIs of drivers.
+
+The pages are served at a port of this machine until Ctrl-C, with your own rights by the kubeconfig. Nothing is installed in the cluster, and applications
+that another operator runs are shown, too. All namespaces are shown if you may list them, and otherwise that of -n or of the kubeconfig.
+
+The printed link opens one browser, once. On a machine that others use, write --no-browser and open the link yourself: others can see
+the arguments of the program that opens the browser.`
+
+// Commands returns the verb.
+func Commands(o *cli.Options) []*cobra.Command {
+	options := local.Options{Options: o}
+	command := &cobra.Command{
+		Use: "console", Short: "Show what there is in the browser", Long: long, Args: cli.None,
+		RunE: func(command *cobra.Command, _ []string) error {
+			if err := check(options); err != nil {
+				return err
+			}
+			klog.SetSlogLogger(slog.New(slog.DiscardHandler)) // it has each try to reach the API server: the pages say since when it does not answer
+			return local.Run(command.Context(), options)
+		},
+	}
+	flags := command.Flags()
+	flags.IntVar(&options.Port, "port", 0, "The port of this machine; 0 for any that is free.")
+	flags.IntVar(&options.SparkUIPort, "spark-ui-port", 0, "The port of this machine for the UIs of drivers; 0 for any that is free.")
+	flags.BoolVarP(&options.AllNamespaces, "all-namespaces", "A", false, "Show all namespaces, or fail if you may not list them.")
+	flags.BoolVar(&options.Actions, "actions", false, "Let the pages suspend, resume, stop, run again, run now, scale and delete, as far as you have the right.")
+	flags.BoolVar(&options.NoBrowser, "no-browser", false, "Open no browser.")
+	return []*cobra.Command{command}
+}
+
+// check returns a usage error if a flag is invalid.
+func check(options local.Options) error {
+	if err := tunnel.CheckPort("--port", options.Port); err != nil {
+		return err
+	}
+	if err := tunnel.CheckPort("--spark-ui-port", options.SparkUIPort); err != nil {
+		return err
+	}
+	if options.Port != 0 && options.Port == options.SparkUIPort {
+		return cli.Usage("--port and --spark-ui-port are both %d: write two ports, because the UIs of drivers need an address of their own", options.Port)
+	}
+	return nil
+}

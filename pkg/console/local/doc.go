@@ -1,0 +1,12 @@
+// Package local is the console on a user's machine, for kubectl spark console. The pages are those of package site, for one user, with the identity of the
+// kubeconfig.
+//
+//	local.go   puts the parts together, and prints the link
+//	scope.go   which namespaces and kinds the user may follow, and what is left out
+//	user.go    the only user: rights by SelfSubjectAccessReviews, requests by the kubeconfig
+//	serve.go   two ports of the loopback address, and which requests they take
+//
+// Other users and other pages of the machine reach the same ports. So the session begins by a link that is good for one browser, once, and requests
+// must name the console's own host and path. The path is a secret: browsers send a cookie to each port of a host, but only to its path. The UIs of
+// drivers have another port, and another name of the host: their scripts share nothing with the console.
+package local
