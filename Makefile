@@ -230,7 +230,7 @@ e2e: ## Run the longest tests, the end-to-end tests of all features and Spark ve
 	($(LOCALCLUSTER) tmux)
 	go test -count=1 -timeout=20m ./test/history
 	($(LOCALCLUSTER) chromium)
-	cd test/console && go test -count=1 -timeout=20m .
+	cd test/console && FIRESTEEL_PICTURES=$(CURDIR)/.bin/console go test -count=1 -timeout=20m .
 	cd test/argocd && go test -count=1 -tags=kubernetes_protomessage_one_more_release ./...
 	hack/with-cluster.sh --as-found hack/e2e.sh ./test/e2e/...
 
