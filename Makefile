@@ -289,7 +289,7 @@ namespace: ## Create the namespace NAMESPACE (default), if absent, with what dri
 
 .PHONY: demo
 demo: export APIS ?= spark.apache.org
-demo: ## Boot a node, deploy Firesteel, run the applications of examples/ and show their events.
+demo: ## Boot a node, deploy Firesteel, run the applications of examples/, show their events, and say how to see them in a browser.
 	@hack/demo.sh
 
 .PHONY: demo-eventing

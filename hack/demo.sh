@@ -112,3 +112,7 @@ local) echo "  make cluster-down                                        # stops 
 kind) echo "  make cluster-down CLUSTER=kind                           # deletes the kind cluster" ;;
 existing) echo "  make uninstall CLUSTER=existing                          # removes Firesteel; CRDS=yes its CRDs, too" ;;
 esac
+
+say "See all of it in a browser, live. This prints the console's address with a link that signs you in, and ends with Ctrl-C:"
+[[ $cluster == existing ]] || echo "  export KUBECONFIG=$KUBECONFIG"
+echo "  $PWD/.bin/kubectl-spark console"
