@@ -81,7 +81,7 @@ func NewConsole(configMap *corev1.ConfigMap) (*Console, error) {
 		"history-server": func(key, value string) error {
 			console.HistoryServer = strings.TrimSuffix(strings.TrimSpace(value), "/")
 			if console.HistoryServer != "" && !isServer(console.HistoryServer) {
-				return InvalidValue(key, value, "write an address without a path, such as http://history.firesteel-system")
+				return InvalidValue(key, value, "write an address without a path, such as http://history")
 			}
 			return nil
 		},

@@ -28,7 +28,7 @@ type Options struct {
 	Drivers Drivers
 	Pages   session.Problems
 	// Histories know the event logs of applications, and HistoryServer returns the address of the History Server, such as
-	// http://history.firesteel-system; empty if there is none.
+	// http://history; empty if there is none.
 	Histories     Histories
 	HistoryServer func() string
 	// Runs are the applications that the API lists.
