@@ -77,25 +77,26 @@ func (s *SparkUIs) forward(w http.ResponseWriter, r *http.Request, v *visitor) {
 	_, _ = io.Copy(flushing{w, http.NewResponseController(w)}, answer.Body) // the client or the driver has left
 }
 
-// requestTo returns the request for a driver or the History Server.
+// requestTo returns the request for a driver or the History Server. What follows the visit in the address is a path there, whatever it has in it: it
+// never becomes a part of the host.
 func requestTo(r *http.Request, base *url.URL, visit string) (*http.Request, error) {
-	path, found := strings.CutPrefix(r.URL.EscapedPath(), visit)
+	escaped, found := strings.CutPrefix(r.URL.EscapedPath(), visit+"/")
 	if !found {
 		return nil, http.ErrNoLocation
 	}
-	to, err := url.Parse(base.Scheme + "://" + base.Host + path)
+	path, err := url.PathUnescape(escaped)
 	if err != nil {
 		return nil, err
 	}
-	to.RawQuery = r.URL.RawQuery
 	var body io.Reader
 	if changes(r) && r.Method != http.MethodGet && r.Method != http.MethodHead {
 		body = io.LimitReader(r.Body, maxBodyBytes)
 	}
-	out, err := http.NewRequestWithContext(r.Context(), r.Method, to.String(), body) //nolint:gosec // the address is that of the driver's Pod, or of the settings, and what clients write follows its host
+	out, err := http.NewRequestWithContext(r.Context(), r.Method, (&url.URL{Scheme: base.Scheme, Host: base.Host}).String(), body)
 	if err != nil {
 		return nil, err
 	}
+	out.URL.Path, out.URL.RawPath, out.URL.RawQuery = "/"+path, "/"+escaped, r.URL.RawQuery
 	copyHeaders(out.Header, r.Header, toDriver)
 	out.Header.Set("X-Forwarded-Context", visit)
 	out.Header.Set("User-Agent", "firesteel-console")

@@ -250,6 +250,25 @@ func TestVisitShowsTheDriversPages(t *testing.T) {
 	}
 }
 
+// Go reads a text such as http://10.1.2.3:4040%2F@other as an address of the host other.
+func TestWhatFollowsAVisitNeverNamesAnotherHost(t *testing.T) {
+	e := newEnv(t)
+	ann := e.browser("ann")
+	visit := ann.visit(etl)
+	e.dialed = nil
+	for path, want := range map[string]int{
+		"%2F@other.example/api/v1/applications": http.StatusBadRequest, "%2f@169.254.169.254/": http.StatusBadRequest, "%2F:80@other.example:80/": http.StatusBadRequest,
+		"%2F": http.StatusBadRequest, "/@other.example/": http.StatusOK, "//other.example/": http.StatusOK, "/%2F@other.example/": http.StatusOK, "/http://other.example/": http.StatusOK,
+	} {
+		if got := ann.send(http.MethodGet, visit+path); got.StatusCode != want || want == http.StatusOK && got.body != "GET "+path {
+			t.Errorf("%s: %d %q", path, got.StatusCode, got.body)
+		}
+	}
+	if slices.ContainsFunc(e.dialed, func(to string) bool { return to != "10.1.2.3:4040" }) {
+		t.Errorf("the console called %v", e.dialed)
+	}
+}
+
 func TestNothingOfTheUserReachesTheDriver(t *testing.T) {
 	e := newEnv(t)
 	ann := e.browser("ann")
