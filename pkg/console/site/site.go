@@ -33,7 +33,7 @@ type Options struct {
 	Clients Clients
 	// Settings returns the settings of the installation. Without it, plans are made with those of a fresh installation, and say so.
 	Settings func() *config.Config
-	// Actions reports whether users may act from the pages.
+	// Actions reports whether users may act from the pages, and end jobs from the UIs of drivers.
 	Actions func() bool
 	// Note is that of pages.Options.
 	Note func() string
@@ -103,7 +103,7 @@ func (s *Site) Handlers(sessions *session.Sessions, ofAPI http.Handler) (ofPages
 	s.api = ofAPI
 	uis := sparkui.New(sparkui.Options{
 		Key: sessions.Key, Users: sessions.Users, Drivers: s.options.Drivers, Histories: s, HistoryServer: s.options.HistoryServer, Runs: s, Pages: s,
-		Address: s.options.SparkUIs, Forward: s.options.Forward, Clock: s.options.Clock, Logger: s.options.Logger,
+		Actions: s.options.Actions, Address: s.options.SparkUIs, Forward: s.options.Forward, Clock: s.options.Clock, Logger: s.options.Logger,
 	})
 	mux := http.NewServeMux()
 	mux.Handle(api.Prefix+"/", ofAPI)

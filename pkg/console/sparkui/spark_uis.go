@@ -33,6 +33,8 @@ type Options struct {
 	HistoryServer func() string
 	// Runs are the applications that the API lists.
 	Runs Runs
+	// Actions reports whether users may end jobs and stages from the UIs, if they have the right to update the application.
+	Actions func() bool
 	// Address returns the origin of the UIs, such as https://spark-ui.example.com or https://*.spark-ui.example.com; empty if they are not served.
 	Address func() string
 	Clock   clock.PassiveClock

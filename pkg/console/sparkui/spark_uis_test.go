@@ -51,6 +51,8 @@ type env struct {
 	server    string
 	histories map[sparkui.Ref]*sparkui.History
 	namespace types.UID
+	// onlyReads reports whether actions are off.
+	onlyReads bool
 	// runs are the applications that run.
 	runs []sparkui.Run
 	// console and uis are the two origins.
@@ -83,7 +85,7 @@ func newEnvWith(t *testing.T, change func(*env, *sparkui.Options)) *env {
 	}
 	options := sparkui.Options{
 		Key: key, Users: e, Drivers: e, Pages: e, Address: func() string { return e.address }, Clock: e.clock, Logger: zap.NewNop().Sugar(), Dial: e.dial,
-		Histories: e, Runs: e, HistoryServer: func() string { return e.server },
+		Histories: e, Runs: e, HistoryServer: func() string { return e.server }, Actions: func() bool { return !e.onlyReads },
 	}
 	change(e, &options)
 	s := sparkui.New(options)
@@ -467,6 +469,23 @@ func TestLinksThatKillNeedTheRightToUpdate(t *testing.T) {
 	}
 	if got := bob.send(http.MethodGet, ofBob+"/jobs/"); got.StatusCode != http.StatusOK {
 		t.Errorf("a page: %d", got.StatusCode)
+	}
+}
+
+func TestLinksThatKillAreRefusedWhileActionsAreOff(t *testing.T) {
+	e := newEnv(t)
+	ann := e.browser("ann")
+	visit := ann.visit(etl)
+	for _, e.onlyReads = range []bool{true, false} {
+		for path, method := range map[string]string{"/jobs/job/kill/?id=1": http.MethodGet, "/stages/stage/%6bill/": http.MethodGet, "/jobs/": http.MethodPost} {
+			got := ann.send(method, visit+path, "Sec-Fetch-Site", "same-origin")
+			if refused := got.StatusCode == http.StatusForbidden && strings.Contains(got.body, "actions: allowed") && strings.Contains(got.body, "--actions"); refused != e.onlyReads {
+				t.Errorf("%s %s, while actions are off (%t): %d %q", method, path, e.onlyReads, got.StatusCode, got.body)
+			}
+		}
+		if got := ann.send(http.MethodGet, visit+"/jobs/"); got.StatusCode != http.StatusOK {
+			t.Errorf("a page: %d", got.StatusCode)
+		}
 	}
 }
 

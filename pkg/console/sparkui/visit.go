@@ -142,6 +142,9 @@ func (s *SparkUIs) visitor(r *http.Request) (v *visitor, status int, problem str
 		if !isOwn(r) {
 			return nil, http.StatusForbidden, "Another page sent the request. Nothing was done."
 		}
+		if !s.Actions() {
+			return nil, http.StatusForbidden, "This console only reads, and nothing was done: actions: allowed in the ConfigMap config-console lets you end jobs and stages here, and so does kubectl spark console --actions."
+		}
 		err = reader.Check(r.Context(), h.Ref.right("update"))
 	}
 	switch {
