@@ -1,8 +1,9 @@
 // Package tunnel reaches the pages that Pods serve, through the API server.
 //
-//	tunnel.go   forwards a port of this machine
-//	connect.go  connects to a port of a Pod, without a port of this machine
-//	browse.go   opens an address in the browser
+//	tunnel.go         forwards a port of this machine
+//	connect.go        connects to a port of a Pod, without a port of this machine
+//	browse.go         opens an address in the browser
+//	browse_secret.go  opens a link with a secret, which no other user of this machine sees
 package tunnel
 
 import (
