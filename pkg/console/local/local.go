@@ -52,16 +52,16 @@ type Options struct {
 
 // Run serves the console until the context ends.
 func Run(ctx context.Context, o Options) error {
-	ofPages, err := listen("--port", o.Port)
+	ofPages, err := opener(net.Listen).at(loopback, "--port", o.Port)
 	if err != nil {
 		return err
 	}
 	defer ofPages.Close()
-	ofSparkUIs, err := listen("--spark-ui-port", o.SparkUIPort)
+	ofSparkUIs, err := listenAsUIHost("--spark-ui-port", o.SparkUIPort)
 	if err != nil {
 		return err
 	}
-	defer ofSparkUIs.Close()
+	defer closeAll(ofSparkUIs)
 	logger := newLogger(o.ErrOut)
 	ctx = logging.WithLogger(ctx, logger)
 	c, err := connect(ctx, o)
@@ -78,17 +78,35 @@ func Run(ctx context.Context, o Options) error {
 		return err
 	}
 	address := &url.URL{Scheme: "http", Host: net.JoinHostPort(loopback, portOf(ofPages)), Path: "/" + strings.ToLower(rand.Text())}
-	sparkUIs := "http://" + net.JoinHostPort(uiHost, portOf(ofSparkUIs))
+	sparkUIs := "http://" + net.JoinHostPort(uiHost, portOf(ofSparkUIs[0]))
 	pages := site.New(site.Options{
 		Source: running.Live, Views: running.Views, Clients: clients{c.cluster}, Address: address.String, Note: c.scope.Note,
 		Actions: func() bool { return o.Actions }, Drivers: site.Drivers{Live: running.Live}, SparkUIs: func() string { return sparkUIs },
 		HistoryServer: func() string { return "" }, Archived: func() bool { return false }, Forward: c.forward, Clock: clock.RealClock{}, Logger: logger,
 	})
-	link := session.NewLink(c.user.token)
+	link := session.NewLink(c.user.token, clock.RealClock{})
 	sessions := session.New(session.Options{Key: key, Users: c.user, Pages: pages, Clock: clock.RealClock{}, Address: address.String, Link: link})
 	handler, uis := pages.Handlers(sessions, http.NotFoundHandler()) // programs have kubectl
-	announce(o, address.String()+link.Path(), c)
-	return httpserver.ServeLocal(ctx, map[net.Listener]http.Handler{ofPages: own(address, handler), ofSparkUIs: uis})
+	remove := announce(o, address.String()+link.Path(), c)
+	defer remove()
+	go func() {
+		select {
+		case <-link.Used():
+			remove()
+		case <-ctx.Done():
+		}
+	}()
+	served := map[net.Listener]http.Handler{ofPages: own(address, handler)}
+	for _, listener := range ofSparkUIs {
+		served[listener] = uis
+	}
+	return httpserver.ServeLocal(ctx, served)
+}
+
+func closeAll(listeners []net.Listener) {
+	for _, listener := range listeners {
+		_ = listener.Close() // the command ends
+	}
 }
 
 // orEnded returns nil if the user has ended the command.
@@ -167,18 +185,23 @@ func (c *connection) forward(ctx context.Context, namespace, pod string, port in
 	return tunnel.Connect(ctx, c.cluster, namespace, pod, port)
 }
 
-// announce prints the link, and opens it in the browser.
-func announce(o Options, link string, c *connection) {
+// announce prints the link, and opens it in the browser. remove removes what the browser needs to open it.
+func announce(o Options, link string, c *connection) (remove func()) {
 	fmt.Fprintln(o.Out, link)
 	mode := ""
 	if !o.Actions {
 		mode = ", read-only (--actions allows more)"
 	}
-	fmt.Fprintf(o.ErrOut, "It shows what %s may see%s%s, until Ctrl-C. The link opens one browser, once.\n", c.user.name, inNamespace(c.scope.namespace), mode)
+	fmt.Fprintf(o.ErrOut, "It shows what %s may see%s%s, until Ctrl-C. The link opens one browser, once, within %d minutes: start the command again for another one.\n",
+		c.user.name, inNamespace(c.scope.namespace), mode, session.LinkLife/time.Minute)
 	if o.NoBrowser {
-		return
+		return func() {}
 	}
-	if err := tunnel.Browse(link); err != nil {
+	remove, err := tunnel.BrowseSecret(link)
+	if err != nil {
 		o.Warn(fmt.Sprintf("no browser can be opened: %v", err))
+	} else {
+		fmt.Fprintln(o.ErrOut, "If the browser shows no page, open the link yourself.")
 	}
+	return remove
 }

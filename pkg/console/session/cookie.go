@@ -1,6 +1,7 @@
 package session
 
 import (
+	"crypto/rand"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -29,17 +30,23 @@ type content struct {
 	Ends  int64 `json:"e"`
 }
 
+// cookieName is the name of the first cookie, but for its prefix.
+const cookieName = "firesteel-session"
+
+// newCookieName returns a name that is known to this process and its browser alone. Each server of a host can set a cookie for all of its ports, and
+// a second cookie of one name would end the session.
+func newCookieName() string { return cookieName + "-" + strings.ToLower(rand.Text()) }
+
 // cookieName returns the name of the first cookie. By the prefixes of names, browsers accept the cookie over HTTPS only; __Host- accepts it
 // from this very host only, too.
-func cookieName(secure bool, prefix string) string {
-	const name = "firesteel-session"
+func (s *Sessions) cookieName(secure bool) string {
 	switch {
 	case !secure:
-		return name
-	case prefix == "":
-		return "__Host-" + name
+		return s.name
+	case s.prefix() == "":
+		return "__Host-" + s.name
 	default:
-		return "__Secure-" + name
+		return "__Secure-" + s.name
 	}
 }
 
@@ -105,7 +112,7 @@ func (c Cookie) Read(r *http.Request) (string, error) {
 // cookie returns the cookie of the session of a request.
 func (s *Sessions) cookie(r *http.Request) Cookie {
 	secure := s.Secure(r)
-	return Cookie{Name: cookieName(secure, s.prefix()), Path: s.prefix() + "/", Secure: secure}
+	return Cookie{Name: s.cookieName(secure), Path: s.prefix() + "/", Secure: secure}
 }
 
 // forSessions is what the text of a session is sealed for.

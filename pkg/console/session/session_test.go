@@ -50,10 +50,16 @@ func newKey(t *testing.T, secret string) *session.Key {
 
 func newEnv(t *testing.T) *env {
 	t.Helper()
+	return newEnvWith(t, func(*env, *session.Options) {})
+}
+
+// newEnvWith returns an env with other options.
+func newEnvWith(t *testing.T, change func(*env, *session.Options)) *env {
+	t.Helper()
 	e := &env{t: t, clock: testingclock.NewFakePassiveClock(time.Now()), users: map[string]string{"a-token": "ann", "b-token": "bob"}}
-	e.sessions = session.New(session.Options{
-		Key: newKey(t, strings.Repeat("k", 32)), Users: e, Pages: e, Clock: e.clock, Address: func() string { return e.address },
-	})
+	options := session.Options{Key: newKey(t, strings.Repeat("k", 32)), Users: e, Pages: e, Clock: e.clock, Address: func() string { return e.address }}
+	change(e, &options)
+	e.sessions = session.New(options)
 	mux := http.NewServeMux()
 	mux.Handle("/sign-in", e.sessions.SignIn())
 	mux.Handle("/sign-out", e.sessions.Require(e.sessions.SignOut()))

@@ -71,6 +71,8 @@ type Options struct {
 // Sessions knows who sends a request. It is a console.Guard.
 type Sessions struct {
 	Options
+	// name is that of the first cookie, but for its prefix.
+	name string
 	// mutex guards tries, which bound the tries to sign in, by client.
 	mutex sync.Mutex
 	tries *cache.LRUExpireCache
@@ -78,7 +80,11 @@ type Sessions struct {
 
 // New returns a Sessions.
 func New(options Options) *Sessions {
-	return &Sessions{Options: options, tries: cache.NewLRUExpireCacheWithClock(maxClients, options.Clock)}
+	s := &Sessions{Options: options, name: cookieName, tries: cache.NewLRUExpireCacheWithClock(maxClients, options.Clock)}
+	if s.Link != nil { // it is on a user's machine, and has one process
+		s.name = newCookieName()
+	}
+	return s
 }
 
 // Session is a user who is signed in.
