@@ -16,8 +16,8 @@ const long = `Show applications, schedules and clusters in the browser: what run
 The pages are served at a port of this machine until Ctrl-C, with your own rights by the kubeconfig. Nothing is installed in the cluster, and applications
 that another operator runs are shown, too. All namespaces are shown if you may list them, and otherwise that of -n or of the kubeconfig.
 
-The printed link opens one browser, once. On a machine that others use, write --no-browser and open the link yourself: others can see
-the arguments of the program that opens the browser.`
+The printed link opens one browser, once, within 5 minutes: start the command again for another one. The browser is opened with a file that only
+you can read and that leads to the link, because others can see the arguments of programs. If your browser cannot read that file, open the link yourself.`
 
 // Commands returns the verb.
 func Commands(o *cli.Options) []*cobra.Command {
