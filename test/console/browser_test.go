@@ -52,7 +52,7 @@ func serve(t *testing.T, sample *consolepages.Sample) string {
 
 // browser returns a Chromium for all tests.
 var browser = sync.OnceValues(func() (context.Context, error) {
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.Flag("hide-scrollbars", true))
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.Flag("hide-scrollbars", true), chromedp.WSURLReadTimeout(2*time.Minute))
 	allocated, _ := chromedp.NewExecAllocator(context.Background(), options...) // it ends with the process
 	ctx, _ := chromedp.NewContext(allocated)
 	return ctx, chromedp.Run(ctx)
