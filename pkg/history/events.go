@@ -7,18 +7,24 @@ import (
 	"errors"
 	"io"
 	"slices"
+
+	"github.com/firesteel-dev/firesteel/internal/text"
 )
 
 // The History Server lists an application by the ID in its event SparkListenerApplicationStart, which its driver wrote. So that no driver takes
 // the place of another one, the first such event of a file gets the log's ID here, and any other is not shown.
-const startEvent = "SparkListenerApplicationStart"
+const (
+	startEvent = "SparkListenerApplicationStart"
+	// beginOfLogStart begins the line with the version of Spark.
+	beginOfLogStart = `{"Event":"SparkListenerLogStart"`
+)
 
 // listed holds the beginnings of the lines that the History Server reads for its list. It reads no other line that names an application.
 var listed = [][]byte{
 	[]byte(`{"Event":"` + startEvent + `"`),
 	[]byte(`{"Event":"SparkListenerApplicationEnd"`),
 	[]byte(`{"Event":"SparkListenerEnvironmentUpdate"`),
-	[]byte(`{"Event":"SparkListenerLogStart"`),
+	[]byte(beginOfLogStart),
 }
 
 // removed takes the place of an event that is not shown. The History Server ignores events that it does not know.
@@ -29,6 +35,8 @@ const (
 	maxPrefix = 41
 	// maxLine bounds how much of a line of the list is kept in memory. Spark's class path makes the longest ones, below 1 MiB.
 	maxLine = 4 << 20
+	// maxText bounds a text of a line that the History Server repeats in its list of applications, in bytes.
+	maxText = 1 << 10
 	// maxGrowth bounds how much longer a start is with an ID: that of a namespace, and the field. A file is shown growth bytes longer than it is
 	// stored: what the start does not take is a line that is ignored.
 	maxGrowth = 192
@@ -167,7 +175,7 @@ type field struct {
 }
 
 // checked returns a listed line, or one that is ignored in its place. An event that is not whole, or that says twice what it is, is removed, too: a
-// parser in Java could take it for another one.
+// parser in Java could take it for another one, and so is one with a long version of Spark.
 func checked(line []byte) []byte {
 	fields, err := parse(line)
 	events := 0
@@ -176,7 +184,8 @@ func checked(line []byte) []byte {
 			events++
 		}
 	}
-	if err != nil || events != 1 || bytes.HasPrefix(line, listed[0]) {
+	isLong := len(line) > maxText && bytes.HasPrefix(line, []byte(beginOfLogStart))
+	if err != nil || events != 1 || isLong || bytes.HasPrefix(line, listed[0]) {
 		return remove(line)
 	}
 	return line
@@ -207,7 +216,10 @@ func parse(line []byte) (fields []field, err error) {
 // startFields are the fields of a start, but for the application's ID.
 var startFields = []string{"App Name", "Timestamp", "User", "App Attempt ID", "Driver Logs", "Driver Attributes"}
 
-// newStart returns the line of a start with an ID; nil if the line is no valid one. It is at most maxGrowth longer than the given one.
+// listedFields are those of startFields with texts that are in the History Server's list of applications.
+var listedFields = []string{"App Name", "User", "App Attempt ID"}
+
+// newStart returns the line of a start with an ID; nil if the line is no valid one. The texts of listedFields are clipped.
 func newStart(line []byte, id string) []byte {
 	fields, err := parse(line)
 	if err != nil {
@@ -219,15 +231,39 @@ func newStart(line []byte, id string) []byte {
 	for _, name := range startFields {
 		// As in Java, the last field of a name counts.
 		for _, f := range slices.Backward(fields) {
-			if f.name == name {
-				event.WriteString(`,"` + name + `":`)
-				event.Write(f.value)
-				break
+			if f.name != name {
+				continue
 			}
+			if slices.Contains(listedFields, name) {
+				if f.value, err = clipped(f.value); err != nil {
+					return nil
+				}
+			}
+			event.WriteString(`,"` + name + `":`)
+			event.Write(f.value)
+			break
 		}
 	}
 	event.WriteString("}\n")
 	return event.Bytes()
+}
+
+// clipped returns a value in JSON with at most maxText bytes of text. Its error is that of a longer value that is no text.
+func clipped(value json.RawMessage) (json.RawMessage, error) {
+	if len(value) <= maxText {
+		return value, nil
+	}
+	var long string
+	if err := json.Unmarshal(value, &long); err != nil {
+		return nil, err
+	}
+	var short bytes.Buffer
+	encoder := json.NewEncoder(&short)
+	encoder.SetEscapeHTML(false) // the line would be longer than the given one
+	if err := encoder.Encode(text.Clip(long, maxText)); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSpace(short.Bytes()), nil
 }
 
 // filler returns a line of a length that the History Server ignores.

@@ -22,6 +22,8 @@ func TestEventsThatNameAnApplicationAreNotShown(t *testing.T) {
 		"another event":          {`{"Event":"SparkListenerApplicationEnd","Timestamp":8}` + "\n", `{"Event":"SparkListenerApplicationEnd","Timestamp":8}`},
 		"an event of the tenant": {`{"Event":"org.example.Mine","App ID":"x"}` + "\n", `{"Event":"org.example.Mine","App ID":"x"}`},
 		"no event":               {"SparkListenerApplicationStart\n", "SparkListenerApplicationStart"},
+		"a version":              {`{"Event":"SparkListenerLogStart","Spark Version":"4.1.0"}` + "\n", `{"Event":"SparkListenerLogStart","Spark Version":"4.1.0"}`},
+		"a long version":         {`{"Event":"SparkListenerLogStart","Spark Version":"` + strings.Repeat("4", maxText) + `"}` + "\n", removed},
 		"a long line":            {`{"Event":"SparkListenerLogStart","x":"` + strings.Repeat("x", maxLine+readSize) + `"}` + "\n", removed},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -54,6 +56,12 @@ func TestFirstStartOfAFileGetsTheID(t *testing.T) {
 			start(`,"User":"spark","Timestamp":7,"App Name":"p\"i","Driver Logs":{"stdout":"http://x"},"x":1`),
 			`{"Event":"SparkListenerApplicationStart","App ID":"` + testID + `","App Name":"p\"i","Timestamp":7,"User":"spark","Driver Logs":{"stdout":"http://x"}}` + "\n",
 		},
+		"long texts": {
+			start(`,"App Name":"` + strings.Repeat("é<", maxText) + `","User":"` + strings.Repeat(`\n`, 2*maxText) + `","App Attempt ID":"` + strings.Repeat("1", maxText) + `"`),
+			`{"Event":"SparkListenerApplicationStart","App ID":"` + testID + `","App Name":"` + strings.Repeat("é<", 340) + `...","User":"` +
+				strings.Repeat(`\n`, maxText-3) + `...","App Attempt ID":"` + strings.Repeat("1", maxText) + `"}` + "\n",
+		},
+		"a long number in place of a text": {start(`,"App Name":` + strings.Repeat("1", maxText+1)), ""},
 		"the ID is given twice": {
 			start(`,"App ID":"of-another-tenant","App ID":"of-another-tenant"`), `{"Event":"SparkListenerApplicationStart","App ID":"` + testID + `"}` + "\n",
 		},
