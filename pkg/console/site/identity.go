@@ -24,8 +24,9 @@ type identity struct {
 	client   kubernetes.Interface
 	settings func() *config.Config
 	clock    clock.Clock
-	// plans has a place for each plan that is made at once.
-	plans chan struct{}
+	// user is the user's name, and plans bounds the plans of all users.
+	user  string
+	plans *planSlots
 }
 
 func (i *identity) Object(ctx context.Context, ref live.Ref, version string) (*unstructured.Unstructured, error) {

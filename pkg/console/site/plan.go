@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -15,6 +16,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/console/live"
 	"github.com/firesteel-dev/firesteel/pkg/console/pages"
+	"github.com/firesteel-dev/firesteel/pkg/fairshare"
 	"github.com/firesteel-dev/firesteel/pkg/finding"
 	"github.com/firesteel-dev/firesteel/pkg/migration"
 	"github.com/firesteel-dev/firesteel/pkg/operators/drivers"
@@ -22,25 +24,51 @@ import (
 )
 
 const (
-	// maxPlans bounds the plans that a replica makes at once, and planTimeout the time of one.
+	// maxPlans bounds the plans that a replica makes at once, and planTimeout the time of one. Each user has one at a time.
 	maxPlans, planTimeout = 4, 10 * time.Second
-	// maxPlanned bounds the objects that are compared, and maxCompared the bytes of an object: a comparison takes long with many lines.
-	maxPlanned, maxCompared = 32, 128 << 10
+	// maxPlanned bounds the objects that are compared. maxCompared and maxLines bound the bytes and the lines of an object: a comparison takes long with
+	// many lines, and does not end before it is done.
+	maxPlanned, maxCompared, maxLines = 32, 128 << 10, 2000
 	// maxOwn bounds the config maps with defaults of a namespace that are read: it may have two.
 	maxOwn = 10
 )
+
+// planSlots bounds the plans that are made at once.
+type planSlots struct {
+	// users gives each user one slot, and places has one for each plan.
+	users  *fairshare.Limiter
+	places chan struct{}
+}
+
+func newPlanSlots(places int) *planSlots {
+	return &planSlots{users: fairshare.New(places, 1), places: make(chan struct{}, places)}
+}
+
+// acquire waits until a user may have a plan made. The caller must call release once.
+func (p *planSlots) acquire(ctx context.Context, user string) (release func(), err error) {
+	done, err := p.users.Acquire(ctx, user)
+	if err != nil {
+		return nil, err
+	}
+	select {
+	case p.places <- struct{}{}:
+		return func() { <-p.places; done() }, nil
+	case <-ctx.Done():
+		done()
+		return nil, ctx.Err()
+	}
+}
 
 // Plan compares what runs with what an application and the settings make. What is planned is shown only if the user may read what it is compared with:
 // the settings are the console's.
 func (i *identity) Plan(ctx context.Context, ref live.Ref, version string) (*pages.Plan, error) {
 	ctx, cancel := context.WithTimeout(ctx, planTimeout)
 	defer cancel()
-	select {
-	case i.plans <- struct{}{}:
-		defer func() { <-i.plans }()
-	case <-ctx.Done():
-		return &pages.Plan{Problem: "The console compares others now. Try again in a moment."}, nil
+	release, err := i.plans.acquire(ctx, i.user)
+	if err != nil {
+		return &pages.Plan{Problem: "The console makes other plans now, one of each user at a time. Try again in a moment."}, nil
 	}
+	defer release()
 	source, err := i.Object(ctx, ref, version)
 	if err != nil {
 		return &pages.Plan{Problem: "The object cannot be read: " + err.Error()}, nil
@@ -147,6 +175,8 @@ func (i *identity) compare(ctx context.Context, manifest []byte, planned *unstru
 		result.Text = after
 	case before == after:
 		result.State = pages.AsPlanned
+	case strings.Count(before, "\n") > maxLines || strings.Count(after, "\n") > maxLines:
+		result.State = pages.Large
 	default:
 		result.State = pages.Differs
 		result.Text, err = plan.Difference(before, after, result.Name)

@@ -1,11 +1,11 @@
 package site
 
 import (
-	"context"
 	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -52,7 +52,7 @@ func newPlanEnv(t *testing.T, manifest string) *planEnv {
 		dynamic: dynamicfake.NewSimpleDynamicClient(runtime.NewScheme(), app), typed: fake.NewClientset(),
 	}
 	e.identity = &identity{
-		objects: e.dynamic, client: e.typed, settings: config.Default, clock: testclock.NewFakeClock(now), plans: make(chan struct{}, 1),
+		objects: e.dynamic, client: e.typed, settings: config.Default, clock: testclock.NewFakeClock(now), user: "ann", plans: newPlanSlots(1),
 	}
 	o, err := overview.Read(app)
 	if err != nil {
@@ -234,15 +234,46 @@ func TestPlanWithoutSettingsSaysSo(t *testing.T) {
 }
 
 func TestPlansAreMadeByTurns(t *testing.T) {
-	e := newPlanEnv(t, apacheApplication)
-	e.plans <- struct{}{} // another one is being made
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if result, err := e.Plan(ctx, e.ref, e.version); err != nil || !strings.Contains(result.Problem, "Try again") {
-		t.Errorf("the plan is %+v, %v", result, err)
+	for name, row := range map[string]struct {
+		places int
+		user   string
+		waits  bool
+	}{
+		"all places are taken": {1, "bob", true}, "the user has a plan made": {2, "ann", true}, "another user has a plan made": {2, "bob", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				e := newPlanEnv(t, apacheApplication)
+				e.plans = newPlanSlots(row.places)
+				release, err := e.plans.acquire(t.Context(), row.user)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if result := e.plan(); strings.Contains(result.Problem, "Try again") != row.waits {
+					t.Errorf("the plan is %+v", result)
+				}
+				release()
+				if result := e.plan(); result.Problem != "" || len(e.plans.places) != 0 {
+					t.Errorf("afterwards: %+v, %d places are taken", result, len(e.plans.places))
+				}
+			})
+		})
 	}
-	<-e.plans
-	if result := e.plan(); result.Problem != "" || len(e.plans) != 0 {
-		t.Errorf("afterwards: %+v, %d places are taken", result, len(e.plans))
+}
+
+func TestObjectOfManyLinesIsNotCompared(t *testing.T) {
+	for lines, want := range map[int]pages.PlannedState{10: pages.Differs, maxLines + 1: pages.Large} {
+		e := newPlanEnv(t, apacheApplication)
+		e.create(func(object *unstructured.Unstructured) {
+			if data, _, _ := unstructured.NestedMap(object.Object, "data"); object.GetKind() == "ConfigMap" {
+				for key := range data {
+					data[key] = strings.Repeat("a b\n", lines)
+				}
+				object.Object["data"] = data
+			}
+		})
+		if got := states(e.plan()); got["configmap"] != want || got["pod"] != pages.AsPlanned {
+			t.Errorf("with %d lines: %v", lines, got)
+		}
 	}
 }

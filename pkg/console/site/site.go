@@ -59,12 +59,12 @@ type Site struct {
 	actions *act.Actions
 	// api is the handler of the API, by which the pages read the archive.
 	api   http.Handler
-	plans chan struct{}
+	plans *planSlots
 }
 
 // New returns a site. It shows the pages of its sessions, too: it is a session.Pages.
 func New(options Options) *Site {
-	s := &Site{options: options, plans: make(chan struct{}, maxPlans)}
+	s := &Site{options: options, plans: newPlanSlots(maxPlans)}
 	prefix := func() string { return session.Prefix(options.Address()) }
 	s.actions = act.New(act.Options{
 		Clients: options.Clients, Pages: s, Allowed: options.Actions, Prefix: prefix, Clock: options.Clock, Logger: options.Logger,

@@ -61,5 +61,5 @@ func (v *viewer) Identity() (pages.Identity, error) {
 		return nil, err
 	}
 	options := &v.site.options
-	return &identity{objects: objects, client: client, settings: options.Settings, clock: options.Clock, plans: v.site.plans}, nil
+	return &identity{objects: objects, client: client, settings: options.Settings, clock: options.Clock, user: v.Name(), plans: v.site.plans}, nil
 }
