@@ -1,6 +1,7 @@
 package sparkui
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -15,6 +16,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/firesteel-dev/firesteel/internal/text"
 	"github.com/firesteel-dev/firesteel/pkg/access"
 	"github.com/firesteel-dev/firesteel/pkg/archive"
 	"github.com/firesteel-dev/firesteel/pkg/console"
@@ -40,6 +42,14 @@ type attempt struct {
 	EndTimeEpoch     int64  `json:"endTimeEpoch"`
 	LastUpdatedEpoch int64  `json:"lastUpdatedEpoch"`
 }
+
+const (
+	// maxLists bounds the lists that are made at once, and maxListsOfReader those of one reader: the History Server makes one of all applications for each.
+	// Each reader may have one, also beyond maxLists.
+	maxLists, maxListsOfReader = 16, 2
+	// maxLogged bounds what is logged of an application, in bytes.
+	maxLogged = 128
+)
 
 // sparkTime is how Spark writes times, and sparkDate how it reads days.
 const sparkTime, sparkDate = "2006-01-02T15:04:05.000GMT", "2006-01-02"
@@ -118,6 +128,11 @@ func (s *SparkUIs) list(w http.ResponseWriter, r *http.Request, reader console.R
 	if err != nil {
 		return err
 	}
+	release, ok := s.lists.TryAcquire(reader.Name())
+	if !ok {
+		return access.ErrBusy
+	}
+	defer release()
 	l := &listing{s: s, ctx: r.Context(), reader: reader, uids: map[string]types.UID{}, logs: map[string]bool{}, sent: map[string]bool{}, limit: wanted.limit, w: w}
 	if wanted.running {
 		if err := l.running(wanted); err != nil {
@@ -153,19 +168,18 @@ type listing struct {
 
 func (l *listing) full() bool { return l.limit > 0 && l.count >= l.limit }
 
-// add writes an application.
-func (l *listing) add(app any) error {
-	encoded, err := json.Marshal(app)
-	if err != nil {
-		return err
-	}
+// add writes an application, which is JSON.
+func (l *listing) add(app []byte) error {
 	before := ",\n"
 	if l.count == 0 {
 		l.w.Header().Set("Content-Type", "application/json")
 		before = "["
 	}
 	l.count++
-	_, err = l.w.Write(append([]byte(before), encoded...))
+	if _, err := io.WriteString(l.w, before); err != nil {
+		return err
+	}
+	_, err := l.w.Write(app)
 	return err
 }
 
@@ -201,7 +215,10 @@ func (l *listing) running(wanted selection) (failed error) {
 		if err == nil && uid != "" {
 			id := run.id(uid)
 			l.sent[id] = true
-			err = l.add(l.s.infoOf(id, &run))
+			var app []byte
+			if app, err = json.Marshal(l.s.infoOf(id, &run)); err == nil {
+				err = l.add(app)
+			}
 		}
 		failed = err
 		return err == nil && !l.full()
@@ -221,7 +238,7 @@ func (l *listing) mayReadLogs(namespace string) (bool, error) {
 	return may, err
 }
 
-// past adds the applications of the History Server that the reader may read. The History Server sends those of all: one at a time is in memory.
+// past adds the applications of the History Server that the reader may read. The History Server sends those of all: one at a time is in memory, and one that is too large is left out.
 func (l *listing) past(parameters url.Values) error {
 	parameters.Del("limit")                                                                                                                   // it counts what the reader may not read
 	request, err := http.NewRequestWithContext(l.ctx, http.MethodGet, l.s.HistoryServer()+SparkAPI+"/applications?"+parameters.Encode(), nil) //nolint:gosec // the address is that of the settings, and what clients write follows it
@@ -236,28 +253,36 @@ func (l *listing) past(parameters url.Values) error {
 	if answer.StatusCode != http.StatusOK {
 		return &apiError{http.StatusBadGateway, "BadGateway", "the History Server answers " + answer.Status}
 	}
-	all := json.NewDecoder(answer.Body)
-	if _, err := all.Token(); err != nil {
-		return err
-	}
-	for all.More() && !l.full() {
-		var app json.RawMessage
-		var named struct{ ID string }
-		if err := all.Decode(&app); err != nil {
+	all := &elements{in: bufio.NewReader(answer.Body)}
+	for !l.full() {
+		app, isWhole, err := all.next()
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
 			return err
+		case !isWhole:
+			l.s.Logger.Warnw("application left out of the list: its description is too large", "begin", text.Clip(string(app), maxLogged), "max-bytes", maxElement)
+			continue
 		}
-		if err := json.Unmarshal(app, &named); err != nil {
-			return err
-		}
-		may, err := l.mayRead(named.ID)
-		if err == nil && may {
-			err = l.add(app)
-		}
-		if err != nil {
+		if err := l.addPast(app); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// addPast adds an application of the History Server if the reader may read it.
+func (l *listing) addPast(app []byte) error {
+	var named struct{ ID string }
+	if err := json.Unmarshal(app, &named); err != nil {
+		return err
+	}
+	may, err := l.mayRead(named.ID)
+	if err != nil || !may {
+		return err
+	}
+	return l.add(app)
 }
 
 // mayRead reports whether the reader may read an application of the History Server that is not listed yet.

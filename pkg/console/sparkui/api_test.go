@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -225,6 +226,66 @@ func TestNoBrowserRunsWhatADriverAnswersTheAPI(t *testing.T) {
 	}
 	if got := ann.api("applications/" + runningEtl + "/jobs"); got.StatusCode != http.StatusBadGateway || got.Header.Get("Location") != "" {
 		t.Errorf("a redirection: %d %v", got.StatusCode, got.Header)
+	}
+}
+
+func TestListLeavesOutWhatIsTooLarge(t *testing.T) {
+	e := withAPI(t)
+	e.runs = nil
+	first := `{ "id" : "` + goneID + `", "name" : "<a> ]}\"" }`
+	e.serve = func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprintf(w, `[ %s, {"id":%q,"name":%q}, {"id":%q} ]`, first, written, strings.Repeat("x", 1<<20), runningEtl)
+	}
+	if got := e.browser("ann").api("applications"); got.body != "["+first+",\n"+`{"id":"`+runningEtl+`"}]`+"\n" || got.Header.Get("Content-Type") != "application/json" {
+		t.Errorf("the list is %.500s", got.body)
+	}
+}
+
+func TestFewListsOfAUserAreMadeAtOnce(t *testing.T) {
+	const atOnce = 2
+	e := withAPI(t)
+	asked, release := make(chan struct{}), make(chan struct{})
+	var count atomic.Int32
+	e.serve = func(w http.ResponseWriter, _ *http.Request) {
+		if count.Add(1) <= atOnce {
+			asked <- struct{}{}
+			<-release
+		}
+		fmt.Fprint(w, "[]")
+	}
+	ann := e.browser("ann")
+	done := make(chan error, atOnce)
+	for range atOnce {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, e.console.URL+"/api/v1/applications", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.Header.Set("Authorization", "Bearer ann")
+		go func() {
+			answer, err := ann.client.Do(request)
+			if err == nil {
+				err = answer.Body.Close()
+			}
+			done <- err
+		}()
+	}
+	for range atOnce {
+		<-asked
+	}
+	if got := ann.api("applications"); got.StatusCode != http.StatusTooManyRequests || got.Header.Get("Retry-After") == "" {
+		t.Errorf("another list: %d %v", got.StatusCode, got.Header)
+	}
+	if got := e.browser("bob").api("applications"); got.StatusCode != http.StatusOK {
+		t.Errorf("a list of another user: %d %s", got.StatusCode, got.body)
+	}
+	close(release)
+	for range atOnce {
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
+	if got := ann.api("applications"); got.StatusCode != http.StatusOK {
+		t.Errorf("a list afterwards: %d %s", got.StatusCode, got.body)
 	}
 }
 

@@ -14,6 +14,7 @@
 //	history.go    which pages of the History Server are an application's
 //	api.go        Spark's REST API for all applications, at the console's origin
 //	api_list.go   its list: what runs, and what the History Server has
+//	elements.go   reads the History Server's list, one application at a time
 //
 // What a driver serves is its tenant's code, so it has an origin of its own: its scripts can neither read the console's pages nor act with its
 // session. No header of the user but what a page needs reaches a driver, and no answer can set a cookie or lead elsewhere. UIs of several

@@ -19,6 +19,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/access"
 	"github.com/firesteel-dev/firesteel/pkg/console/session"
+	"github.com/firesteel-dev/firesteel/pkg/fairshare"
 )
 
 // Options are what SparkUIs needs.
@@ -51,6 +52,8 @@ type SparkUIs struct {
 	transport *http.Transport
 	// slots has a place for each request under way.
 	slots chan struct{}
+	// lists has the slots of maxLists, by reader.
+	lists *fairshare.Limiter
 
 	// mutex guards used and running. used are the tickets that were redeemed, and running counts the requests under way, by visit.
 	mutex   sync.Mutex
@@ -62,7 +65,7 @@ type SparkUIs struct {
 func New(options Options) *SparkUIs {
 	s := &SparkUIs{
 		Options: options, slots: make(chan struct{}, maxRequests), running: map[string]int{},
-		used: cache.NewLRUExpireCacheWithClock(maxTickets, options.Clock),
+		lists: fairshare.NewShared(maxLists, maxListsOfReader, 1), used: cache.NewLRUExpireCacheWithClock(maxTickets, options.Clock),
 	}
 	dial := options.Dial
 	switch {
