@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -70,6 +71,8 @@ func (s *SparkUIs) API(guard console.Guard) http.Handler {
 			writeAPIError(w, http.StatusBadRequest, "BadRequest", "the request has a body: send none")
 		case !isPlain(path): // a mux would redirect to a clean path
 			writeAPIError(w, http.StatusNotFound, "NotFound", "there is nothing here: paths of this API have no escapes")
+		case isOfOtherSite(r):
+			writeAPIError(w, http.StatusForbidden, "Forbidden", "a page of another site sent the request: open the address yourself, or ask with a program")
 		default:
 			mux.ServeHTTP(w, r)
 		}
@@ -137,6 +140,12 @@ func writeAPIError(w http.ResponseWriter, status int, reason, message string) {
 	_ = json.NewEncoder(w).Encode(&api.Error{Code: status, Reason: reason, Message: message}) // the client has left
 }
 
+// isOfOtherSite reports whether a browser says that a page of another site sent a request: a proxy may have added the user's token. An address that a
+// user opens, and a program, are none.
+func isOfOtherSite(r *http.Request) bool {
+	return !slices.Contains([]string{"", "none", "same-origin"}, r.Header.Get("Sec-Fetch-Site"))
+}
+
 // isPlain reports whether a path has nothing that a server could understand in another way.
 func isPlain(path string) bool {
 	return !strings.ContainsAny(path, "%;\\") && !strings.Contains(path, "//") && !strings.Contains(path+"/", "/./") && !strings.Contains(path+"/", "/../")
@@ -182,6 +191,9 @@ func (s *SparkUIs) part(w http.ResponseWriter, r *http.Request, reader console.R
 		}
 		return s.fromHistory(w, r, SparkAPI+"/applications/"+id+"/"+rest)
 	}
+	if r.Header.Get("Sec-Fetch-Mode") == "navigate" { // a proxy may add the token, and the page would be the tenant's at the console's origin
+		return &apiError{http.StatusForbidden, "Forbidden", "a driver answers here, and a browser does not show it: open the Spark UI by its link in the console, or ask with a program"}
+	}
 	address, err := s.reach(run.Ref, driver)
 	switch {
 	case err != nil:
@@ -196,7 +208,7 @@ func (s *SparkUIs) part(w http.ResponseWriter, r *http.Request, reader console.R
 		}
 	}
 	to := &url.URL{Scheme: "http", Host: address, Path: SparkAPI + "/applications/" + driver.ApplicationID + "/" + rest}
-	return s.pass(w, r, to, "the driver does not answer: it may be starting, or busy, or a NetworkPolicy keeps the console from it")
+	return s.pass(w, r, to, ofDriver)
 }
 
 // runOf returns the application with an ID whose driver runs, if the reader may read it; nil if there is none.
@@ -251,11 +263,31 @@ func (s *SparkUIs) fromHistory(w http.ResponseWriter, r *http.Request, path stri
 		return err
 	}
 	to.Path = path
-	return s.pass(w, r, to, "the History Server does not answer: try again")
+	return s.pass(w, r, to, ofHistoryServer)
 }
 
+// passed is how the answers of a server are passed back.
+type passed struct {
+	// headers and kinds are the headers and the content types that pass. Any other type is plain text.
+	headers, kinds []string
+	// problem is the message if there is no answer.
+	problem string
+}
+
+// Of a driver no file passes: its tenant would choose what a browser downloads from the console's origin.
+var (
+	ofDriver = passed{
+		headers: []string{"Content-Encoding", "Content-Length"}, kinds: []string{"application/json"},
+		problem: "the driver does not answer: it may be starting, or busy, or a NetworkPolicy keeps the console from it",
+	}
+	ofHistoryServer = passed{
+		headers: []string{"Content-Encoding", "Content-Length", "Content-Disposition"}, kinds: []string{"application/json", "application/octet-stream", "application/zip"},
+		problem: "the History Server does not answer: try again",
+	}
+)
+
 // pass passes a request on, and the answer back.
-func (s *SparkUIs) pass(w http.ResponseWriter, r *http.Request, to *url.URL, problem string) error {
+func (s *SparkUIs) pass(w http.ResponseWriter, r *http.Request, to *url.URL, of passed) error {
 	to.RawQuery = r.URL.RawQuery
 	request, err := http.NewRequestWithContext(r.Context(), http.MethodGet, to.String(), nil)
 	if err != nil {
@@ -266,15 +298,15 @@ func (s *SparkUIs) pass(w http.ResponseWriter, r *http.Request, to *url.URL, pro
 	answer, err := s.transport.RoundTrip(request)
 	if err != nil {
 		s.Logger.Debugw("Spark does not answer", "path", r.URL.Path, zap.Error(err))
-		return &apiError{http.StatusBadGateway, "BadGateway", problem}
+		return &apiError{http.StatusBadGateway, "BadGateway", of.problem}
 	}
 	defer func() { _ = answer.Body.Close() }() // it was read
 	if answer.StatusCode < http.StatusOK || answer.StatusCode >= http.StatusMultipleChoices && answer.StatusCode < http.StatusBadRequest {
 		return &apiError{http.StatusBadGateway, "BadGateway", "Spark leads elsewhere, and the console does not follow it there"}
 	}
-	copyHeaders(w.Header(), answer.Header, []string{"Content-Encoding", "Content-Length", "Content-Disposition"})
+	copyHeaders(w.Header(), answer.Header, of.headers)
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	for _, kind := range []string{"application/json", "application/octet-stream", "application/zip"} {
+	for _, kind := range of.kinds {
 		if strings.HasPrefix(answer.Header.Get("Content-Type"), kind) {
 			w.Header().Set("Content-Type", kind)
 		}

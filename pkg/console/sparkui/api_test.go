@@ -229,6 +229,57 @@ func TestNoBrowserRunsWhatADriverAnswersTheAPI(t *testing.T) {
 	}
 }
 
+func TestDriverChoosesNoDownload(t *testing.T) {
+	e := withAPI(t)
+	ann := e.browser("ann")
+	e.serve = func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", strings.TrimPrefix(r.URL.RawQuery, "type="))
+		w.Header().Set("Content-Disposition", `attachment; filename="update.exe"`)
+		fmt.Fprint(w, "MZ")
+	}
+	for _, kind := range []string{"application/octet-stream", "application/zip"} {
+		got := ann.api("applications/" + runningEtl + "/jobs?type=" + kind)
+		if got.StatusCode != http.StatusOK || got.Header.Get("Content-Type") != "text/plain; charset=utf-8" || got.Header.Get("Content-Disposition") != "" {
+			t.Errorf("%s of a driver: %d %v", kind, got.StatusCode, got.Header)
+		}
+		got = ann.api("applications/" + goneID + "/logs?type=" + kind)
+		if got.StatusCode != http.StatusOK || got.Header.Get("Content-Type") != kind || got.Header.Get("Content-Disposition") == "" {
+			t.Errorf("%s of the History Server: %d %v", kind, got.StatusCode, got.Header)
+		}
+	}
+}
+
+func TestNoPageIsADrivers(t *testing.T) {
+	e := withAPI(t)
+	ann := e.browser("ann")
+	driver, past := "applications/"+runningEtl+"/jobs", "applications/"+goneID+"/logs"
+	for name, row := range map[string]struct {
+		path, site, mode string
+		want             int
+	}{
+		"an address that is typed":                {"applications", "none", "navigate", http.StatusOK},
+		"an application that runs":                {"applications/" + runningEtl, "none", "navigate", http.StatusOK},
+		"a download of the History Server":        {past, "same-origin", "navigate", http.StatusOK},
+		"a driver by an address that is typed":    {driver, "none", "navigate", http.StatusForbidden},
+		"a driver by a link of the console":       {driver, "same-origin", "navigate", http.StatusForbidden},
+		"a driver by a script of the console":     {driver, "same-origin", "cors", http.StatusOK},
+		"a driver by a program":                   {driver, "", "", http.StatusOK},
+		"a driver by a link of another site":      {driver, "cross-site", "navigate", http.StatusForbidden},
+		"a driver by an image of another site":    {driver, "cross-site", "no-cors", http.StatusForbidden},
+		"the list by a link of another site":      {"applications", "cross-site", "navigate", http.StatusForbidden},
+		"a download by a page of the Spark UIs":   {past, "same-site", "navigate", http.StatusForbidden},
+		"the version by a script of another host": {"version", "same-site", "cors", http.StatusForbidden},
+	} {
+		headers := []string{}
+		if row.site != "" {
+			headers = []string{"Sec-Fetch-Site", row.site, "Sec-Fetch-Mode", row.mode}
+		}
+		if got := ann.api(row.path, headers...); got.StatusCode != row.want {
+			t.Errorf("%s: %d %s, want %d", name, got.StatusCode, got.body, row.want)
+		}
+	}
+}
+
 func TestListLeavesOutWhatIsTooLarge(t *testing.T) {
 	e := withAPI(t)
 	e.runs = nil

@@ -27,5 +27,7 @@
 // The History Server shows all applications to everyone who reaches it, and only the console does. A visit reaches the pages of its own application, by
 // the ID of its event log, the files of Spark's that all pages share, and nothing else.
 //
-// The API takes bearer tokens alone, so that no page can use it with a user's session, and what it answers is data that no browser runs.
+// The API takes bearer tokens alone, so that no page can use it with a user's session. A proxy may add the token to what a browser sends, so pages of
+// other sites are refused, and what a driver answers is neither shown as a page nor a download: it is JSON or plain text in a sandbox. The event logs
+// of the History Server are downloads.
 package sparkui
