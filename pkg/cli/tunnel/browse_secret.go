@@ -1,6 +1,7 @@
 package tunnel
 
 import (
+	"bytes"
 	"fmt"
 	"html/template"
 	"net/url"
@@ -39,14 +40,10 @@ var redirection = template.Must(template.New("").Parse(`<!doctype html>
 
 // writeRedirection writes a page that leads to a link.
 func writeRedirection(file, link string) error {
+	var page bytes.Buffer
+	if err := redirection.Execute(&page, link); err != nil {
+		return err
+	}
 	const ownerOnly = 0o600
-	page, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, ownerOnly)
-	if err != nil {
-		return err
-	}
-	if err := redirection.Execute(page, link); err != nil {
-		_ = page.Close() // it failed
-		return err
-	}
-	return page.Close()
+	return os.WriteFile(file, page.Bytes(), ownerOnly)
 }
