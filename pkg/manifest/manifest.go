@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
@@ -48,13 +49,15 @@ type Located struct {
 func Parse(text []byte) []*Manifest {
 	var all []*Manifest
 	for _, document := range split(text) {
-		for _, manifest := range document.parse() {
-			if len(all) == maxObjects {
-				return append(all, &Manifest{Line: manifest.Line, Problem: &finding.Finding{
-					Text: fmt.Sprintf("the file has more than %d objects, and the others are not read", maxObjects), Remedy: "split it",
-				}})
+		for object := range document.objects() {
+			for _, manifest := range object.parse() {
+				if len(all) == maxObjects {
+					return append(all, &Manifest{Line: manifest.Line, Problem: &finding.Finding{
+						Text: fmt.Sprintf("the file has more than %d objects, and the others are not read", maxObjects), Remedy: "split it",
+					}})
+				}
+				all = append(all, manifest)
 			}
-			all = append(all, manifest)
 		}
 	}
 	return all
@@ -92,13 +95,45 @@ func isSeparator(line []byte) bool {
 	return found && (len(trimmed) == 0 || rest[0] != '-' && trimmed[0] == '#')
 }
 
+// objects iterates over the objects of a stream of JSON, each as a document of its own, as kubectl reads them. Another document is not cut.
+func (d document) objects() iter.Seq[document] {
+	return func(yield func(document) bool) {
+		for {
+			end := jsonEnd(d.text)
+			if !beginsObject(d.text[end:]) || end == 0 {
+				yield(d)
+				return
+			}
+			if !yield(document{d.text[:end], d.before}) {
+				return
+			}
+			d = document{d.text[end:], d.before + bytes.Count(d.text[:end], []byte("\n"))}
+		}
+	}
+}
+
+func beginsObject(text []byte) bool { return bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) }
+
+// jsonEnd returns the offset after the JSON object with which a text begins; 0 if it begins with none.
+func jsonEnd(text []byte) int {
+	if !beginsObject(text) {
+		return 0
+	}
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	var object json.RawMessage
+	if decoder.Decode(&object) != nil {
+		return 0
+	}
+	return int(decoder.InputOffset())
+}
+
 // parse reads the objects of a document: one, or the items of a list.
 func (d document) parse() []*Manifest {
-	if trimmed := bytes.TrimSpace(d.text); len(trimmed) > 0 && trimmed[0] == '{' && json.Valid(trimmed) {
-		d.text = bytes.ReplaceAll(d.text, []byte("\t"), []byte(" ")) // YAML takes no tabs, and JSON has none within texts
+	if end := jsonEnd(d.text); end > 0 { // YAML takes no tabs, and JSON has none within texts
+		d.text = slices.Concat(bytes.ReplaceAll(d.text[:end], []byte("\t"), []byte(" ")), d.text[end:])
 	}
 	var root yamlv3.Node
-	if err := yamlv3.Unmarshal(d.text, &root); err != nil {
+	if err := unmarshal(d.text, &root); err != nil {
 		return []*Manifest{d.unreadable(err)}
 	}
 	if root.Kind == 0 || len(root.Content) == 0 || isNull(root.Content[0]) {

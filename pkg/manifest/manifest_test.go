@@ -88,6 +88,14 @@ func TestDocumentsAndItemsOfListsAreObjectsOfTheirOwn(t *testing.T) {
 		"a list of a kind":      {"kind: SparkApplicationList\nitems: [{kind: A}]\n", []string{"2 A"}},
 		"an empty list":         {"kind: List\nitems: []\n", nil},
 		"JSON with tabs":        {"{\n\t\"kind\": \"A\"\n}\n", []string{"1 A"}},
+		"a stream of JSON":      {"{\"kind\": \"A\"}\n{\n\t\"kind\": \"B\"}{\"kind\": \"C\"}\n", []string{"1 A", "2 B", "3 C"}},
+		"JSON and a comment":    {"{\n\t\"kind\": \"A\"\n} # here\n# and here\n", []string{"1 A"}},
+		"a part of a stream":    {"{\"kind\": \"A\"}\n{\"kind\": B]\n", []string{"1 A", "2 the document is no YAML"}},
+		"text after JSON":       {"{\n\t\"kind\": \"A\"\n}\nthis is junk: [\n", []string{"4 an object ends before this line, so that the line belongs to none: remove it, or write a line of --- before it"}},
+		"text after braces":     {"{kind: A}\n\nkind: B\n", []string{"3 an object ends before this line, so that the line belongs to none: remove it, or write a line of --- before it"}},
+		"the end of a document": {"kind: A\n...\n# nothing\n", []string{"1 A"}},
+		"text after an end":     {"kind: A\n...\nkind: B\n", []string{"3 an object ends before this line, so that the line belongs to none: remove it, or write a line of --- before it"}},
+		"text in a separator":   {"kind: A\n--- {kind: B}\n", []string{"2 the document is no YAML"}},
 		"no object":             {"just text\n", []string{"1 "}},
 		"no YAML":               {"kind: A\n---\nkind: {\n", []string{"1 A", "3 the document is no YAML"}},
 		"no YAML in the middle": {"a: b\nc: d: e\n", []string{"2 the document is no YAML"}},
@@ -131,6 +139,7 @@ func TestHostileFilesAreReadInTime(t *testing.T) {
 		"a circle":           "a: &a\n  b: *a\n",
 		"deep":               strings.Repeat("[", 9000),
 		"many documents":     strings.Repeat("---\na: b\n", 20_000),
+		"a long stream":      strings.Repeat("{}", 200_000),
 	} {
 		objects := manifest.Parse([]byte(text))
 		if len(objects) == 0 {

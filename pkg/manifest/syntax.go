@@ -2,7 +2,9 @@ package manifest
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io"
 	"regexp"
 	"sort"
 	"strconv"
@@ -14,6 +16,24 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/finding"
 )
 
+// unmarshal parses a text that is one document. If more follows, it is an error, and not ignored as by yaml.Unmarshal.
+func unmarshal(text []byte, root *yamlv3.Node) error {
+	decoder := yamlv3.NewDecoder(bytes.NewReader(text))
+	var next yamlv3.Node
+	err := decoder.Decode(root)
+	if err == nil {
+		err = decoder.Decode(&next)
+	}
+	switch {
+	case errors.Is(err, io.EOF):
+		return nil
+	case err != nil:
+		return err
+	default:
+		return fmt.Errorf("line %d: a second document begins", next.Line)
+	}
+}
+
 // unreadable returns the manifest of a document that cannot be parsed.
 func (d document) unreadable(err error) *Manifest {
 	message, line := splitError(err)
@@ -22,6 +42,9 @@ func (d document) unreadable(err error) *Manifest {
 		problem.Text = "the document is a template, and no YAML"
 		problem.Remedy = "render it first, such as by helm template CHART | kubectl spark lint -f -"
 		return &Manifest{Line: d.lineOf(at), Problem: problem}
+	}
+	if strings.HasPrefix(message, "did not find expected <document start>") {
+		problem.Text = "an object ends before this line, so that the line belongs to none"
 	}
 	tabbed := strings.HasPrefix(message, "found character that cannot start any token") && d.hasTab(line) || strings.HasPrefix(message, "found a tab")
 	if tabbed {
@@ -71,6 +94,8 @@ func splitError(err error) (message string, line int) {
 
 // remedies are the remedies by the beginning of the parser's message.
 var remedies = []struct{ message, remedy string }{
+	{"did not find expected <document start>", "remove it, or write a line of --- before it"},
+	{"a second document begins", "write a line of --- before it, and nothing else in that line"},
 	{"did not find expected key", "indent the line as its neighbours, or write its value in quotes"},
 	{"did not find expected '-' indicator", "indent the line as the other entries of the list, and begin it with a hyphen"},
 	{"did not find expected ','", "close the bracket, or write a comma between its entries"},
@@ -101,7 +126,7 @@ func (d document) brokenAt(message string) int {
 	ends := d.lineEnds()
 	return 1 + sort.Search(len(ends), func(i int) bool {
 		var root yamlv3.Node
-		err := yamlv3.Unmarshal(d.text[:ends[i]], &root)
+		err := unmarshal(d.text[:ends[i]], &root)
 		if err == nil {
 			return false
 		}
