@@ -121,5 +121,5 @@ func oneLine(err error) string {
 	for i, line := range lines {
 		lines[i] = strings.TrimSpace(line)
 	}
-	return redact.Text(strings.Join(lines, "; "))
+	return Printable(redact.Text(strings.Join(lines, "; ")))
 }

@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -103,5 +105,24 @@ func Suggestion(verb, name, namespace string) string {
 
 // Warn prints a warning, as kubectl prints those of the API server.
 func (o *Options) Warn(text string) {
-	fmt.Fprintf(o.ErrOut, "%s %s\n", o.Color(o.ErrOut, Odd, "Warning:"), text)
+	fmt.Fprintf(o.ErrOut, "%s %s\n", o.Color(o.ErrOut, Odd, "Warning:"), Printable(text))
+}
+
+// Printable returns a text as one line that a terminal prints as it is: control and format characters are escaped as in Go. What is printed about
+// manifests holds names that anybody may have chosen.
+func Printable(text string) string {
+	var printed strings.Builder
+	for at, size := 0, 0; at < len(text); at += size {
+		var letter rune
+		letter, size = utf8.DecodeRuneInString(text[at:])
+		switch {
+		case letter == utf8.RuneError && size == 1:
+			fmt.Fprintf(&printed, `\x%02x`, text[at])
+		case strconv.IsPrint(letter):
+			printed.WriteRune(letter)
+		default:
+			printed.WriteString(strings.Trim(strconv.QuoteRune(letter), "'"))
+		}
+	}
+	return printed.String()
 }

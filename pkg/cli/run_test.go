@@ -111,6 +111,20 @@ func TestHelpIsShownWithoutAVerb(t *testing.T) {
 	}
 }
 
+func TestWhatATerminalDoesNotPrintIsEscaped(t *testing.T) {
+	for text, want := range map[string]string{
+		"plain: é 漢 \"quoted\" it's": "plain: é 漢 \"quoted\" it's", "\x1b[2J": `\x1b[2J`, "a\nb\tc\r": `a\nb\tc\r`, "\u202e\u200b\ufeff": `\u202e\u200b\ufeff`, "\xff\u009b": `\xff\u009b`,
+	} {
+		if got := cli.Printable(text); got != want {
+			t.Errorf("%q is printed as %q", text, got)
+		}
+	}
+	_, _, printed := run(t, cli.Plugin, errors.New("bad \x1b[31m\u202ename"), "get", "pi")
+	if want := `error: bad \x1b[31m\u202ename` + "\n"; printed != want {
+		t.Errorf("an error is printed as %q", printed)
+	}
+}
+
 func TestObjectsArePrintedAsKubectlPrintsThem(t *testing.T) {
 	pod := &corev1.Pod{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"},

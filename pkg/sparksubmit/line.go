@@ -1,10 +1,13 @@
 package sparksubmit
 
 import (
+	"fmt"
 	"maps"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	corev1 "k8s.io/api/core/v1"
 )
@@ -71,7 +74,8 @@ func (s *Submission) submitted(files Files) map[string]string {
 	return conf
 }
 
-// Shell returns a command line for a POSIX shell, with a line for each group.
+// Shell returns a command line for a POSIX shell, with a line for each group. Control and format characters are escaped in $'...', which bash, ksh and
+// zsh know.
 func Shell(command string, groups [][]string) string {
 	lines := []string{command}
 	for _, group := range groups {
@@ -88,8 +92,39 @@ func Shell(command string, groups [][]string) string {
 var plain = regexp.MustCompile(`^[A-Za-z0-9_@%+=:,./-]+$`)
 
 func quote(argument string) string {
-	if plain.MatchString(argument) {
+	switch {
+	case plain.MatchString(argument):
 		return argument
+	case strings.ContainsFunc(argument, isUnprintable):
+		return "$'" + escaped(argument) + "'"
+	default:
+		return "'" + strings.ReplaceAll(argument, "'", `'\''`) + "'"
 	}
-	return "'" + strings.ReplaceAll(argument, "'", `'\''`) + "'"
+}
+
+// isUnprintable reports whether a terminal would not print a character. This is so for bytes that are no UTF-8, too.
+func isUnprintable(letter rune) bool { return letter == utf8.RuneError || !strconv.IsPrint(letter) }
+
+// escaped returns a text for $'...'. Bytes that a terminal would not print are octal numbers: these have a fixed length.
+func escaped(text string) string {
+	var printed strings.Builder
+	for at, size := 0, 0; at < len(text); at += size {
+		var letter rune
+		letter, size = utf8.DecodeRuneInString(text[at:])
+		switch {
+		case letter == '\n':
+			printed.WriteString(`\n`)
+		case letter == '\t':
+			printed.WriteString(`\t`)
+		case letter == '\'' || letter == '\\':
+			printed.WriteString(`\` + string(letter))
+		case isUnprintable(letter):
+			for _, octet := range []byte(text[at : at+size]) {
+				fmt.Fprintf(&printed, `\%03o`, octet)
+			}
+		default:
+			printed.WriteRune(letter)
+		}
+	}
+	return printed.String()
 }

@@ -28,6 +28,7 @@ func TestCommandsOfAScriptAreReadAsAShellReadsThem(t *testing.T) {
 		"a folder of Spark":        {`$SPARK_HOME/bin/spark-submit a.jar; "${SPARK_HOME}"/bin/spark-submit b.jar; /opt/spark/bin/spark-submit c.jar`, "[a.jar] [b.jar] [c.jar]"},
 		"quotes":                   {`spark-submit --name 'a b' --conf "k=it's \"x\" \$y" a\ b.jar ''`, `[--name|a b|--conf|k=it's "x" $y|a b.jar|]`},
 		"C's quotes":               {`spark-submit a.jar $'a\tb' $"c"`, "[a.jar|a\tb|c]"},
+		"escapes of C":             {`spark-submit $'it\'s \e\x1b\33\0337 \u202e\U1f600 \\ \q\n'`, "[it's \x1b\x1b\x1b\x1b7 \u202e\U0001f600 \\ \\q\n]"},
 		"variables":                {"APP=a.jar\nexport N='1 2'\nspark-submit $APP $N \"$N\" x${APP}y", "[a.jar|1|2|1 2|xa.jary]"},
 		"options in a variable":    {"OPTS=\"--conf a=b\"\nOPTS=\"$OPTS --conf c=d\"\nspark-submit $OPTS a.jar", "[--conf|a=b|--conf|c=d|a.jar]"},
 		"an addition":              {"O=a\nO+=b\nspark-submit $O", "[ab]"},

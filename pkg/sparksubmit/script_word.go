@@ -3,6 +3,7 @@ package sparksubmit
 import (
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -201,11 +202,11 @@ func (s *shell) part(w *builder) error {
 		return s.doubleQuoted(w)
 	case strings.HasPrefix(rest, "$'"):
 		s.skip(1)
-		text, err := s.quoted()
+		text, err := s.escaped()
 		if err != nil {
 			return err
 		}
-		w.literal(escapes.Replace(text))
+		w.literal(text)
 	case strings.HasPrefix(rest, `$"`):
 		s.skip(1)
 		return s.doubleQuoted(w)
@@ -227,8 +228,49 @@ func before(text, marks string) string {
 	return text
 }
 
-// escapes replaces the escapes of $'...' that command lines use.
-var escapes = strings.NewReplacer(`\\`, `\`, `\n`, "\n", `\t`, "\t", `\"`, `"`)
+// escape matches the escapes of $'...': a number of an octet or of a character, or a letter.
+var escape = regexp.MustCompile(`(?s)^\\(?:([0-7]{1,3})|x([0-9A-Fa-f]{1,2})|u([0-9A-Fa-f]{1,4})|U([0-9A-Fa-f]{1,8})|(.))`)
+
+// escapes are the characters for which letters stand in $'...'.
+var escapes = map[string]string{
+	"a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v", `\`: `\`, "'": "'", `"`: `"`, "?": "?",
+}
+
+// escaped reads a text of $'...' after the dollar.
+func (s *shell) escaped() (string, error) {
+	var text strings.Builder
+	for at := s.at + 1; at < len(s.text); {
+		found := escape.FindStringSubmatch(s.text[at:])
+		switch {
+		case s.text[at] == '\'':
+			s.skip(at + 1 - s.at)
+			return text.String(), nil
+		case found == nil:
+			text.WriteByte(s.text[at])
+			at++
+		default:
+			text.WriteString(unescaped(found))
+			at += len(found[0])
+		}
+	}
+	return "", s.errorAt(s.line, "a single quote is not closed: close it")
+}
+
+// unescaped returns what an escape stands for. As in bash, one that is unknown stands for itself.
+func unescaped(found []string) string {
+	for group, base := range map[int]int{1: 8, 2: 16, 3: 16, 4: 16} {
+		if number, err := strconv.ParseUint(found[group], base, 32); err == nil {
+			if group <= 2 {
+				return string([]byte{byte(number)})
+			}
+			return string(rune(number))
+		}
+	}
+	if letter, known := escapes[found[5]]; known {
+		return letter
+	}
+	return found[0]
+}
 
 // quoted reads a text between single quotes.
 func (s *shell) quoted() (string, error) {

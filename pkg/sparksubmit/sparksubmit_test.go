@@ -394,7 +394,7 @@ func TestFilesOfSparksConfigurationAreOnTheClassPath(t *testing.T) {
 // random draws a submission.
 func random(rng *rand.Rand) *Submission {
 	text := func() string {
-		const letters = "ab c'\"\\$`!*?;&|<>(){}[]#~=%\n\té-"
+		const letters = "ab c'\"\\$`!*?;&|<>(){}[]#~=%\n\té-\x1b\u202e7"
 		var drawn strings.Builder
 		runes := []rune(letters)
 		for range rng.IntN(6) {
@@ -446,9 +446,13 @@ func TestACommandLineOfASubmissionMakesTheSame(t *testing.T) {
 	for range 500 {
 		s := random(rng)
 		all = append(all, s)
-		script.WriteString(Shell(`printf '%s\0'`, s.Line(Files{"d.yaml", "e.yaml"})) + "\nprintf '\\0\\n\\0'\n")
+		line := Shell(`printf '%s\0'`, s.Line(Files{"d.yaml", "e.yaml"}))
+		if raw := strings.ReplaceAll(line, " \\\n  ", ""); strings.ContainsFunc(raw, isUnprintable) {
+			t.Fatalf("%q has what a terminal does not print", raw)
+		}
+		script.WriteString(line + "\nprintf '\\0\\n\\0'\n")
 	}
-	shell := exec.Command("sh")
+	shell := exec.Command("bash")
 	shell.Stdin = strings.NewReader(script.String())
 	output, err := shell.Output()
 	if err != nil {

@@ -1,10 +1,14 @@
 package offline
 
 import (
+	"fmt"
+	"strings"
+
 	corev1 "k8s.io/api/core/v1"
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/finding"
+	"github.com/firesteel-dev/firesteel/pkg/redact"
 	"github.com/firesteel-dev/firesteel/pkg/sparksubmit"
 )
 
@@ -40,5 +44,15 @@ func shellLine(submission *sparksubmit.Submission, lost finding.List) (string, f
 			lost.Warn(role.field, nil, "is a file for spark-submit", "write the template into "+role.file)
 		}
 	}
-	return sparksubmit.Shell(sparkSubmit, submission.Line(files)), lost, nil
+	line := submission.Line(files)
+	for _, group := range line {
+		for _, argument := range group {
+			if name, _, _ := strings.Cut(argument, "="); strings.Contains(argument, "\x00") {
+				return "", nil, &finding.Finding{
+					Text: fmt.Sprintf("an argument of %s (%q) has a NUL character, which no command line can hold", group[0], redact.Value(name, name)), Remedy: "remove it",
+				}
+			}
+		}
+	}
+	return sparksubmit.Shell(sparkSubmit, line), lost, nil
 }

@@ -96,7 +96,7 @@ func identified(object check.Object, live *unstructured.Unstructured) (check.Obj
 
 // printDiff prints how the objects in the cluster differ from the planned ones.
 func (p *plan) printDiff(ctx context.Context, live *liveCluster, with *settings.Settings, drafts []*draft) error {
-	fmt.Fprintf(p.Out, "# %s\n", with)
+	comment(p.Out, with.String())
 	different := false
 	for _, draft := range drafts {
 		p.warn(draft)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -82,7 +83,7 @@ func (i *input) place(f manifest.Located) string {
 // printErrors prints why the object is refused.
 func (i *input) printErrors(o *cli.Options, found finding.List) {
 	for _, f := range i.Locate(found) {
-		i.printError(o, f)
+		i.print(o, o.ErrOut, f)
 	}
 }
 
@@ -90,13 +91,18 @@ func (i *input) printErrors(o *cli.Options, found finding.List) {
 // wants, and kubectl refuses such a manifest.
 func (i *input) printDuplicates(o *cli.Options) bool {
 	for _, duplicate := range i.Duplicates {
-		i.printError(o, duplicate)
+		i.print(o, o.ErrOut, duplicate)
 	}
 	return len(i.Duplicates) > 0
 }
 
-func (i *input) printError(o *cli.Options, f manifest.Located) {
-	fmt.Fprintf(o.ErrOut, "%s: %s %s\n", i.place(f), o.Color(o.ErrOut, cli.Bad, "error:"), f.Error())
+// print prints a finding in one line.
+func (i *input) print(o *cli.Options, out io.Writer, f manifest.Located) {
+	color := cli.Bad
+	if f.Severity == finding.Warning {
+		color = cli.Odd
+	}
+	fmt.Fprintf(out, "%s: %s %s\n", cli.Printable(i.place(f)), o.Color(out, color, severityOf(f.Finding)+":"), cli.Printable(f.Error()))
 }
 
 var errNoManifest = errors.New("no file has a manifest of Spark: name one after -f")

@@ -190,13 +190,9 @@ func severityOf(f finding.Finding) string {
 }
 
 func (l *lint) writeText(r *result) error {
-	fmt.Fprintf(l.Out, "# %s\n", r.settings)
+	comment(l.Out, r.settings.String())
 	for _, f := range r.findings {
-		color := cli.Bad
-		if f.Severity == finding.Warning {
-			color = cli.Odd
-		}
-		fmt.Fprintf(l.Out, "%s: %s %s\n", f.input.place(f.Located), l.Color(l.Out, color, severityOf(f.Finding)+":"), f.Error())
+		f.input.print(l.Options, l.Out, f.Located)
 	}
 	_, err := fmt.Fprintln(l.Out, r.summary())
 	return err

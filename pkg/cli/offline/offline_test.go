@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -184,6 +185,31 @@ func TestAKeyThatIsGivenTwiceIsRefused(t *testing.T) {
 		if code != 1 || !strings.Contains(errOut, ": error: spec.mainClass is set on line") || strings.Contains(out, "Other") || !strings.Contains(out, "Pi") {
 			t.Errorf("%v of a list: it exits with %d and prints %q and %q", verb, code, out, errOut)
 		}
+	}
+}
+
+func TestNamesOfAManifestDoNotReachTheTerminalAsTheyAre(t *testing.T) {
+	const names = `spark.kubernetes.container.image: spark:4.1.0, spark.kubernetes.authenticate.driver.serviceAccountName: spark,
+    "spark.kubernetes.driver.label.\e[31mx\ny": a b, "\nFAKE.yaml:1:1: error: x": b, "\e[2Jfoo\u202e": c`
+	const app = "kind: SparkApplication\napiVersion: spark.apache.org/v1\nmetadata: {name: etl}\nspec:\n  mainClass: A\n  jars: local:///a.jar\n" +
+		"  runtimeVersions: {sparkVersion: 4.1.0}\n  sparkConf: {" + names + "}\n"
+	for name, text := range map[string]string{
+		"keys": app, "its kind": "apiVersion: \"spark.apache.org/v1\\e[2J\"\nkind: \"Spark\\e[31m\\nApplication\"\nmetadata: {name: x}\n",
+		"a key twice": app + "  \"\\e[2J\": a\n  \"\\e[2J\": b\n",
+	} {
+		for _, verb := range [][]string{{"lint"}, {"plan"}, {"convert", "--to", "kubeflow"}, {"convert", "--to", "spark-submit"}} {
+			_, out, errOut := run(t, text, append(verb, "-f", "-")...)
+			if slices.Contains(verb, "kubeflow") {
+				out = "" // YAML, which has escapes of its own
+			}
+			if strings.ContainsAny(out+errOut, "\x1b\u202e") || strings.Contains("\n"+out+errOut, "\nFAKE") || strings.Contains("\n"+errOut, "\ny") {
+				t.Errorf("%s: %v prints\n%q\n%q", name, verb, out, errOut)
+			}
+		}
+	}
+	code, out, errOut := run(t, strings.Replace(app, "foo", "\\0", 1), "convert", "--to", "spark-submit", "-f", "-")
+	if want := `an argument of --conf ("\x1b[2J\x00\u202e") has a NUL character, which no command line can hold: remove it`; code != 1 || out != "" || !strings.Contains(errOut, want) {
+		t.Errorf("a NUL character: it exits with %d and prints %q and %q", code, out, errOut)
 	}
 }
 

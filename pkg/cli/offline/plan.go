@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -160,7 +159,7 @@ func (p *plan) print(with *settings.Settings, drafts []*draft) error {
 		return p.printYAML(with, drafts)
 	}
 	list := &unstructured.UnstructuredList{Object: map[string]any{"apiVersion": "v1", "kind": "List"}}
-	fmt.Fprintf(p.ErrOut, "%s\n", with)
+	fmt.Fprintln(p.ErrOut, cli.Printable(with.String()))
 	for _, draft := range drafts {
 		p.warn(draft)
 		for _, object := range draft.Objects {
@@ -184,7 +183,7 @@ func (p *plan) warn(d *draft) {
 
 // printYAML prints the objects as they could be applied, with comments.
 func (p *plan) printYAML(with *settings.Settings, drafts []*draft) error {
-	fmt.Fprintf(p.Out, "# %s\n", with)
+	comment(p.Out, with.String())
 	for _, draft := range drafts {
 		comment(p.Out, draft.input.name())
 		for _, f := range draft.Warnings {
@@ -211,5 +210,5 @@ func (p *plan) printYAML(with *settings.Settings, drafts []*draft) error {
 }
 
 func comment(out io.Writer, text string) {
-	fmt.Fprintf(out, "# %s\n", strings.ReplaceAll(text, "\n", " "))
+	fmt.Fprintf(out, "# %s\n", cli.Printable(text))
 }
