@@ -10,10 +10,15 @@ import (
 
 // WarnOfUnknown adds findings about fields of an object that its type does not have, as the decoder reports them.
 func (l *List) WarnOfUnknown(reports []string, object any) {
+	l.AddUnknown(Warning, "is dropped", reports, object)
+}
+
+// AddUnknown is WarnOfUnknown with a severity, and with what becomes of the fields.
+func (l *List) AddUnknown(severity Severity, effect string, reports []string, object any) {
 	for _, report := range reports {
 		field := unknownField(report)
 		path, name := splitPath(field)
-		l.Add(Unknown(Warning, field, "is dropped", path, Similar(namesAt(reflect.TypeOf(object), path), name)))
+		l.Add(Unknown(severity, field, effect, path, Similar(namesAt(reflect.TypeOf(object), path), name)))
 	}
 }
 

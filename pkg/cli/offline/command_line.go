@@ -49,7 +49,7 @@ func shellLine(submission *sparksubmit.Submission, lost finding.List) (string, f
 		for _, argument := range group {
 			if name, _, _ := strings.Cut(argument, "="); strings.Contains(argument, "\x00") {
 				return "", nil, &finding.Finding{
-					Text: fmt.Sprintf("an argument of %s (%q) has a NUL character, which no command line can hold", group[0], redact.Value(name, name)), Remedy: "remove it",
+					Text: fmt.Sprintf("an argument of %s (%q) has a NUL character, which no command line can hold", group[0], redact.Text(name)), Remedy: "remove it",
 				}
 			}
 		}

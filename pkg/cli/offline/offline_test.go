@@ -213,6 +213,21 @@ func TestNamesOfAManifestDoNotReachTheTerminalAsTheyAre(t *testing.T) {
 	}
 }
 
+// misspelt is an application with fields that it does not have.
+const misspelt = "apiVersion: spark.apache.org/v1\nkind: SparkApplication\nmetadata:\n  name: pi\n  lables: {a: b}\nspec:\n  mainclass: A\n  jars: local:///a.jar\n" +
+	"  sparkConf: {spark.kubernetes.authenticate.driver.serviceAccountName: spark}\n  runtimeVersions: {sparkVersion: 4.1.0}\n"
+
+func TestAFieldThatMetadataDoesNotHaveIsNamed(t *testing.T) {
+	want := "<stdin>:5:3: error: unknown field \"metadata.lables\" is refused by kubectl, and dropped without it: correct its spelling to labels\n"
+	if code, out, _ := run(t, misspelt, "lint", "-f", "-"); code != 1 || !strings.Contains(out, want) {
+		t.Errorf("lint exits with %d and prints %q", code, out)
+	}
+	want = "# Warning: unknown field \"metadata.lables\" is dropped: correct its spelling to labels\n"
+	if _, out, _ := run(t, strings.Replace(misspelt, "mainclass", "mainClass", 1), "plan", "-f", "-"); !strings.Contains(out, want) {
+		t.Errorf("plan prints %q", out)
+	}
+}
+
 func TestManifestsAreReadFromTheStandardInput(t *testing.T) {
 	text, err := os.ReadFile("testdata/broken.yaml")
 	if err != nil {

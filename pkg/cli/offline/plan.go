@@ -15,6 +15,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/cli"
 	"github.com/firesteel-dev/firesteel/pkg/cli/settings"
 	"github.com/firesteel-dev/firesteel/pkg/finding"
+	"github.com/firesteel-dev/firesteel/pkg/manifest/schema"
 )
 
 // plan is the verb plan.
@@ -148,6 +149,7 @@ func (p *plan) draft(one *input, with *settings.Settings) (*draft, finding.List)
 	if made == nil {
 		return nil, found
 	}
+	made.Warnings = append(schema.UnknownMetadata(one.JSON), made.Warnings...)
 	if !p.showSecrets {
 		planned.Hide(one.JSON, made.Objects...)
 	}

@@ -9,13 +9,14 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
+	kubeschema "k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/firesteel-dev/firesteel/pkg/check"
 	"github.com/firesteel-dev/firesteel/pkg/cli"
 	"github.com/firesteel-dev/firesteel/pkg/cli/target"
 	"github.com/firesteel-dev/firesteel/pkg/cli/upload"
 	"github.com/firesteel-dev/firesteel/pkg/manifest"
+	"github.com/firesteel-dev/firesteel/pkg/manifest/schema"
 	"github.com/firesteel-dev/firesteel/pkg/sparksubmit"
 )
 
@@ -116,7 +117,8 @@ func (s *submitter) objectOf(ctx context.Context, read *manifest.Manifest, how R
 	if err != nil {
 		return Described{}, err
 	}
-	return Described{object, files}, s.report(withUploadRemedy(Examine(decoded, s.Now())))
+	found := append(schema.UnknownMetadata(read.JSON), Examine(decoded, s.Now())...)
+	return Described{object, files}, s.report(withUploadRemedy(found))
 }
 
 // moveFiles has a manifest name its files of this machine by the URLs to which they are to be sent. Without flags, spark-submit's own property says
@@ -197,12 +199,12 @@ func (s *submitter) createObject(
 }
 
 // ResourceOf returns the resource of an object of a kind that check.Decode knows.
-func ResourceOf(object *unstructured.Unstructured) (schema.GroupVersionResource, error) {
+func ResourceOf(object *unstructured.Unstructured) (kubeschema.GroupVersionResource, error) {
 	kind := object.GroupVersionKind()
 	for _, known := range target.Kinds {
 		if known.Group == kind.Group && known.Resource == strings.ToLower(kind.Kind)+"s" {
 			return known.WithVersion(kind.Version), nil
 		}
 	}
-	return schema.GroupVersionResource{}, fmt.Errorf("%s of %s is no kind that can be submitted", kind.Kind, object.GetAPIVersion())
+	return kubeschema.GroupVersionResource{}, fmt.Errorf("%s of %s is no kind that can be submitted", kind.Kind, object.GetAPIVersion())
 }

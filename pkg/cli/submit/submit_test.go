@@ -386,6 +386,17 @@ func TestAManifestOfTheStandardInput(t *testing.T) {
 	}
 }
 
+func TestAFieldThatMetadataDoesNotHaveIsNamed(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "pi.yaml")
+	if err := os.WriteFile(file, []byte(strings.Replace(manifest, "{name: pi}", "{name: pi, lables: {a: b}}", 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	code, _, errOut := run(t, cli.Plugin, dry("-f", file)...)
+	if want := `Warning: unknown field "metadata.lables" is dropped: correct its spelling to labels` + "\n"; code != 0 || errOut != want {
+		t.Errorf("it exits with %d and prints %q", code, errOut)
+	}
+}
+
 func TestVersionAndHelpAreOptionsOfSparkSubmit(t *testing.T) {
 	for _, option := range []string{"--version", "--help"} {
 		if code, out, errOut := run(t, cli.SparkSubmit, option); code != 0 || out == "" || errOut != "" {

@@ -125,7 +125,7 @@ func (s *Schemas) Check(kind kubeschema.GroupKind, manifest []byte) (finding.Lis
 		p = &pruner{severity: finding.Error, effect: "is refused by kubectl, and dropped without it"}
 	}
 	p.object(object, known.schema, "", true)
-	found := checkMetadata(object)
+	found := slices.Concat(checkMetadata(object), unknownMetadata(manifest, p.severity, p.effect))
 	for _, err := range known.validator.Validate(object).Errors {
 		f := findingOf(err)
 		f.Field = pathOf(known.schema, f.Field)

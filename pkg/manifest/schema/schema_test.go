@@ -48,6 +48,13 @@ func TestWhatTheAPIServerRefusesIsFoundByItsField(t *testing.T) {
 		"a text that is no list":    {apache, fine + "  driverArgs: '100'\n", []string{"spec.driverArgs is no list: write each entry in a line of its own that begins with a hyphen, or all in brackets."}},
 		"a text that has no fields": {apache, "metadata: {name: a}\nspec: {runtimeVersions: '4.1.0'}\n", []string{"spec.runtimeVersions has no fields: write them below it, each with its value."}},
 		"a field that there is not": {apache, fine + "  mainClas: A\n", []string{`unknown field "spec.mainClas" is dropped: correct its spelling to mainClass.`}},
+		"fields that metadata has not": {
+			apache, "metadata: {name: a, lables: {b: c}, namespce: d, ownerReferences: [{apiVersion: v1, kind: A, name: a, uid: u, nmae: e}]}\nspec: {runtimeVersions: {sparkVersion: '4'}}\n", []string{
+				`unknown field "metadata.lables" is dropped: correct its spelling to labels.`,
+				`unknown field "metadata.namespce" is dropped: correct its spelling to namespace.`,
+				`unknown field "metadata.ownerReferences[0].nmae" is dropped: correct its spelling to name.`,
+			},
+		},
 		"a number too large": {
 			kubeflow, "metadata: {name: a}\nspec: {driver: {}, executor: {instances: 3000000000}}\n",
 			[]string{"spec.executor.instances 3000000000 is refused, it should be less than or equal to 2147483647: correct it."},
