@@ -36,6 +36,9 @@ func Unknown(severity Severity, field, effect, parent, similar string) Finding {
 	return f
 }
 
+// IsUnknownField reports whether a finding is one of Unknown.
+func (f *Finding) IsUnknownField() bool { return strings.HasPrefix(f.Text, "unknown field") }
+
 // unknownField is the field of a decoder's report such as: unknown field "spec.drivers".
 func unknownField(report string) string {
 	if _, quoted, found := strings.Cut(report, `"`); found {

@@ -12,8 +12,10 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/firesteel-dev/firesteel/pkg/cli"
+	"github.com/firesteel-dev/firesteel/pkg/cli/submit"
 	"github.com/firesteel-dev/firesteel/pkg/convert"
 	"github.com/firesteel-dev/firesteel/pkg/finding"
+	"github.com/firesteel-dev/firesteel/pkg/manifest/schema"
 )
 
 // conversion is the verb convert.
@@ -26,6 +28,8 @@ type conversion struct {
 	version string
 	// names are the names of the applications of earlier command lines, as NAMESPACE/NAME.
 	names map[string]bool
+	// schemas know the fields of the kinds.
+	schemas schema.Schemas
 }
 
 func convertCommand(o *cli.Options) *cobra.Command {
@@ -108,19 +112,33 @@ func converted[T any](c *conversion, inputs []*input, do func(*input) (T, findin
 	for _, one := range inputs {
 		twice := one.printDuplicates(c.Options)
 		made, lost, err := do(one)
-		if err != nil {
+		dropped, errOfSchema := c.dropped(one)
+		if err = cmp.Or(err, errOfSchema); err != nil {
 			one.printErrors(c.Options, finding.Of(err))
 		}
 		if twice || err != nil {
 			refused = &cli.FoundError{}
 			continue
 		}
-		for _, f := range one.Locate(lost) {
+		for _, f := range one.Locate(append(dropped, lost.Beside(dropped)...)) {
 			c.Warn(one.place(f) + ": " + f.Error())
 		}
 		all = append(all, made)
 	}
 	return all, refused
+}
+
+// dropped returns warnings about fields that an object's kind does not have.
+func (c *conversion) dropped(one *input) (finding.List, error) {
+	if one.object == nil {
+		return nil, nil
+	}
+	found, err := c.schemas.Complete(submit.Examine(one.object, c.Now()), one.Header.GroupVersionKind().GroupKind(), one.JSON)
+	unknown := slices.DeleteFunc(found, func(f finding.Finding) bool { return !f.IsUnknownField() })
+	for i := range unknown {
+		unknown[i].Severity = finding.Warning
+	}
+	return unknown, err
 }
 
 // convert converts one object. It does not change an object of another group.

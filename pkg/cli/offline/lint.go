@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -232,7 +231,7 @@ func (f *found) rule() string {
 	switch {
 	case f.Reason != "":
 		return f.Reason
-	case strings.HasPrefix(f.Text, "unknown field"):
+	case f.IsUnknownField():
 		return "UnknownField"
 	case f.Severity == finding.Warning:
 		return "NoEffect"

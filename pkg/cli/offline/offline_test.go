@@ -228,6 +228,27 @@ func TestAFieldThatMetadataDoesNotHaveIsNamed(t *testing.T) {
 	}
 }
 
+func TestConvertNamesTheFieldsThatItDrops(t *testing.T) {
+	want := "Warning: <stdin>:5:3: unknown field \"metadata.lables\" is dropped: correct its spelling to labels\n" +
+		"Warning: <stdin>:7:3: unknown field \"spec.mainclass\" is dropped: correct its spelling to mainClass\n"
+	for _, api := range []string{"apache", "kubeflow", "spark-submit"} {
+		_, _, errOut := run(t, misspelt, "convert", "-f", "-", "--to", api)
+		for line := range strings.Lines(want) {
+			if strings.Count(errOut, line) != 1 {
+				t.Errorf("to %s it prints %q, want %q", api, errOut, line)
+			}
+		}
+	}
+	early, err := os.ReadFile("testdata/fine/early.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _, errOut := run(t, strings.Replace(string(early), "\nspec:\n", "\nspec:\n  restartPolice: {type: Never}\n", 1), "convert", "-f", "-", "--to", "apache")
+	if strings.Count(errOut, `unknown field "spec.restartPolice" is dropped`) != 1 {
+		t.Errorf("of the early API it prints %q", errOut)
+	}
+}
+
 func TestManifestsAreReadFromTheStandardInput(t *testing.T) {
 	text, err := os.ReadFile("testdata/broken.yaml")
 	if err != nil {

@@ -27,7 +27,7 @@ func merged(list, bySchema finding.List) finding.List {
 		switch {
 		case same >= 0 && f.Message == finding.Missing && list[same].Message != finding.Missing:
 			list[same] = f
-		case same >= 0 && isUnknown(f):
+		case same >= 0 && f.IsUnknownField():
 			if f.Meant == "" {
 				f.Meant, f.Remedy = list[same].Meant, list[same].Remedy
 			}
@@ -41,8 +41,6 @@ func merged(list, bySchema finding.List) finding.List {
 
 func isUndecodable(f finding.Finding) bool { return f.Reason == diagnosis.ReasonUndecodable }
 
-func isUnknown(f finding.Finding) bool { return strings.HasPrefix(f.Text, "unknown field") }
-
 // withoutConsequences returns findings without those that follow from others. An unknown field becomes an error if an error follows from it.
 func withoutConsequences(list finding.List, object map[string]any) finding.List {
 	has := func(path string) bool { return hasField(object, path) }
@@ -53,8 +51,8 @@ func withoutConsequences(list finding.List, object map[string]any) finding.List 
 			if !follows(f, cause, has) {
 				return false
 			}
-			if f.Severity == finding.Error && isUnknown(cause) {
-				at := slices.IndexFunc(kept, func(other finding.Finding) bool { return other.Field == cause.Field && isUnknown(other) })
+			if f.Severity == finding.Error && cause.IsUnknownField() {
+				at := slices.IndexFunc(kept, func(other finding.Finding) bool { return other.Field == cause.Field && other.IsUnknownField() })
 				if at >= 0 { // otherwise the cause follows from another one, and was removed
 					kept[at].Severity = finding.Error
 				}
@@ -70,11 +68,11 @@ func follows(f, cause finding.Finding, has func(path string) bool) bool {
 	switch {
 	case cause.Reason == ReasonType:
 		return f.Field != cause.Field && f.Field != "" && about(f, cause.Field)
-	case isUnknown(f):
+	case f.IsUnknownField():
 		return false
-	case isUnknown(cause) && cause.Meant != "" && !has(cause.Meant):
+	case cause.IsUnknownField() && cause.Meant != "" && !has(cause.Meant):
 		return about(f, cause.Meant)
-	case isUnknown(cause):
+	case cause.IsUnknownField():
 		name := f.Field[strings.LastIndex(f.Field, ".")+1:]
 		return (f.Message == finding.Missing || f.Value == "") && !has(f.Field) && has(cause.Field+"."+name)
 	case cause.Message == finding.Missing && cause.Field != "":
