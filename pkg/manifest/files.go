@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -39,7 +40,8 @@ func Files(paths []string) ([]string, error) {
 	return files, nil
 }
 
-// below returns the files with manifests in a folder and in the folders below it. Names that begin with a dot are skipped.
+// below returns the files with manifests in a folder and in the folders below it. Names that begin with a dot are skipped, and what is neither a file
+// nor a link to one, such as a pipe.
 func below(folder string) ([]string, error) {
 	var files []string
 	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
@@ -50,7 +52,7 @@ func below(folder string) ([]string, error) {
 			if entry.IsDir() {
 				return fs.SkipDir
 			}
-		case !entry.IsDir() && slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(path)):
+		case slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(path)) && isFile(path, entry):
 			files = append(files, path)
 		}
 		return nil
@@ -58,8 +60,35 @@ func below(folder string) ([]string, error) {
 	return files, err
 }
 
-// Read reads a file, or the standard input.
-func Read(path string, stdin io.Reader) ([]byte, error) {
+// isFile reports whether an entry of a folder is a file, or a link to a file. A link that leads nowhere is read, too, so that an error names it.
+func isFile(path string, entry fs.DirEntry) bool {
+	if entry.Type()&fs.ModeSymlink == 0 {
+		return entry.Type().IsRegular()
+	}
+	info, err := os.Stat(path)
+	return err != nil || info.Mode().IsRegular()
+}
+
+// Read reads a file, or the standard input. It returns the error of the context if that ends first: a terminal or a pipe may be read for long.
+func Read(ctx context.Context, path string, stdin io.Reader) ([]byte, error) {
+	type result struct {
+		text []byte
+		err  error
+	}
+	done := make(chan result, 1)
+	go func() {
+		text, err := read(path, stdin)
+		done <- result{text, err}
+	}()
+	select {
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case read := <-done:
+		return read.text, read.err
+	}
+}
+
+func read(path string, stdin io.Reader) ([]byte, error) {
 	in := stdin
 	if path != Stdin {
 		file, err := os.Open(path) //nolint:gosec // the user names it

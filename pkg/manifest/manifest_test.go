@@ -1,11 +1,16 @@
 package manifest_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -162,6 +167,14 @@ func TestFoldersHaveTheirManifests(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	for link, to := range map[string]string{"link.yaml": "d.txt", "folder.yaml": "sub"} {
+		if err := os.Symlink(filepath.Join(folder, to), filepath.Join(folder, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := syscall.Mkfifo(filepath.Join(folder, "pipe.yaml"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	files, err := manifest.Files([]string{folder, filepath.Join(folder, "d.txt"), "-"})
 	if err != nil {
 		t.Fatal(err)
@@ -170,14 +183,35 @@ func TestFoldersHaveTheirManifests(t *testing.T) {
 	for _, file := range files {
 		got = append(got, strings.TrimPrefix(file, folder+"/"))
 	}
-	if diff := cmp.Diff([]string{"a.yml", "b.yaml", "c.json", "sub/e.yaml", "d.txt", "-"}, got); diff != "" {
+	if diff := cmp.Diff([]string{"a.yml", "b.yaml", "c.json", "link.yaml", "sub/e.yaml", "d.txt", "-"}, got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 	_, err = manifest.Files([]string{filepath.Join(folder, "absent")})
 	if want := "absent cannot be read (no such file or directory): name a file or a folder"; err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("an absent file is %v", err)
 	}
-	if _, err := manifest.Read(manifest.Stdin, strings.NewReader(strings.Repeat("x", manifest.MaxBytes+1))); err == nil {
+	if _, err := manifest.Read(t.Context(), manifest.Stdin, strings.NewReader(strings.Repeat("x", manifest.MaxBytes+1))); err == nil {
 		t.Error("a file that is too large is read")
 	}
+}
+
+func TestReadingEndsWithItsContext(t *testing.T) {
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	terminal, writer := io.Pipe() // nobody writes
+	defer writer.Close()
+	for _, file := range []string{pipe, manifest.Stdin} {
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(time.Millisecond, cancel)
+		if _, err := manifest.Read(ctx, file, terminal); !errors.Is(err, context.Canceled) {
+			t.Errorf("of %s the error is %v", file, err)
+		}
+	}
+	end, err := os.OpenFile(pipe, os.O_RDWR, 0) // ends the open that waits for a writer
+	if err != nil {
+		t.Fatal(err)
+	}
+	end.Close()
 }

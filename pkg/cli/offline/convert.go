@@ -2,6 +2,7 @@ package offline
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -52,7 +53,7 @@ are written, and each is named.`,
   # From a script that calls spark-submit
   kubectl spark convert -f submit.sh --to kubeflow`,
 		Args: cli.None,
-		RunE: func(*cobra.Command, []string) error { return c.run() },
+		RunE: func(command *cobra.Command, _ []string) error { return c.run(command.Context()) },
 	}
 	c.files.addTo(command, "manifests or command lines of spark-submit")
 	command.Flags().StringVar(&c.version, "spark-version", "", "The version of Spark in the image of a command line. By default that of the image's tag.")
@@ -70,7 +71,7 @@ func apiNames() []string {
 	return names
 }
 
-func (c *conversion) run() error {
+func (c *conversion) run(ctx context.Context) error {
 	switch {
 	case c.to == "":
 		return cli.Usage("no API is named: write --to with one of %s", strings.Join(apiNames(), ", "))
@@ -82,7 +83,7 @@ func (c *conversion) run() error {
 	if err := errors.Join(c.files.check(), c.output.Check()); err != nil {
 		return err
 	}
-	inputs, err := readFiles(c.Options, c.files, parse)
+	inputs, err := readFiles(ctx, c.Options, c.files, parse)
 	if err != nil {
 		return err
 	}

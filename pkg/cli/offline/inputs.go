@@ -2,6 +2,7 @@ package offline
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -108,19 +109,21 @@ func (i *input) print(o *cli.Options, out io.Writer, f manifest.Located) {
 var errNoManifest = errors.New("no file has a manifest of Spark: name one after -f")
 
 // readInputs reads all files in their order. namespace is the namespace of objects that name none.
-func readInputs(o *cli.Options, names filenames, namespace string) ([]*input, error) {
-	return readFiles(o, names, func(file string, text []byte) []*input { return manifests(file, text, namespace) })
+func readInputs(ctx context.Context, o *cli.Options, names filenames, namespace string) ([]*input, error) {
+	return readFiles(ctx, o, names, func(file string, text []byte) []*input { return manifests(file, text, namespace) })
 }
 
 // readFiles reads all files in their order, and parses each with a function.
-func readFiles(o *cli.Options, names filenames, parse func(file string, text []byte) []*input) (inputs []*input, err error) {
+func readFiles(
+	ctx context.Context, o *cli.Options, names filenames, parse func(file string, text []byte) []*input,
+) (inputs []*input, err error) {
 	files, err := manifest.Files(names)
 	if err != nil {
 		return nil, err
 	}
 	read := make([][]*input, len(files))
 	err = each(len(files), func(i int) error {
-		text, err := manifest.Read(files[i], o.In)
+		text, err := manifest.Read(ctx, files[i], o.In)
 		if err != nil {
 			return err
 		}

@@ -101,7 +101,7 @@ func (l *lint) run(ctx context.Context) error {
 
 // check checks all manifests.
 func (l *lint) check(ctx context.Context) (*result, error) {
-	inputs, err := readInputs(l.Options, l.files, offlineNamespace(l.Options))
+	inputs, err := readInputs(ctx, l.Options, l.files, offlineNamespace(l.Options))
 	if err != nil {
 		return nil, err
 	}

@@ -1,8 +1,10 @@
 package offline_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -246,6 +248,21 @@ func TestConvertNamesTheFieldsThatItDrops(t *testing.T) {
 	_, _, errOut := run(t, strings.Replace(string(early), "\nspec:\n", "\nspec:\n  restartPolice: {type: Never}\n", 1), "convert", "-f", "-", "--to", "apache")
 	if strings.Count(errOut, `unknown field "spec.restartPolice" is dropped`) != 1 {
 		t.Errorf("of the early API it prints %q", errOut)
+	}
+}
+
+func TestASignalEndsACommandThatReads(t *testing.T) {
+	terminal, writer := io.Pipe() // nobody writes
+	defer writer.Close()
+	for _, args := range [][]string{{"lint"}, {"plan"}, {"convert", "--to", "apache"}, {"submit", "--dry-run=client"}} {
+		streams, _, stdout, stderr := genericiooptions.NewTestIOStreams()
+		streams.In = terminal
+		o := cli.NewOptions(cli.Plugin, streams)
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(time.Millisecond, cancel)
+		if code := o.Run(ctx, root.New(o), append(args, "-f", "-")); code != 130 || stdout.String()+stderr.String() != "" {
+			t.Errorf("%v exits with %d and prints %q and %q", args, code, stdout, stderr)
+		}
 	}
 }
 

@@ -66,7 +66,7 @@ func (p *plan) run(ctx context.Context) error {
 	if p.diff && p.output.Format() != "" {
 		return cli.Usage("--diff and -o %s contradict each other: leave one out", p.output.Format())
 	}
-	inputs, err := p.read()
+	inputs, err := p.read(ctx)
 	if err != nil {
 		return err
 	}
@@ -99,8 +99,8 @@ func (p *plan) run(ctx context.Context) error {
 }
 
 // read reads the manifests, and sets the version of Spark of --spark-version. It leaves out objects of other groups.
-func (p *plan) read() ([]*input, error) {
-	inputs, err := readInputs(p.Options, p.files, offlineNamespace(p.Options))
+func (p *plan) read(ctx context.Context) ([]*input, error) {
+	inputs, err := readInputs(ctx, p.Options, p.files, offlineNamespace(p.Options))
 	if err != nil {
 		return nil, err
 	}

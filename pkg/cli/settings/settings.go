@@ -64,18 +64,18 @@ func (f *Flags) Read(ctx context.Context, o *cli.Options, namespaces []string) (
 	case fromCluster:
 		return f.readCluster(ctx, o, namespaces)
 	default:
-		return f.readFiles()
+		return f.readFiles(ctx)
 	}
 }
 
-func (f *Flags) readFiles() (*Settings, error) {
+func (f *Flags) readFiles(ctx context.Context) (*Settings, error) {
 	files, err := manifest.Files([]string{f.source})
 	if err != nil {
 		return nil, err
 	}
 	var configMaps []corev1.ConfigMap
 	for _, file := range files {
-		text, err := manifest.Read(file, nil)
+		text, err := manifest.Read(ctx, file, nil)
 		if err != nil {
 			return nil, err
 		}

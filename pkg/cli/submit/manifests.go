@@ -45,7 +45,7 @@ func ReadManifests(ctx context.Context, o *cli.Options, names []string, how Read
 	}
 	var objects []Described
 	for _, file := range files {
-		text, err := manifest.Read(file, s.In)
+		text, err := manifest.Read(ctx, file, s.In)
 		if err != nil {
 			return nil, err
 		}
