@@ -15,39 +15,27 @@ import (
 // Stdin is the name that stands for the standard input.
 const Stdin = "-"
 
-// Files returns the files that paths name. For a folder, these are the files with manifests in it, and in the folders below it.
-func Files(paths []string) ([]string, error) {
+// Files returns the files that paths name. For a folder, these are the files with manifests in it, and in the folders below it. What cannot be read is
+// among them, so that Read returns the error.
+func Files(paths []string) []string {
 	var files []string
 	for _, path := range paths {
-		if path == Stdin {
+		if info, err := os.Stat(path); path != Stdin && err == nil && info.IsDir() {
+			files = append(files, below(path)...)
+		} else {
 			files = append(files, path)
-			continue
 		}
-		info, err := os.Stat(path)
-		if err != nil {
-			return nil, unreadable(path, err)
-		}
-		if !info.IsDir() {
-			files = append(files, path)
-			continue
-		}
-		inside, err := below(path)
-		if err != nil {
-			return nil, err
-		}
-		files = append(files, inside...)
 	}
-	return files, nil
+	return files
 }
 
 // below returns the files with manifests in a folder and in the folders below it. Names that begin with a dot are skipped, and what is neither a file
 // nor a link to one, such as a pipe.
-func below(folder string) ([]string, error) {
-	var files []string
-	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+func below(folder string) (files []string) {
+	_ = filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error { // it returns no error of its own
 		switch {
 		case err != nil:
-			return unreadable(path, err)
+			files = append(files, path)
 		case path != folder && strings.HasPrefix(entry.Name(), "."):
 			if entry.IsDir() {
 				return fs.SkipDir
@@ -57,7 +45,7 @@ func below(folder string) ([]string, error) {
 		}
 		return nil
 	})
-	return files, err
+	return files
 }
 
 // isFile reports whether an entry of a folder is a file, or a link to a file. A link that leads nowhere is read, too, so that an error names it.

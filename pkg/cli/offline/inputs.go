@@ -108,7 +108,7 @@ func (i *input) print(o *cli.Options, out io.Writer, f manifest.Located) {
 
 var errNoManifest = errors.New("no file has a manifest of Spark: name one after -f")
 
-// readInputs reads all files in their order. namespace is the namespace of objects that name none.
+// readInputs reads all files in their order. A file that cannot be read is an input that is refused. namespace is the namespace of objects that name none.
 func readInputs(ctx context.Context, o *cli.Options, names filenames, namespace string) ([]*input, error) {
 	return readFiles(ctx, o, names, func(file string, text []byte) []*input { return manifests(file, text, namespace) })
 }
@@ -117,21 +117,23 @@ func readInputs(ctx context.Context, o *cli.Options, names filenames, namespace 
 func readFiles(
 	ctx context.Context, o *cli.Options, names filenames, parse func(file string, text []byte) []*input,
 ) (inputs []*input, err error) {
-	files, err := manifest.Files(names)
-	if err != nil {
-		return nil, err
-	}
+	files := manifest.Files(names)
 	read := make([][]*input, len(files))
 	err = each(len(files), func(i int) error {
-		text, err := manifest.Read(ctx, files[i], o.In)
-		if err != nil {
-			return err
-		}
 		name := files[i]
 		if name == manifest.Stdin {
 			name = "<stdin>"
 		}
-		read[i] = parse(name, text)
+		text, err := manifest.Read(ctx, files[i], o.In)
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil:
+			problem := &finding.Finding{Reason: "Unreadable", Text: err.Error()}
+			read[i] = []*input{newInput(name, &manifest.Manifest{Line: 1, Problem: problem}, "")}
+		default:
+			read[i] = parse(name, text)
+		}
 		return nil
 	})
 	return slices.Concat(read...), err

@@ -34,7 +34,8 @@ func lintCommand(o *cli.Options) *cobra.Command {
 		Use: "lint -f FILE [flags]", Short: "Find what would be refused or ignored about manifests",
 		Long: `Find what the API server, the webhook or the launch would refuse or warn of, without
 a cluster. Each finding has the line of its field. Objects of other groups are skipped.
-A field that the kind does not have is an error: kubectl refuses it.
+A field that the kind does not have is an error: kubectl refuses it. A file that cannot
+be read is an error, too, and the others are checked.
 
 The exit code is 1 if there is an error, and 0 if there are only warnings.`,
 		Example: `  # All manifests of a folder
@@ -93,10 +94,14 @@ func (l *lint) run(ctx context.Context) error {
 	if err := write(l, result); err != nil {
 		return err
 	}
-	if result.count(finding.Error) > 0 {
+	switch {
+	case result.objects == 0:
+		return errNoManifest
+	case result.count(finding.Error) > 0:
 		return &cli.FoundError{}
+	default:
+		return nil
 	}
-	return nil
 }
 
 // check checks all manifests.
@@ -126,9 +131,7 @@ func (l *lint) check(ctx context.Context) (*result, error) {
 		r.objects++
 		files[one.file] = true
 	}
-	if r.files = len(files); r.objects == 0 {
-		return nil, errNoManifest
-	}
+	r.files = len(files)
 	r.findings = slices.Concat(perInput...)
 	return r, nil
 }

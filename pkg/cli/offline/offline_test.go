@@ -102,7 +102,7 @@ func TestMistakesOfCommandLinesHaveARemedy(t *testing.T) {
 		want string
 	}{
 		"no file":                          {[]string{"lint"}, 2, "no file is named: write -f FILE"},
-		"an absent file":                   {[]string{"lint", "-f", "absent.yaml"}, 1, "absent.yaml cannot be read (no such file or directory): name a file or a folder with manifests"},
+		"an absent file":                   {[]string{"plan", "-f", "absent.yaml"}, 1, "absent.yaml:1:1: error: absent.yaml cannot be read (no such file or directory): name a file or a folder with manifests"},
 		"stdin twice":                      {[]string{"lint", "-f", "-", "-f", "-"}, 2, "-f - is given twice"},
 		"no manifest":                      {[]string{"lint", "-f", notes}, 1, "no file has a manifest of Spark: name one after -f"},
 		"no manifest to plan":              {[]string{"plan", "-f", notes}, 1, "no file has a manifest of Spark: name one after -f"},
@@ -297,17 +297,31 @@ func TestNoSecretIsPrintedButOnDemand(t *testing.T) {
 }
 
 func TestReportsFollowTheSARIFSchema(t *testing.T) {
-	_, out, _ := run(t, "", "lint", "-f", "testdata/broken.yaml", "-f", "testdata/fine", "-o", "sarif")
 	schema, err := jsonschema.NewCompiler().Compile("testdata/sarif-2.1.0-subset.schema.json")
 	if err != nil {
 		t.Fatal(err)
 	}
-	var report any
-	if err := json.Unmarshal([]byte(out), &report); err != nil {
-		t.Fatal(err)
-	}
-	if err := schema.Validate(report); err != nil {
-		t.Error(err)
+	for name, test := range map[string]struct {
+		files []string
+		want  string
+	}{
+		"findings":                    {[]string{"testdata/broken.yaml", "testdata/fine"}, `"ruleId": "Refused"`},
+		"a file that cannot be read":  {[]string{"testdata/broken.yaml", "absent.yaml"}, `"text": "absent.yaml cannot be read (no such file or directory)`},
+		"a file beside one":           {[]string{"absent.yaml", "testdata/broken.yaml"}, `"ruleId": "Refused"`},
+		"a folder without any object": {[]string{t.TempDir()}, `"results": []`},
+	} {
+		args := []string{"lint", "-o", "sarif"}
+		for _, file := range test.files {
+			args = append(args, "-f", file)
+		}
+		code, out, _ := run(t, "", args...)
+		var report any
+		if err := json.Unmarshal([]byte(out), &report); err != nil || code != 1 || !strings.Contains(out, test.want) {
+			t.Fatalf("%s: it exits with %d and prints (%v) %s", name, code, err, out)
+		}
+		if err := schema.Validate(report); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 

@@ -69,12 +69,8 @@ func (f *Flags) Read(ctx context.Context, o *cli.Options, namespaces []string) (
 }
 
 func (f *Flags) readFiles(ctx context.Context) (*Settings, error) {
-	files, err := manifest.Files([]string{f.source})
-	if err != nil {
-		return nil, err
-	}
 	var configMaps []corev1.ConfigMap
-	for _, file := range files {
+	for _, file := range manifest.Files([]string{f.source}) {
 		text, err := manifest.Read(ctx, file, nil)
 		if err != nil {
 			return nil, err

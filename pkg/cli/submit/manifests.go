@@ -39,12 +39,8 @@ type Reading struct {
 // ReadManifests reads the objects of files, for none of which an error was found.
 func ReadManifests(ctx context.Context, o *cli.Options, names []string, how Reading) ([]Described, error) {
 	s := &submitter{Options: o}
-	files, err := manifest.Files(names)
-	if err != nil {
-		return nil, err
-	}
 	var objects []Described
-	for _, file := range files {
+	for _, file := range manifest.Files(names) {
 		text, err := manifest.Read(ctx, file, s.In)
 		if err != nil {
 			return nil, err
