@@ -86,12 +86,12 @@ func read(path string, stdin io.Reader) ([]byte, error) {
 		defer file.Close()
 		in = file
 	}
-	text, err := io.ReadAll(io.LimitReader(in, MaxBytes+1))
+	text, err := io.ReadAll(io.LimitReader(in, MaxFileBytes+1))
 	switch {
 	case err != nil:
 		return nil, unreadable(path, err)
-	case len(text) > MaxBytes:
-		return nil, fmt.Errorf("%s has more than %d bytes, and no manifest has: name another file", path, MaxBytes)
+	case len(text) > MaxFileBytes:
+		return nil, fmt.Errorf("%s has more than %d MiB: split it", nameOf(path), MaxFileBytes>>20)
 	default:
 		return text, nil
 	}
@@ -102,5 +102,13 @@ func unreadable(path string, err error) error {
 	if errors.As(err, &failed) {
 		err = failed.Err
 	}
-	return fmt.Errorf("%s cannot be read (%w): name a file or a folder with manifests, or - for the standard input", path, err)
+	return fmt.Errorf("%s cannot be read (%w): name a file or a folder with manifests, or - for the standard input", nameOf(path), err)
+}
+
+// nameOf returns the name of a file for messages.
+func nameOf(path string) string {
+	if path == Stdin {
+		return "the standard input"
+	}
+	return path
 }

@@ -16,8 +16,10 @@ import (
 )
 
 const (
-	// MaxBytes bounds a file. The API server takes no object of half that size.
+	// MaxBytes bounds a document. The API server takes no object of half that size.
 	MaxBytes = 3 << 20
+	// MaxFileBytes bounds a file, and with it the memory for its documents.
+	MaxFileBytes = 64 << 20
 	// maxObjects bounds the objects of one file.
 	maxObjects = 10_000
 )
@@ -129,6 +131,13 @@ func jsonEnd(text []byte) int {
 
 // parse reads the objects of a document: one, or the items of a list.
 func (d document) parse() []*Manifest {
+	if len(d.text) > MaxBytes {
+		blank := len(d.text) - len(bytes.TrimLeft(d.text, " \t\r\n"))
+		return []*Manifest{{Line: d.lineOf(blank), Problem: &finding.Finding{
+			Reason: "TooLarge", Text: fmt.Sprintf("the document has more than %d bytes, and no manifest has", MaxBytes),
+			Remedy: "write each object as a document of its own, or leave it out",
+		}}}
+	}
 	if end := jsonEnd(d.text); end > 0 { // YAML takes no tabs, and JSON has none within texts
 		d.text = slices.Concat(bytes.ReplaceAll(d.text[:end], []byte("\t"), []byte(" ")), d.text[end:])
 	}

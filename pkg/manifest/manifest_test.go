@@ -187,8 +187,28 @@ func TestFoldersHaveTheirManifests(t *testing.T) {
 	if want := "absent cannot be read (no such file or directory): name a file or a folder"; err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("an absent file is %v", err)
 	}
-	if _, err := manifest.Read(t.Context(), manifest.Stdin, strings.NewReader(strings.Repeat("x", manifest.MaxBytes+1))); err == nil {
-		t.Error("a file that is too large is read")
+}
+
+func TestTheSizeOfDocumentsAndFilesIsBounded(t *testing.T) {
+	small, large := "---\nkind: A\n"+strings.Repeat("# comment\n", 100_000), "---\nkind: B\ntext: "+strings.Repeat("x", manifest.MaxBytes)+"\n"
+	text, err := manifest.Read(t.Context(), manifest.Stdin, strings.NewReader(strings.Repeat(small, 4)+large+small))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, object := range manifest.Parse(text) {
+		got = append(got, object.Header.Kind)
+		if object.Problem != nil {
+			got = append(got, fmt.Sprintf("%d %s", object.Line, object.Problem.Error()))
+		}
+	}
+	tooLarge := "400010 the document has more than 3145728 bytes, and no manifest has: write each object as a document of its own, or leave it out"
+	if diff := cmp.Diff([]string{"A", "A", "A", "A", "", tooLarge, "A"}, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	_, err = manifest.Read(t.Context(), manifest.Stdin, strings.NewReader(strings.Repeat("x", manifest.MaxFileBytes+1)))
+	if want := "the standard input has more than 64 MiB: split it"; err == nil || err.Error() != want {
+		t.Errorf("of a larger file the error is %v", err)
 	}
 }
 

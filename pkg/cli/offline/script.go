@@ -17,11 +17,11 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/sparksubmit"
 )
 
-// parse returns the objects of a file, or the command lines of spark-submit in a script.
+// parse returns the objects of a file, or the command lines of spark-submit in a script. A script is bounded as a document is.
 func parse(file string, text []byte) []*input {
 	all := manifests(file, text, "")
 	hasObject := slices.ContainsFunc(all, func(one *input) bool { return one.Header.Kind != "" })
-	if hasObject || !bytes.Contains(text, []byte(sparkSubmit)) {
+	if hasObject || len(text) > manifest.MaxBytes || !bytes.Contains(text, []byte(sparkSubmit)) {
 		return all
 	}
 	commands, err := sparksubmit.Commands(string(text))
