@@ -92,7 +92,7 @@ func whose(item *migration.Item) string {
 	return " [" + names + "]"
 }
 
-func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+func oneLine(text string) string { return cli.Printable(strings.Join(strings.Fields(text), " ")) }
 
 func (c *check) kinds(r *migration.Report) error {
 	c.title("OBJECTS")
