@@ -3,6 +3,7 @@
 //
 //	files.go     which files paths name; reads a file
 //	manifest.go  text -> documents -> Manifest, one for each object
+//	tree.go      parses a document again for its lines
 //	place.go     the line and column of a field; keys that a mapping has twice
 //	syntax.go    what is wrong with a document that is no YAML, and on which line
 package manifest

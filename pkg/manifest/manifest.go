@@ -37,8 +37,8 @@ type Manifest struct {
 	// Duplicates are findings about keys that a mapping has twice. kubectl refuses such a manifest.
 	Duplicates []Located
 
-	node   *yamlv3.Node
-	before int // the number of lines before the document
+	source *source // nil if Problem is set
+	item   int     // the place in a list; -1 if the document is no list
 }
 
 // Located is a finding with the place of its field.
@@ -50,9 +50,10 @@ type Located struct {
 // Parse reads the objects of a file. Empty documents are left out.
 func Parse(text []byte) []*Manifest {
 	var all []*Manifest
+	parsed := &trees{}
 	for _, document := range split(text) {
 		for object := range document.objects() {
-			for _, manifest := range object.parse() {
+			for _, manifest := range object.parse(parsed) {
 				if len(all) == maxObjects {
 					return append(all, &Manifest{Line: manifest.Line, Problem: &finding.Finding{
 						Text: fmt.Sprintf("the file has more than %d objects, and the others are not read", maxObjects), Remedy: "split it",
@@ -130,7 +131,7 @@ func jsonEnd(text []byte) int {
 }
 
 // parse reads the objects of a document: one, or the items of a list.
-func (d document) parse() []*Manifest {
+func (d document) parse(parsed *trees) []*Manifest {
 	if len(d.text) > MaxBytes {
 		blank := len(d.text) - len(bytes.TrimLeft(d.text, " \t\r\n"))
 		return []*Manifest{{Line: d.lineOf(blank), Problem: &finding.Finding{
@@ -153,12 +154,13 @@ func (d document) parse() []*Manifest {
 	if err != nil {
 		return []*Manifest{d.unreadable(err)}
 	}
-	manifest := &Manifest{JSON: encoded, Line: d.before + node.Line, node: node, before: d.before}
-	manifest.Duplicates = manifest.duplicates()
+	of := &source{document: d, trees: parsed}
+	parsed.last, parsed.root = of, node
+	manifest := &Manifest{JSON: encoded, Line: d.before + node.Line, Duplicates: d.duplicates(node), source: of, item: -1}
 	if err := json.Unmarshal(encoded, &manifest.Header); err != nil {
 		manifest.Header = metav1.PartialObjectMetadata{} // its decoder says why
 	}
-	if items := manifest.items(); items != nil {
+	if items := manifest.items(node); items != nil {
 		return items
 	}
 	return []*Manifest{manifest}
@@ -167,22 +169,21 @@ func (d document) parse() []*Manifest {
 func isNull(node *yamlv3.Node) bool { return node.Kind == yamlv3.ScalarNode && node.Tag == "!!null" }
 
 // items returns the objects of a list as manifests of their own; nil if the object is no list.
-func (m *Manifest) items() []*Manifest {
-	if m.Header.Kind != "List" && !strings.HasSuffix(m.Header.Kind, "List") || m.node.Kind != yamlv3.MappingNode {
+func (m *Manifest) items(root *yamlv3.Node) []*Manifest {
+	if m.Header.Kind != "List" && !strings.HasSuffix(m.Header.Kind, "List") || root.Kind != yamlv3.MappingNode {
 		return nil
 	}
 	var list struct {
 		Items []json.RawMessage `json:"items"`
 	}
-	items := value(m.node, "items")
+	items := value(root, "items")
 	if items == nil || items.Kind != yamlv3.SequenceNode || json.Unmarshal(m.JSON, &list) != nil || len(list.Items) != len(items.Content) {
 		return nil
 	}
 	found := []*Manifest{}
 	for i, item := range list.Items {
 		node := resolved(items.Content[i])
-		one := &Manifest{JSON: item, Line: m.before + node.Line, node: node, before: m.before}
-		one.Duplicates = one.duplicates()
+		one := &Manifest{JSON: item, Line: m.source.before + node.Line, Duplicates: m.source.duplicates(node), source: m.source, item: i}
 		if i == 0 { // those of the list itself
 			one.Duplicates = append(slices.DeleteFunc(m.Duplicates, func(d Located) bool { return strings.HasPrefix(d.Field, "items[") }), one.Duplicates...)
 		}

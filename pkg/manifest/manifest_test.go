@@ -77,6 +77,17 @@ func TestFieldsAreFoundOnTheirLine(t *testing.T) {
 	}
 }
 
+func TestFieldsAreFoundInEachDocumentAndItem(t *testing.T) {
+	objects := manifest.Parse([]byte("kind: List\nitems:\n- kind: A\n  spec: 1\n- kind: B\n  spec: 2\n---\nkind: C\nspec: 3\n---\n{\"kind\": \"D\",\n\t\"spec\": 4}\n"))
+	for range 2 {
+		for i, want := range []int{4, 6, 9, 12} {
+			if line, _ := objects[i].Place(finding.Finding{Field: "spec"}); line != want {
+				t.Errorf("of %s it is on line %d, want %d", objects[i].Header.Kind, line, want)
+			}
+		}
+	}
+}
+
 func TestDocumentsAndItemsOfListsAreObjectsOfTheirOwn(t *testing.T) {
 	for name, test := range map[string]struct {
 		text string

@@ -30,11 +30,11 @@ func (m *Manifest) Place(f finding.Finding) (line, column int) {
 	if path == "" {
 		path = inText.FindString(f.Text)
 	}
-	if m.node == nil {
+	if m.source == nil {
 		return m.Line, 1
 	}
-	node := find(m.node, path)
-	return m.before + node.Line, node.Column
+	node := find(m.tree(), path)
+	return m.source.before + node.Line, node.Column
 }
 
 // maxDepth bounds how deep a path is followed. Aliases could make a circle.
@@ -116,7 +116,7 @@ func value(node *yamlv3.Node, name string) *yamlv3.Node {
 }
 
 // duplicates returns a finding for each key that a mapping has twice. YAML would take the last one.
-func (m *Manifest) duplicates() []Located {
+func (d document) duplicates(root *yamlv3.Node) []Located {
 	var found []Located
 	var walk func(node *yamlv3.Node, path string, depth int)
 	walk = func(node *yamlv3.Node, path string, depth int) {
@@ -131,8 +131,8 @@ func (m *Manifest) duplicates() []Located {
 				below := strings.TrimPrefix(path+"."+key.Value, ".")
 				if first, twice := seen[key.Value]; twice && key.Value != "<<" && len(found) < finding.Max {
 					found = append(found, Located{finding.Finding{
-						Reason: "DuplicateKey", Field: below, Message: fmt.Sprintf("is set on line %d already", m.before+first), Remedy: "remove one of them",
-					}, m.before + key.Line, key.Column})
+						Reason: "DuplicateKey", Field: below, Message: fmt.Sprintf("is set on line %d already", d.before+first), Remedy: "remove one of them",
+					}, d.before + key.Line, key.Column})
 				}
 				seen[key.Value] = key.Line
 				walk(node.Content[i+1], below, depth+1)
@@ -143,6 +143,6 @@ func (m *Manifest) duplicates() []Located {
 			}
 		}
 	}
-	walk(m.node, "", 0)
+	walk(root, "", 0)
 	return found
 }
