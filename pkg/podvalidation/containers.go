@@ -25,6 +25,49 @@ func Sidecars(path string, containers []corev1.Container) finding.List {
 	return c.found
 }
 
+// Beside returns what the API server refuses about the containers of a Pod beside the one that is completed, at its index of the list containers;
+// below 0 if there is none. path is that of the spec.
+func Beside(path string, spec *corev1.PodSpec, completed int) finding.List {
+	whole := *spec
+	whole.Containers = slices.Clone(spec.Containers)
+	if completed >= 0 {
+		whole.Containers[completed].Name, whole.Containers[completed].Image = "spark", "spark"
+	}
+	c := &checker{}
+	c.complete(path, &whole)
+	return c.found
+}
+
+// complete refuses containers without a name or an image.
+func (c *checker) complete(path string, spec *corev1.PodSpec) {
+	for list, containers := range containersOf(spec) {
+		for i, container := range containers {
+			at := fmt.Sprintf("%s.%s[%d].", path, list, i)
+			if container.Name == "" {
+				c.missing(at + "name")
+			}
+			if container.Image == "" {
+				c.missing(at + "image")
+			}
+		}
+	}
+}
+
+// namesOfContainers refuses a container with the name of another one.
+func (c *checker) namesOfContainers(path string, spec *corev1.PodSpec) {
+	first := map[string]string{}
+	for list, containers := range containersOf(spec) {
+		for i, container := range containers {
+			at := fmt.Sprintf("%s.%s[%d]", path, list, i)
+			if other, taken := first[container.Name]; taken {
+				c.refuse(at+".name", container.Name, "is the name of "+other+" as well", "choose another")
+			} else if container.Name != "" {
+				first[container.Name] = at
+			}
+		}
+	}
+}
+
 // Container returns what the API server refuses about a container, or about a part of one.
 func Container(path string, container *corev1.Container) finding.List {
 	c := &checker{}
@@ -37,6 +80,7 @@ func Container(path string, container *corev1.Container) finding.List {
 	c.variables(at("env"), container.Env)
 	c.ports(at("ports"), container.Ports)
 	c.mounts(at("volumeMounts"), container.VolumeMounts)
+	c.resources(at("resources"), container.Resources)
 	c.containerSecurity(at("securityContext"), container.SecurityContext)
 	c.probe(at("livenessProbe"), container.LivenessProbe)
 	c.probe(at("readinessProbe"), container.ReadinessProbe)

@@ -36,12 +36,36 @@ func Pod(path string, spec *corev1.PodSpec) finding.List {
 		c.add(Container(fmt.Sprintf("%s[%d]", at("containers"), i), &container)...)
 	}
 	c.add(Volumes(at("volumes"), spec.Volumes)...)
+	c.namesOfContainers(path, spec)
+	c.namesOfVolumes(at("volumes"), spec.Volumes)
 	return c.found
 }
 
-// StatefulSet returns what the API server refuses about the spec of the Pods of a StatefulSet, or about a part of one. path is that of the spec.
-func StatefulSet(path string, spec *corev1.PodSpec) finding.List {
+// Whole returns what the API server refuses about the spec of a Pod that nothing completes. path is that of the spec.
+func Whole(path string, spec *corev1.PodSpec) finding.List {
 	c := &checker{found: Pod(path, spec)}
+	c.complete(path, spec)
+	c.defined(path, spec, VolumeNames(spec))
+	return c.found
+}
+
+// StatefulSet returns what the API server refuses about the Pods of a StatefulSet that nothing completes. path is that of their spec. claims are
+// the names of the volumes that the StatefulSet defines beside those of the spec.
+func StatefulSet(path string, spec *corev1.PodSpec, claims ...string) finding.List {
+	given, names := *spec, VolumeNames(spec)
+	given.Volumes = slices.Clone(spec.Volumes)
+	claimed := map[string]bool{}
+	for _, claim := range claims {
+		claimed[claim], names[claim] = true, true
+	}
+	for i := range given.Volumes {
+		if claimed[given.Volumes[i].Name] {
+			given.Volumes[i].VolumeSource = corev1.VolumeSource{} // the claim replaces it
+		}
+	}
+	c := &checker{found: Pod(path, &given)}
+	c.complete(path, spec)
+	c.defined(path, spec, names)
 	choice(c, path+".restartPolicy", spec.RestartPolicy, corev1.RestartPolicyAlways)
 	if spec.ActiveDeadlineSeconds != nil {
 		c.refuse(path+".activeDeadlineSeconds", *spec.ActiveDeadlineSeconds, "cannot be set for the Pods of a StatefulSet", "leave it out")

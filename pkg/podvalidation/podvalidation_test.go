@@ -27,11 +27,16 @@ func read(t *testing.T, file string, into any) {
 func TestValuesThatTheAPIServerRefusesAreFound(t *testing.T) {
 	var rows []struct {
 		Field string
+		Whole bool
 		Pod   corev1.PodSpec
 	}
 	read(t, "testdata/refused.yaml", &rows)
 	for _, row := range rows {
-		found := podvalidation.Pod("spec", &row.Pod)
+		check := podvalidation.Pod
+		if row.Whole {
+			check = podvalidation.Whole
+		}
+		found := check("spec", &row.Pod)
 		if len(found) != 1 || found[0].Field != "spec."+row.Field || found[0].Remedy == "" {
 			t.Errorf("spec.%s is refused, and it finds %v", row.Field, found.Sentences())
 		}
@@ -42,7 +47,7 @@ func TestValuesThatTheAPIServerAcceptsAreNotFound(t *testing.T) {
 	var pods []corev1.PodSpec
 	read(t, "testdata/accepted.yaml", &pods)
 	for _, pod := range pods {
-		if found := podvalidation.Pod("spec", &pod); len(found) > 0 {
+		if found := podvalidation.Whole("spec", &pod); len(found) > 0 {
 			t.Errorf("it finds %v", found.Sentences())
 		}
 	}
@@ -76,5 +81,35 @@ func TestPodsOfAStatefulSetAlwaysRestart(t *testing.T) {
 	pod = corev1.PodSpec{RestartPolicy: corev1.RestartPolicyAlways}
 	if found := podvalidation.StatefulSet("spec", &pod); len(found) > 0 {
 		t.Errorf("it finds %v", found.Sentences())
+	}
+}
+
+func TestTheContainerThatIsCompletedNeedsNoImage(t *testing.T) {
+	pod := corev1.PodSpec{InitContainers: []corev1.Container{{Name: "a"}}, Containers: []corev1.Container{{Name: "b"}, {}, {Name: "c"}}}
+	want := []string{
+		"spec.initContainers[0].image is missing: set it.", "spec.containers[0].image is missing: set it.", "spec.containers[2].image is missing: set it.",
+	}
+	if found := podvalidation.Beside("spec", &pod, 1).Sentences(); !slices.Equal(found, want) {
+		t.Errorf("it finds %q", found)
+	}
+}
+
+func TestVolumeClaimTemplatesDefineVolumes(t *testing.T) {
+	pod := corev1.PodSpec{
+		Volumes: []corev1.Volume{{Name: "b", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}, HostPath: &corev1.HostPathVolumeSource{}}}},
+		Containers: []corev1.Container{{Name: "c", Image: "i", VolumeMounts: []corev1.VolumeMount{
+			{Name: "a", MountPath: "/a"}, {Name: "b", MountPath: "/b"}, {Name: "d", MountPath: "/d"},
+		}}},
+	}
+	want := []string{`spec.containers[0].volumeMounts[2].name "d" names no volume of the Pod: define the volume, or correct the name.`}
+	if found := podvalidation.StatefulSet("spec", &pod, "a", "b").Sentences(); !slices.Equal(found, want) {
+		t.Errorf("it finds %q", found)
+	}
+}
+
+func TestLabelsThatAreOverwrittenMayHaveAnyValue(t *testing.T) {
+	found := podvalidation.Labels("metadata.labels", map[string]string{"a b": "c", "d": "x y", "e": "x y", "f": "g"}, map[string]bool{"e": true})
+	if len(found) != 2 || found[0].Field != "metadata.labels[a b]" || found[1].Field != "metadata.labels[d]" {
+		t.Errorf("it finds %q", found.Sentences())
 	}
 }

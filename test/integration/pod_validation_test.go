@@ -33,6 +33,7 @@ func TestPodValidationIsThatOfTheAPIServer(t *testing.T) {
 	}
 	var refused []struct {
 		Field string
+		Whole bool // it is held against a whole Pod anyway
 		Pod   corev1.PodSpec
 	}
 	read("refused.yaml", &refused)
