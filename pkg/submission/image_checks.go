@@ -16,8 +16,17 @@ func DriverImage(plan Plan) string {
 	return WithVersion(cmp.Or(image, plan.DefaultImage), plan.SparkVersion)
 }
 
-// CheckImages warns of images whose text is no reference of an image. The API server takes them, and the kubelet starts no container of them
-// (InvalidImageName). driver is the driver's Pod.
+// CheckImage warns of an image whose text is no reference of an image. The API server takes it, and the kubelet starts no container of it
+// (InvalidImageName).
+func CheckImage(field, image string) (found finding.List) {
+	if problem := noReference(image); problem != "" {
+		found.Warn(field, image, "is no reference of an image ("+problem+"), and no container starts with it (InvalidImageName)",
+			"write one such as registry.example.com/team/app:1.0")
+	}
+	return found
+}
+
+// CheckImages warns of the images of a plan whose text is no reference of an image. driver is the driver's Pod.
 func CheckImages(plan Plan, driver *corev1.Pod) (found finding.List) {
 	d := newDriver(plan)
 	images := map[string]bool{}
@@ -26,10 +35,7 @@ func CheckImages(plan Plan, driver *corev1.Pod) (found finding.List) {
 			return
 		}
 		images[field] = true
-		if problem := noReference(image); problem != "" && len(found) < finding.Max {
-			found.Warn(field, image, "is no reference of an image ("+problem+"), and no container starts with it (InvalidImageName)",
-				"write one such as registry.example.com/team/app:1.0")
-		}
+		found.Add(CheckImage(field, image)...)
 	}
 	ofDriver := DriverImage(plan)
 	if key, _, set := d.conf.lookup(driverImageKey, imageKey); set {
@@ -46,7 +52,7 @@ func CheckImages(plan Plan, driver *corev1.Pod) (found finding.List) {
 	if template := plan.ExecutorTemplate; template != nil {
 		spark := -1
 		if len(template.Spec.Containers) > 0 {
-			spark = sparkContainer(template.Spec.Containers, d.conf.text("", executorTemplateContainer))
+			spark = SparkContainer(template.Spec.Containers, d.conf.text("", executorTemplateContainer))
 		}
 		checkContainers(template.Spec, template, func(place string, container corev1.Container) {
 			if spark < 0 || place != placeOfImage("containers", spark) { // Spark overwrites the image of its container

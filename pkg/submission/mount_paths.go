@@ -59,7 +59,7 @@ func (d *driver) executorMountPaths() (found finding.List) {
 		return found
 	}
 	taken := map[string]bool{}
-	at := sparkContainer(template.Spec.Containers, d.conf.text("", executorTemplateContainer))
+	at := SparkContainer(template.Spec.Containers, d.conf.text("", executorTemplateContainer))
 	for i, mount := range template.Spec.Containers[at].VolumeMounts {
 		taken[mount.MountPath] = true
 		if mount.MountPath == confDir && !d.conf.boolean(false, noExecutorConfKey) {

@@ -42,14 +42,14 @@ func takeDriverContainer(spec *corev1.PodSpec, name string) (driver *corev1.Cont
 	if len(spec.Containers) == 0 {
 		return &corev1.Container{}, 0
 	}
-	chosen := sparkContainer(spec.Containers, name)
+	chosen := SparkContainer(spec.Containers, name)
 	container := spec.Containers[chosen]
 	spec.Containers = slices.Delete(spec.Containers, chosen, chosen+1)
 	return &container, chosen
 }
 
-// sparkContainer returns the index of Spark's container in a template.
-func sparkContainer(containers []corev1.Container, name string) int {
+// SparkContainer returns the index of Spark's container in a template.
+func SparkContainer(containers []corev1.Container, name string) int {
 	named := func(c corev1.Container) bool { return c.Name == name }
 	chosen := slices.IndexFunc(containers, named)
 	if chosen < 0 || slices.ContainsFunc(containers[chosen+1:], named) {
@@ -64,7 +64,7 @@ func ExecutorContainer(plan Plan, template *corev1.PodSpec) int {
 	if len(template.Containers) == 0 {
 		template.Containers = []corev1.Container{{Name: DefaultExecutorContainer}}
 	}
-	return sparkContainer(template.Containers, newDriver(plan).conf.text("", executorTemplateContainer))
+	return SparkContainer(template.Containers, newDriver(plan).conf.text("", executorTemplateContainer))
 }
 
 // finishPod adds the driver's container as the last one, as Spark does, and completes the metadata.

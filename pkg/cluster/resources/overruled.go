@@ -49,7 +49,7 @@ func templated(template *appsv1.StatefulSetSpec, role string) (container *corev1
 		return nil, ""
 	}
 	containers := template.Template.Spec.Containers
-	at := indexOf(containers, role)
+	at := ContainerOf(containers, role)
 	if at < 0 {
 		return nil, ""
 	}

@@ -12,7 +12,7 @@ import (
 func (b *builder) completePods(objects *Objects) {
 	for role, set := range map[string]*appsv1.StatefulSet{Master: objects.Master, Worker: objects.Worker} {
 		pod := &set.Spec.Template.Spec
-		b.podSecurity.Complete(pod, indexOf(pod.Containers, role))
+		b.podSecurity.Complete(pod, ContainerOf(pod.Containers, role))
 	}
 }
 

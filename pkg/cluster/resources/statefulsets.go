@@ -87,7 +87,7 @@ func (b *builder) statefulSet(metadata *metav1.ObjectMeta, template *appsv1.Stat
 // container returns the container of a role in a template: the one with its name, else the first without a name. If
 // there is neither, it is added as the first, which kubectl logs shows.
 func (b *builder) container(pod *corev1.PodSpec, role string) *corev1.Container {
-	at := indexOf(pod.Containers, role)
+	at := ContainerOf(pod.Containers, role)
 	if at < 0 {
 		at = 0
 		pod.Containers = slices.Insert(pod.Containers, at, corev1.Container{})
@@ -100,8 +100,8 @@ func (b *builder) container(pod *corev1.PodSpec, role string) *corev1.Container 
 	return container
 }
 
-// indexOf returns the index of a role's container; below 0 if there is none.
-func indexOf(containers []corev1.Container, role string) int {
+// ContainerOf returns the index of a role's container; below 0 if there is none.
+func ContainerOf(containers []corev1.Container, role string) int {
 	if at := slices.IndexFunc(containers, func(c corev1.Container) bool { return c.Name == role }); at >= 0 {
 		return at
 	}

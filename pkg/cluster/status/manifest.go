@@ -1,9 +1,12 @@
 package status
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/cluster/resources"
@@ -13,18 +16,25 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/policy"
 )
 
-// The specs of the Pods that a cluster may give.
-const masterPod, workerPod = "spec.masterSpec.statefulSetSpec.template.spec", "spec.workerSpec.statefulSetSpec.template.spec"
+// The templates of the Pods that a cluster may give, and their specs.
+const (
+	masterTemplate, workerTemplate = "spec.masterSpec.statefulSetSpec.template", "spec.workerSpec.statefulSetSpec.template"
+	masterPod, workerPod           = masterTemplate + ".spec", workerTemplate + ".spec"
+)
 
-// Invalid returns why a cluster is refused: Services with too many ports, Pods that the API server refuses, and what breaks the admin's rules.
+// Invalid returns why a cluster is refused: Services with too many ports, labels and Pods that the API server refuses, and what breaks the admin's rules.
 func Invalid(c *sparkv1.SparkCluster, rules policy.Rules) (found finding.List) {
 	if master := c.Spec.MasterSpec; master != nil {
 		found.Add(dialect.TooManyPorts("spec.masterSpec.serviceSpec", master.ServiceSpec)...)
-		found.Add(invalidPods(masterPod, master.StatefulSetSpec)...)
+		found.Add(invalidLabels("spec.masterSpec.serviceMetadata", master.ServiceMetadata)...)
+		found.Add(invalidLabels("spec.masterSpec.statefulSetMetadata", master.StatefulSetMetadata)...)
+		found.Add(invalidPods(masterTemplate, master.StatefulSetSpec, resources.Master)...)
 	}
 	if worker := c.Spec.WorkerSpec; worker != nil {
 		found.Add(dialect.TooManyPorts("spec.workerSpec.serviceSpec", worker.ServiceSpec)...)
-		found.Add(invalidPods(workerPod, worker.StatefulSetSpec)...)
+		found.Add(invalidLabels("spec.workerSpec.serviceMetadata", worker.ServiceMetadata)...)
+		found.Add(invalidLabels("spec.workerSpec.statefulSetMetadata", worker.StatefulSetMetadata)...)
+		found.Add(invalidPods(workerTemplate, worker.StatefulSetSpec, resources.Worker)...)
 	}
 	if len(rules) > 0 {
 		found.Add(rules.Check(manifest(c))...)
@@ -32,11 +42,39 @@ func Invalid(c *sparkv1.SparkCluster, rules policy.Rules) (found finding.List) {
 	return found
 }
 
-func invalidPods(field string, set *appsv1.StatefulSetSpec) finding.List {
+// The labels of which a cluster's objects and Pods have always the same values.
+var (
+	ownLabels    = map[string]bool{resources.LabelOperator: true, resources.LabelCluster: true, resources.LabelVersion: true}
+	ownPodLabels = map[string]bool{resources.LabelRole: true, resources.LabelCluster: true, resources.LabelVersion: true}
+)
+
+// invalidLabels returns the labels of an object of a cluster that the API server refuses.
+func invalidLabels(field string, metadata *metav1.ObjectMeta) finding.List {
+	if metadata == nil {
+		return nil
+	}
+	return podvalidation.Labels(field+".labels", metadata.Labels, ownLabels)
+}
+
+// invalidPods returns what the API server refuses about the Pods of a role, whose container is completed.
+func invalidPods(field string, set *appsv1.StatefulSetSpec, role string) finding.List {
 	if set == nil {
 		return nil
 	}
-	return podvalidation.StatefulSet(field, &set.Template.Spec)
+	pod := set.Template.Spec
+	pod.Containers = slices.Clone(pod.Containers)
+	if at := resources.ContainerOf(pod.Containers, role); at >= 0 {
+		container := &pod.Containers[at]
+		container.Name, container.Image = role, cmp.Or(container.Image, role)
+	}
+	var claims []string
+	for _, claim := range set.VolumeClaimTemplates {
+		claims = append(claims, claim.Name)
+	}
+	return slices.Concat(
+		podvalidation.Labels(field+".metadata.labels", set.Template.Labels, ownPodLabels),
+		podvalidation.StatefulSet(field+".spec", &pod, claims...),
+	)
 }
 
 // manifest returns what the admin's rules read of a cluster.

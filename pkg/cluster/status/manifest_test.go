@@ -46,3 +46,26 @@ func TestPodsOfAClusterThatTheAPIServerRefusesAreFoundBeforeTheyAreCreated(t *te
 		}
 	}
 }
+
+func TestEachPartOfAClustersPodsIsChecked(t *testing.T) {
+	for _, role := range []string{"master", "worker"} {
+		at := "spec." + role + "Spec."
+		pod := at + "statefulSetSpec.template.spec."
+		for spec, want := range map[string]string{
+			"statefulSetMetadata: {labels: {'a b': c}}":                                                                                                      at + "statefulSetMetadata.labels[a b]",
+			"serviceMetadata: {labels: {a: 'c d'}}":                                                                                                          at + "serviceMetadata.labels[a]",
+			"statefulSetMetadata: {labels: {spark.operator/name: 'is overwritten', a: b}}":                                                                   "",
+			"statefulSetSpec: {template: {metadata: {labels: {a: 'c d', spark-role: 'x y'}}}}":                                                               at + "statefulSetSpec.template.metadata.labels[a]",
+			"statefulSetSpec: {template: {spec: {containers: [{name: side, image: a}, {name: side, image: x}, {}]}}}":                                        pod + "containers[1].name",
+			"statefulSetSpec: {template: {spec: {containers: [{name: side}, {name: " + role + "}]}}}":                                                        pod + "containers[0].image",
+			"statefulSetSpec: {template: {spec: {containers: [{name: " + role + ", volumeMounts: [{name: nope, mountPath: /x}]}]}}}":                         pod + "containers[0].volumeMounts[0].name",
+			"statefulSetSpec: {volumeClaimTemplates: [{metadata: {name: v}}], template: {spec: {containers: [{volumeMounts: [{name: v, mountPath: /x}]}]}}}": "",
+			"statefulSetSpec: {template: {spec: {containers: [{resources: {limits: {cpu: 1m}, requests: {cpu: 1}}}]}}}":                                      pod + "containers[0].resources.limits[cpu]",
+		} {
+			found := status.Invalid(of(t, role+"Spec: {"+spec+"}"), nil)
+			if want == "" && len(found) > 0 || want != "" && (len(found) != 1 || found[0].Field != want) {
+				t.Errorf("%s: it finds %q, want %s", spec, found.Sentences(), want)
+			}
+		}
+	}
+}

@@ -13,6 +13,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/finding"
 	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
 	"github.com/firesteel-dev/firesteel/pkg/policy"
+	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
 // longestName is the longest name of a cluster with which all its Pods can have the label with their revision.
@@ -36,6 +37,7 @@ func Warnings(c *sparkv1.SparkCluster) finding.List {
 		w.autoscaler(c, worker.HorizontalPodAutoscalerSpec)
 	}
 	w.Add(resources.OverruledOf(c)...)
+	w.images(c)
 	const namespaceKey = "spark.kubernetes.namespace"
 	if given, ok := c.Spec.SparkConf[namespaceKey]; ok && given != c.Namespace {
 		w.Warn(finding.Entry("spec.sparkConf", namespaceKey), given, fmt.Sprintf("has no effect, it is always %q", c.Namespace), "leave it out")
@@ -52,6 +54,33 @@ func Warnings(c *sparkv1.SparkCluster) finding.List {
 }
 
 type warnings struct{ finding.List }
+
+// images warns of images that no container can start with. An image of the Spark properties is that of both roles, whatever their templates name.
+func (w *warnings) images(c *sparkv1.SparkCluster) {
+	image := c.Spec.SparkConf[policy.ImageKeys[0]]
+	w.Add(submission.CheckImage(finding.Entry("spec.sparkConf", policy.ImageKeys[0]), submission.WithVersion(image, c.Spec.RuntimeVersions.SparkVersion))...)
+	check := func(field, role string, set *appsv1.StatefulSetSpec) {
+		if set == nil {
+			return
+		}
+		pod := set.Template.Spec
+		of := resources.ContainerOf(pod.Containers, role)
+		for i, container := range pod.InitContainers {
+			w.Add(submission.CheckImage(fmt.Sprintf("%s.initContainers[%d].image", field, i), container.Image)...)
+		}
+		for i, container := range pod.Containers {
+			if i != of || image == "" {
+				w.Add(submission.CheckImage(fmt.Sprintf("%s.containers[%d].image", field, i), container.Image)...)
+			}
+		}
+	}
+	if master := c.Spec.MasterSpec; master != nil {
+		check(masterPod, resources.Master, master.StatefulSetSpec)
+	}
+	if worker := c.Spec.WorkerSpec; worker != nil {
+		check(workerPod, resources.Worker, worker.StatefulSetSpec)
+	}
+}
 
 func (w *warnings) numbers(c *sparkv1.SparkCluster) {
 	const field = "spec.clusterTolerations.instanceConfig."
