@@ -128,6 +128,46 @@ func TestEachKindIsChecked(t *testing.T) {
 			spec: kubeflow + "  dynamicAllocation: {enabled: true, minExecutors: 5, maxExecutors: 2}\n",
 			want: []string{"warning spec.dynamicAllocation.minExecutors"},
 		},
+		"one whose containers mount what nothing defines": {
+			kind: "SparkApplication", versions: []string{"sparkoperator.k8s.io/v1beta2"},
+			spec: kubeflow + `  volumes: [{name: v, emptyDir: {}}, {name: v, emptyDir: {}}, {name: w, emptyDir: {}, hostPath: {path: /w}}, {name: unused, emptyDir: {}, hostPath: {path: /w}}]
+  driver:
+    volumeMounts: [{name: w, mountPath: /w}]
+    sidecars: [{name: a, image: a, volumeMounts: [{name: v, mountPath: /v}, {name: nope, mountPath: /n}]}]
+    secrets: [{name: s, path: /s}, {name: 'A B', path: /t}, {name: t, path: ''}]
+    configMaps: [{name: c, path: /c}, {name: a.b, path: ''}]
+    template: {metadata: {labels: {sparkoperator.k8s.io/submission-id: 'is overwritten'}}, spec: {containers: [{name: spark-kubernetes-driver, volumeMounts: [{name: s-volume, mountPath: /u}, {name: c-vol, mountPath: /x}]}]}}
+  executor: {configMaps: [{name: C, path: /c}]}
+`,
+			want: []string{
+				"error spec.driver.configMaps[1].path", "error spec.driver.secrets[1].name", "error spec.driver.sidecars[0].volumeMounts[1].name",
+				"error spec.volumes[2]", "warning spec.driver.secrets[2].path", "warning spec.executor.configMaps[0].name", "warning spec.volumes[1].name",
+				"warning spec.volumes[3]",
+			},
+		},
+		"a template with parts that no Pod can have": {
+			kind: "SparkApplication", versions: []string{"spark.apache.org/v1"},
+			spec: apache + `  sparkConf: {spark.kubernetes.driver.volumes.emptyDir.of-spark.mount.path: /x, spark.kubernetes.driver.label.c: d}
+  driverSpec:
+    podTemplateSpec:
+      metadata: {labels: {'a b': c, b: 'c d', c: 'is overwritten'}}
+      spec:
+        volumes: [{name: v, emptyDir: {}, configMap: {name: c}}, {name: v, emptyDir: {}}, {emptyDir: {}}]
+        initContainers: [{name: i, image: i, volumeMounts: [{name: of-spark, mountPath: /y}, {name: nope, mountPath: /n}]}]
+        containers:
+        - {name: spark, resources: {limits: {memory: 1Mi}, requests: {memory: 2Mi}}}
+        - {name: a, image: x}
+        - {name: a, resources: {requests: {memory: -1Gi}}}
+`,
+			want: []string{
+				"error spec.driverSpec.podTemplateSpec.metadata.labels[a b]", "error spec.driverSpec.podTemplateSpec.metadata.labels[b]",
+				"error spec.driverSpec.podTemplateSpec.spec.containers[2].image", "error spec.driverSpec.podTemplateSpec.spec.containers[2].name",
+				"error spec.driverSpec.podTemplateSpec.spec.containers[2].resources.requests[memory]",
+				"error spec.driverSpec.podTemplateSpec.spec.initContainers[0].volumeMounts[1].name",
+				"error spec.driverSpec.podTemplateSpec.spec.volumes[0]", "error spec.driverSpec.podTemplateSpec.spec.volumes[1].name",
+				"error spec.driverSpec.podTemplateSpec.spec.volumes[2].name",
+			},
+		},
 		"an application of the early API": {
 			kind: "SparkApplication", versions: []string{"spark-operator.k8s.io/v1alpha1"}, spec: early,
 		},

@@ -104,6 +104,9 @@ func Build(d Dialect, app Application, plan submission.Plan) (*submission.Object
 	if plan.EventLogs != nil {
 		plan.EventLogs.AddTo(objects.Driver, spark)
 	}
+	if refused := checkDriver(d, plan.DriverTemplate, objects.Driver, spark); len(refused) > 0 {
+		return nil, refused.Err()
+	}
 	return objects, nil
 }
 

@@ -13,7 +13,7 @@ import (
 )
 
 // placeInPod matches places in the Pods of a role that podMutation fills from fields of the spec.
-var placeInPod = regexp.MustCompile(`^(driver|executor)Template\.spec\.(?:initContainers|containers)\[\d+\]\.(?:volumeMounts\[\d+\]\.(mountPath)|image)$`)
+var placeInPod = regexp.MustCompile(`^(driver|executor)Template\.spec\.(?:initContainers|containers)\[\d+\]\.(?:volumeMounts\[\d+\]\.(mountPath|name)|image)$`)
 
 // fieldInPod returns the field of the spec that set the value of a finding in a Pod. It is empty if the Pod's template did, or if the finding is
 // not about such a place.
@@ -23,8 +23,14 @@ func fieldInPod(app *v1beta2.SparkApplication, found finding.Finding) string {
 		return ""
 	}
 	r := names.Role(place[1])
-	if place[2] != "" {
+	switch place[2] {
+	case "mountPath":
 		return fieldOfMount(app, r, value)
+	case "name":
+		return fieldInContainers(r, app, func(container corev1.Container) (string, bool) {
+			at := slices.IndexFunc(container.VolumeMounts, func(mount corev1.VolumeMount) bool { return mount.Name == value })
+			return fmt.Sprintf("volumeMounts[%d].name", at), at >= 0
+		})
 	}
 	return fieldInContainers(r, app, func(container corev1.Container) (string, bool) { return "image", container.Image == value })
 }

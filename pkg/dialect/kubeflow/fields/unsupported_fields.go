@@ -132,6 +132,9 @@ func unsupportedInPods(app *v1beta2.SparkApplication, r names.Role) finding.List
 				text.Format("is not known, so that the secret %q is mounted and no environment variable leads to it", secret.Name),
 				fmt.Sprintf("write one of %s", secretTypes[1:]))
 		}
+		if secret.Path == "" && mountedBySpark(secret) {
+			found.Warn(r.Field(fmt.Sprintf("secrets[%d].path", i)), nil, text.Format("is missing, and the secret %q is not mounted", secret.Name), "set it")
+		}
 	}
 	volumes, inTemplate := volumesByName(app), volumesOfTemplate(spec)
 	for i, mount := range spec.VolumeMounts {
@@ -162,6 +165,12 @@ func volumesOfTemplate(spec *v1beta2.SparkPodSpec) map[string]bool {
 // unsupportedInApplication warns of what the operator's settings do not allow, and of what has nothing to act on.
 func unsupportedInApplication(app *v1beta2.SparkApplication, defaults settings.Defaults) finding.List {
 	var found finding.List
+	first := volumesByName(app)
+	for i := range app.Spec.Volumes {
+		if volume := &app.Spec.Volumes[i]; first[volume.Name] != volume {
+			found.Warn(fmt.Sprintf("spec.volumes[%d].name", i), volume.Name, "is the name of an earlier volume, and this one has no effect", "choose another")
+		}
+	}
 	if isTrue(app.Spec.DriverPodDisruptionBudget) && !defaults.DriverPodDisruptionBudget {
 		found.Warn("spec.driverPodDisruptionBudget", true, "has no effect, the operator's settings do not allow it", "leave it out")
 	}
