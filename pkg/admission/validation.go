@@ -121,6 +121,7 @@ func (v *Validator) manifest(ctx context.Context, request *admissionv1.Admission
 	// Most edits are decided without the earlier object.
 	before := sync.OnceValue(func() *examined { return v.before(request, settings) })
 	found, asks := check.Examine(object, settings, v.Now(), v.Admitted)
+	found = check.ExplainUndecodable(found, request.Object.Raw)
 	if len(found.Of(finding.Error)) > 0 {
 		allowKnownErrors(found, before())
 	}
@@ -159,7 +160,7 @@ func (v *Validator) before(request *admissionv1.AdmissionRequest, settings *conf
 	}
 	old.SetNamespace(request.Namespace)
 	found, asks := check.Examine(old, settings, v.Now(), v.Admitted)
-	return &examined{old, found, asks}
+	return &examined{old, check.ExplainUndecodable(found, request.OldObject.Raw), asks}
 }
 
 // allowKnownErrors turns errors that the object had before the edit into warnings: so a user can suspend it, or give it a time to live, without

@@ -159,7 +159,7 @@ func TestAnEditIsRefusedOnlyForErrorsThatItAdds(t *testing.T) {
 		"it writes another error":   {before: bad, after: strings.Replace(bad, "1.5g", "2.5g", 1), refused: []string{known}},
 		"it was good":               {before: good, after: bad, refused: []string{known}},
 		"it corrects one of two":    {before: with(`"deploymentMode":"ClientMode"`), after: bad, warned: true},
-		"it could be decoded until": {before: good, after: `{"sparkConf":[]}`, refused: []string{""}},
+		"it could be decoded until": {before: good, after: `{"sparkConf":[]}`, refused: []string{"spec.sparkConf"}},
 		"it cannot be decoded":      {before: `{"sparkConf":[]}`, after: `{"sparkConf":[],"suspend":true}`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -234,7 +234,7 @@ func TestUndecodableObjectsAreRefused(t *testing.T) {
 	v := validator(t, nil)
 	for raw, want := range map[string]string{
 		manifestOf(`{"driverSpec":{"podTemplateSpec":{"spec":{"activeDeadlineSeconds":"60"}}}}`): "spec.driverSpec.podTemplateSpec.spec.activeDeadlineSeconds",
-		`{"apiVersion":"spark.apache.org/v1","kind":"SparkApplication","metadata":{"labels":7}}`: "metadata cannot be decoded",
+		`{"apiVersion":"spark.apache.org/v1","kind":"SparkApplication","metadata":{"labels":7}}`: "metadata.labels is a number and not an object",
 		`{"apiVersion":7}`: "no object with apiVersion and kind",
 	} {
 		request := applied(good)

@@ -292,7 +292,7 @@ func TestUnknownKindsAndVersionsAreRefusedWithThoseThatAreServed(t *testing.T) {
 			`serves: write one of SparkApplication, ScheduledSparkApplication`,
 		`{"apiVersion":"apache.spark.org/v1","kind":"SparkCluster"}`: `apiVersion "apache.spark.org/v1" has no kind SparkCluster that Firesteel serves: write spark.apache.org/v1`,
 		`[]`: `the manifest is no object with apiVersion and kind: begin it with apiVersion: and kind:`,
-		`{"apiVersion":"spark.apache.org/v1","kind":"SparkApplication","metadata":7}`: `metadata cannot be decoded`,
+		`{"apiVersion":"spark.apache.org/v1","kind":"SparkApplication","metadata":7}`: `metadata is a number and not an object: write its fields below it`,
 	} {
 		found := findings([]byte(text), settings(), now)
 		if len(found) != 1 || found[0].Severity != finding.Error || !strings.HasPrefix(found.String(), want) {

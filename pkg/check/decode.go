@@ -81,6 +81,9 @@ func Decode(manifest []byte) (Object, error) {
 	}
 	object := kinds[at].create()
 	if err := json.Unmarshal(manifest, object); err != nil {
+		if found := kinds[at].wrongTypes(manifest); len(found) > 0 {
+			return nil, found.Err()
+		}
 		return nil, &finding.Finding{Field: "metadata", Message: fmt.Sprintf("cannot be decoded (%v)", err), Remedy: "correct it"}
 	}
 	return object, nil

@@ -7,4 +7,6 @@
 //	                                +-- application   dialect.Check                 the controller's launch: dialect.Build, LaunchWarnings
 //	                                +-- schedule      variant.PolicyOf, and its template as an application
 //	                                +-- cluster       resources.Build, status.Invalid, status.Warnings
+//
+// Examine knows of an object that cannot be decoded only the decoder's text. With the manifest, ExplainUndecodable names each value of a wrong type.
 package check

@@ -46,6 +46,9 @@ type Finding struct {
 	Text string
 }
 
+// ReasonType is the reason for values of a wrong type.
+const ReasonType = "WrongType"
+
 // maxPart is how many bytes of each part are printed: users write fields, values and what messages repeat of them, of any length.
 const maxPart = 512
 

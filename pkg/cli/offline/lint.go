@@ -181,6 +181,7 @@ func unchecked(err error) finding.List {
 // examine returns the findings of Firesteel's checks and of the schema.
 func (l *lint) examine(one *input, with *settings.Settings) (finding.List, error) {
 	list, _ := check.Examine(one.object, with.Config, l.Now(), check.AsBuilt)
+	list = check.ExplainUndecodable(list, one.JSON)
 	return l.schemas.Complete(list, one.Header.GroupVersionKind().GroupKind(), one.JSON)
 }
 

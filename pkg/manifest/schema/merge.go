@@ -9,11 +9,11 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/finding"
 )
 
-// merged returns the findings of Firesteel's checks and of the schema, each mistake once. The finding of the checks is kept, with two exceptions:
-// values that they cannot decode, and unknown fields, which kubectl refuses.
+// merged returns the findings of Firesteel's checks and of the schema, each mistake once. The finding of the checks is kept, but for
+// values that they cannot decode, those whose form only the schema knows, and unknown fields, which kubectl refuses.
 func merged(list, bySchema finding.List) finding.List {
 	refusesValue := func(f finding.Finding) bool {
-		return f.Reason == ReasonType || f.Reason == ReasonValue && f.Message != finding.Missing
+		return f.Reason == finding.ReasonType || f.Reason == ReasonValue && f.Message != finding.Missing
 	}
 	if slices.ContainsFunc(bySchema, refusesValue) {
 		list = slices.DeleteFunc(list, isUndecodable)
@@ -26,6 +26,8 @@ func merged(list, bySchema finding.List) finding.List {
 		}
 		switch {
 		case same >= 0 && f.Message == finding.Missing && list[same].Message != finding.Missing:
+			list[same] = f
+		case same >= 0 && f.Reason == ReasonValue && list[same].Reason == finding.ReasonType: // the schema knows the form
 			list[same] = f
 		case same >= 0 && f.IsUnknownField():
 			if f.Meant == "" {
@@ -66,7 +68,7 @@ func withoutConsequences(list finding.List, object map[string]any) finding.List 
 // follows reports whether a finding is a consequence of another: it would not exist without the mistake of the other.
 func follows(f, cause finding.Finding, has func(path string) bool) bool {
 	switch {
-	case cause.Reason == ReasonType:
+	case cause.Reason == finding.ReasonType:
 		return f.Field != cause.Field && f.Field != "" && about(f, cause.Field)
 	case f.IsUnknownField():
 		return false

@@ -202,7 +202,7 @@ func formOf(message string) string {
 
 // wrongType returns a finding about a field that has a value of another type than the schema asks for.
 func wrongType(path, wanted string, value any) finding.Finding {
-	f := finding.Finding{Reason: ReasonType, Field: path, Message: "has the wrong type", Remedy: "write a value of the type " + wanted}
+	f := finding.Finding{Reason: finding.ReasonType, Field: path, Message: "has the wrong type", Remedy: "write a value of the type " + wanted}
 	switch {
 	case wanted == "string" && isScalar(value):
 		f.Message, f.Remedy = "is no text", "write it in quotes"
@@ -342,9 +342,6 @@ func similar(schema *spec.Schema, name string) string {
 const (
 	// ReasonValue is the reason for values that the schema refuses.
 	ReasonValue = "Schema"
-	// ReasonType is the reason for values of a wrong type.
-	ReasonType = "WrongType"
-
 	// ReasonMetadata is the reason for metadata that the API server refuses.
 	ReasonMetadata = "Metadata"
 )
