@@ -10,7 +10,8 @@ trap 'rm -rf "$work"' EXIT
 
 # tree is the hash of all files but ignored ones, as they are. Nothing is written to the repository.
 tree() {
-	cp "$(git -C "$root" rev-parse --path-format=absolute --git-path index)" "$work/index"
+	# With the time of the index: git reads a file that was written in the same second as the index, or later.
+	cp -p "$(git -C "$root" rev-parse --path-format=absolute --git-path index)" "$work/index"
 	local -x GIT_INDEX_FILE=$work/index GIT_OBJECT_DIRECTORY=$work/objects
 	local -x GIT_ALTERNATE_OBJECT_DIRECTORIES=$1
 	mkdir "$work/objects"
