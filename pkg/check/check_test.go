@@ -161,7 +161,7 @@ func TestEachKindIsChecked(t *testing.T) {
 `,
 			want: []string{
 				"error spec.driverSpec.podTemplateSpec.metadata.labels[a b]", "error spec.driverSpec.podTemplateSpec.metadata.labels[b]",
-				"error spec.driverSpec.podTemplateSpec.spec.containers[2].image", "error spec.driverSpec.podTemplateSpec.spec.containers[2].name",
+				"error spec.driverSpec.podTemplateSpec.spec.containers[2].name",
 				"error spec.driverSpec.podTemplateSpec.spec.containers[2].resources.requests[memory]",
 				"error spec.driverSpec.podTemplateSpec.spec.initContainers[0].volumeMounts[1].name",
 				"error spec.driverSpec.podTemplateSpec.spec.volumes[0]", "error spec.driverSpec.podTemplateSpec.spec.volumes[1].name",

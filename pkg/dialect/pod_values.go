@@ -22,12 +22,10 @@ func CheckTemplateValues(field string, template *corev1.PodTemplateSpec, spark s
 	}
 	pod := template.Spec
 	pod.Containers = slices.Clone(pod.Containers)
-	at := -1
 	if len(pod.Containers) > 0 {
-		at = submission.SparkContainer(pod.Containers, spark)
-		removeOverwritten(&pod.Containers[at])
+		removeOverwritten(&pod.Containers[submission.SparkContainer(pod.Containers, spark)])
 	}
-	return slices.Concat(podvalidation.Pod(field+".spec", &pod), podvalidation.Beside(field+".spec", &pod, at))
+	return podvalidation.Pod(field+".spec", &pod)
 }
 
 // removeOverwritten removes what Spark sets from its container.

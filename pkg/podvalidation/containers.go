@@ -25,19 +25,6 @@ func Sidecars(path string, containers []corev1.Container) finding.List {
 	return c.found
 }
 
-// Beside returns what the API server refuses about the containers of a Pod beside the one that is completed, at its index of the list containers;
-// below 0 if there is none. path is that of the spec.
-func Beside(path string, spec *corev1.PodSpec, completed int) finding.List {
-	whole := *spec
-	whole.Containers = slices.Clone(spec.Containers)
-	if completed >= 0 {
-		whole.Containers[completed].Name, whole.Containers[completed].Image = "spark", "spark"
-	}
-	c := &checker{}
-	c.complete(path, &whole)
-	return c.found
-}
-
 // complete refuses containers without a name or an image.
 func (c *checker) complete(path string, spec *corev1.PodSpec) {
 	for list, containers := range containersOf(spec) {
