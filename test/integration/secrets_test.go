@@ -97,7 +97,7 @@ spec:
 	s.must(err)
 	s.untilDelivered("the cluster's end", func(heard []eventlog.Entry) bool {
 		for _, d := range heard {
-			if strings.Contains(d.Type(), ".cluster.scheduling-failure.") {
+			if strings.Contains(d.Type(), ".cluster.failed.") {
 				return true
 			}
 		}
