@@ -47,7 +47,7 @@ func (a *Archive) writeApplication(ctx context.Context, app Application, onlyIfA
 		return err
 	}
 	for _, key := range []string{id.indexKey(app.Created), id.folder() + applicationFile} {
-		if err := a.putDescription(ctx, key, app, onlyIfAbsent); err != nil {
+		if err := a.putDescription(ctx, key, app, onlyIfAbsent); err != nil && !isThere(err) {
 			return err
 		}
 	}

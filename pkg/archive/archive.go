@@ -171,16 +171,13 @@ func (a *Archive) putJSON(ctx context.Context, key string, description any) erro
 }
 
 // putDescription writes a description, and reads it again: without it nothing else is found, and there is storage that takes what it does not store.
-// With onlyIfAbsent, one that is stored already stays.
+// With onlyIfAbsent, one that is stored already stays, and isThere reports that of the error.
 func (a *Archive) putDescription(ctx context.Context, key string, description any, onlyIfAbsent bool) error {
 	content, err := json.Marshal(description)
 	if err != nil {
 		return fmt.Errorf("write %s: %w", key, err)
 	}
-	switch err := a.put(ctx, key, content, onlyIfAbsent); {
-	case onlyIfAbsent && gcerrors.Code(err) == gcerrors.FailedPrecondition:
-		return nil
-	case err != nil:
+	if err := a.put(ctx, key, content, onlyIfAbsent); err != nil {
 		return err
 	}
 	stored, err := a.get(ctx, key, maxDescription)
@@ -192,6 +189,9 @@ func (a *Archive) putDescription(ctx context.Context, key string, description an
 	}
 	return nil
 }
+
+// isThere reports whether an error means that an object was not written, since there is one.
+func isThere(err error) bool { return gcerrors.Code(err) == gcerrors.FailedPrecondition }
 
 func (a *Archive) getJSON(ctx context.Context, key string, into any) error {
 	content, err := a.get(ctx, key, maxDescription)

@@ -279,8 +279,8 @@ func TestManifestsAndObjectsAreReadAsTheyWereWritten(t *testing.T) {
 			},
 			Missing: []archive.Missing{{What: "Kubernetes Events", Why: "forbidden"}},
 		}
-		if err := attempt.WriteManifest(t.Context(), manifest); err != nil {
-			t.Fatal(err)
+		if stored, err := attempt.WriteManifest(t.Context(), manifest); err != nil || stored != manifest {
+			t.Fatal(stored, err)
 		}
 		read, err := attempt.Manifest(t.Context())
 		if diff := cmp.Diff(manifest, read); err != nil || diff != "" || read.Logs[0].Role != archive.RoleDriver {
@@ -295,6 +295,31 @@ func TestManifestsAndObjectsAreReadAsTheyWereWritten(t *testing.T) {
 		}
 		if _, err := attempt.Get(t.Context(), 4999, "objects", "events.json.gz"); err == nil || !strings.Contains(err.Error(), "more than 4999 bytes") {
 			t.Errorf("an object larger than the limit: %v", err)
+		}
+	})
+}
+
+func TestTheFirstManifestOfALaunchStays(t *testing.T) {
+	onEach(t, func(t *testing.T, a *archive.Archive) {
+		mine := id("team-a", "pi")
+		write(t, a, application(mine, begin))
+		attempt := a.Attempt(mine, 0)
+		for i, c := range []struct{ launch, message, want string }{
+			{"spark-1", "first", "first"}, {"spark-1", "second", "first"}, {"spark-2", "another launch", "another launch"}, {"spark-2", "second", "another launch"},
+		} {
+			stored, err := attempt.WriteManifest(t.Context(), &archive.Manifest{ApplicationID: c.launch, Message: c.message})
+			if err != nil || stored.Message != c.want {
+				t.Errorf("%d: the answer is %+v, %v", i, stored, err)
+			}
+			if read, err := attempt.Manifest(t.Context()); err != nil || read.Message != c.want {
+				t.Errorf("%d: the archive has %+v, %v; want %q", i, read, err, c.want)
+			}
+		}
+		if err := attempt.Put(t.Context(), []byte("{"), "manifest.json"); err != nil {
+			t.Fatal(err)
+		}
+		if stored, err := attempt.WriteManifest(t.Context(), &archive.Manifest{Message: "after rubbish"}); err != nil || stored.Message != "after rubbish" {
+			t.Errorf("after rubbish: %+v, %v", stored, err)
 		}
 	})
 }

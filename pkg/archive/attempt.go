@@ -97,14 +97,28 @@ func (t *Attempt) Get(ctx context.Context, limit int64, path ...string) ([]byte,
 	return t.archive.get(ctx, t.prefix+join(path...), limit)
 }
 
-// WriteManifest stores the manifest.
-func (t *Attempt) WriteManifest(ctx context.Context, manifest *Manifest) error {
+// WriteManifest stores the manifest, and returns the one that the archive has then. Two writers may archive an attempt at once: the manifest of the first
+// one stays, since what it says may be recorded already. One of another launch, or one that cannot be read, is replaced.
+func (t *Attempt) WriteManifest(ctx context.Context, manifest *Manifest) (*Manifest, error) {
 	manifest.Format = Format
 	slices.SortFunc(manifest.Logs, Log.Compare)
 	if t.invalid != nil {
-		return t.invalid
+		return nil, t.invalid
 	}
-	return t.archive.putDescription(ctx, t.prefix+manifestFile, manifest, false)
+	key := t.prefix + manifestFile
+	err := t.archive.putDescription(ctx, key, manifest, true)
+	if !isThere(err) {
+		return manifest, err
+	}
+	var stored Manifest
+	err = t.archive.getJSON(ctx, key, &stored)
+	switch {
+	case err == nil && stored.ApplicationID == manifest.ApplicationID:
+		return &stored, nil
+	case err != nil && IsStorage(err) && !IsNotFound(err):
+		return nil, err
+	}
+	return manifest, t.archive.putDescription(ctx, key, manifest, false)
 }
 
 // Manifest returns the manifest. It is not found before the attempt is archived.

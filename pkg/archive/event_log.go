@@ -33,7 +33,10 @@ func (a *Archive) AnnounceEventLog(ctx context.Context, app Application, attempt
 	id := app.ID()
 	key := join(id.Namespace.Name) + "/" + eventLogIndex + "/" +
 		join(string(id.Namespace.UID), inverted(app.Created), id.Resource, id.Name, string(id.UID), itoa(attempt)) + ".json"
-	return a.putDescription(ctx, key, eventLogEntry{Format}, true) // an earlier part of the log may have announced it
+	if err := a.putDescription(ctx, key, eventLogEntry{Format}, true); !isThere(err) { // an earlier part of the log may have announced it
+		return err
+	}
+	return nil
 }
 
 // EventLogs returns the attempts with an event log of all namespaces that had a name, at most some. Those of the newest applications come first. It is

@@ -160,11 +160,12 @@ func (e *env) storeAttempt(app archive.Application) {
 	check(stored.File("logs", driverLog.Pod, string(driverLog.PodUID), driverLog.Container, "0").Append(e.t.Context(), 0, []byte(logText)))
 	check(stored.File("eventlog", "eventlog_v2_spark-1", "events_1_spark-1").Append(e.t.Context(), 0, []byte("{}\n")))
 	check(stored.Put(e.t.Context(), []byte(`{"seconds":60}`), "usage.json"))
-	check(stored.WriteManifest(e.t.Context(), &archive.Manifest{
+	_, err := stored.WriteManifest(e.t.Context(), &archive.Manifest{
 		ApplicationID: "spark-1", Began: app.Created, Ended: *app.Ended, Archived: *app.Ended, State: app.State, Outcome: app.Outcome, Message: app.Message,
 		Logs:    []archive.Log{{LogID: driverLog, Role: archive.RoleDriver, Bytes: int64(len(logText)), From: &app.Created, To: app.Ended, Missing: "the beginning", BeginningMissing: true}},
 		Objects: objects, Missing: []archive.Missing{{What: "log of etl-exec-1", Why: "its Pod was gone"}},
-	}))
+	})
+	check(err)
 }
 
 // answer is what the console answers.

@@ -110,7 +110,8 @@ func TestArchiveOnS3SurvivesItsFailures(t *testing.T) {
 	s.wantStorageError("a server that is gone", s.sendLog(attempt, log, lines), "")
 	s.must(server.Restart(ctx))
 	s.must(s.sendLog(attempt, log, lines))
-	s.must(attempt.WriteManifest(ctx, &archive.Manifest{Logs: []archive.Log{{LogID: log, Role: archive.RoleDriver}}}))
+	_, err = attempt.WriteManifest(ctx, &archive.Manifest{Logs: []archive.Log{{LogID: log, Role: archive.RoleDriver}}})
+	s.must(err)
 
 	// The console reads it, though the server ends every other answer early.
 	client := &api.Client{Base: s.serveConsole(stored), HTTP: &http.Client{Transport: bearer(s.Plane.Admin().BearerToken)}}

@@ -132,9 +132,10 @@ func (s *env) archiveOf(namespace archive.Namespace) (*archive.Archive, archive.
 	const object = `{"apiVersion": "spark.apache.org/v1", "kind": "SparkApplication", "metadata": {"namespace": %q, "name": "etl", "uid": "uid-1"},` +
 		`"spec": {"mainClass": "org.example.Etl", "runtimeVersions": {"sparkVersion": "4.1.0"}}}`
 	s.must(attempt.Put(s.Context(), fmt.Appendf(nil, object, namespace.Name), "objects", "application.json.gz"))
-	s.must(attempt.WriteManifest(s.Context(), &archive.Manifest{
+	_, err := attempt.WriteManifest(s.Context(), &archive.Manifest{
 		Logs: []archive.Log{{LogID: log, Role: archive.RoleDriver}}, Objects: []archive.Object{{File: "application.json.gz", Kind: "SparkApplication", Name: "etl"}},
-	}))
+	})
+	s.must(err)
 	return stored, log
 }
 

@@ -48,10 +48,11 @@ func TestArchiveIsReadWithTheUsersOwnCredentials(t *testing.T) {
 				}
 				attempt := stored.Attempt(app.ID(), 0)
 				log := archive.LogID{Pod: "etl-driver", PodUID: "p", Container: "spark-kubernetes-driver"}
+				_, written := attempt.WriteManifest(t.Context(), &archive.Manifest{Logs: []archive.Log{{LogID: log, Role: archive.RoleDriver}}})
 				for _, failed := range []error{
+					written,
 					stored.WriteApplication(t.Context(), app),
 					attempt.File("logs", log.Pod, string(log.PodUID), log.Container, "0").Append(t.Context(), 0, []byte("2026-01-01T00:00:00Z text\n")),
-					attempt.WriteManifest(t.Context(), &archive.Manifest{Logs: []archive.Log{{LogID: log, Role: archive.RoleDriver}}}),
 				} {
 					if failed != nil {
 						t.Fatal(failed)

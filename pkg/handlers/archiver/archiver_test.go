@@ -198,11 +198,17 @@ func (e *env) openLog(ctx context.Context, pod types.NamespacedName, options *co
 
 func (e *env) handle() error {
 	e.t.Helper()
+	return e.handler(e.t.Context(), e.event())
+}
+
+// event returns that of the end of the attempt.
+func (e *env) event() cloudevents.Event {
+	e.t.Helper()
 	event, err := events.NewTransitionEvent(pi, e.app.Status.Firesteel.Transitions[2])
 	if err != nil {
 		e.t.Fatal(err)
 	}
-	return e.handler(e.t.Context(), event)
+	return event
 }
 
 // annotation returns that of the driver Pod.
@@ -483,6 +489,29 @@ func TestForgedEventsArchiveNothing(t *testing.T) {
 }
 
 // A job that takes long goes on, and the handler answers that it has begun. It is not begun twice.
+// Two replicas may archive an attempt at once. The record says what the first one stored, so a later one, which reads less, takes nothing of that back.
+func TestAReplicaThatReadsLessLeavesTheManifestOfAnother(t *testing.T) {
+	e := newEnv(t)
+	slow := newArchiver(e.core.CoreV1(), archive.NewStores(), func() *config.Config { return e.settings }, e.clock)
+	other := sync.OnceValue(e.handle)
+	slow.openLog = func(_ context.Context, pod types.NamespacedName, _ *corev1.PodLogOptions) (io.ReadCloser, error) {
+		if err := other(); err != nil {
+			return nil, err
+		}
+		return nil, apierrors.NewNotFound(schema.GroupResource{Resource: "pods"}, pod.Name)
+	}
+	if err := slow.handler(e.spark, nil)(t.Context(), e.event()); err != nil {
+		t.Fatal(err)
+	}
+	manifest := e.manifest()
+	if missing := slices.ContainsFunc(manifest.Logs, func(log archive.Log) bool { return log.Missing != "" }); missing || len(manifest.Missing) > 0 {
+		t.Errorf("the manifest of the first one is gone: %+v", manifest)
+	}
+	if got := e.annotation(); got != "whole.uid-of-driver" {
+		t.Errorf("the annotation is %q", got)
+	}
+}
+
 func TestALongJobRunsOnce(t *testing.T) {
 	e := newEnv(t)
 	a := newArchiver(e.core.CoreV1(), archive.NewStores(), func() *config.Config { return e.settings }, clocktesting.NewFakePassiveClock(began))

@@ -120,13 +120,14 @@ func (t *attempt) archive(ctx context.Context, url string) error {
 		return fmt.Errorf("the archive took %d objects and does not list them as they were sent: check its storage (%s)", len(lost), lost[0])
 	}
 	t.manifest.Archived = t.clock.Now()
-	if err := t.stored.WriteManifest(ctx, &t.manifest); err != nil {
+	stored, err := t.stored.WriteManifest(ctx, &t.manifest)
+	if err != nil {
 		return err
 	}
 	if err := store.WriteApplication(ctx, description); err != nil {
 		return err
 	}
-	return t.annotate(ctx)
+	return t.annotate(ctx, stored)
 }
 
 const (
@@ -400,14 +401,14 @@ func happened(event corev1.Event) time.Time {
 	}
 }
 
-// annotate shows on the driver Pod that the attempt is archived.
-func (t *attempt) annotate(ctx context.Context) error {
+// annotate shows on the driver Pod that the attempt is archived, as its manifest says.
+func (t *attempt) annotate(ctx context.Context, manifest *archive.Manifest) error {
 	driver := t.driver
 	if driver == nil {
 		return nil
 	}
 	how := lifecycle.ArchivedWhole
-	if len(t.manifest.Missing) > 0 || slices.ContainsFunc(t.manifest.Logs, func(log archive.Log) bool { return log.Missing != "" }) {
+	if len(manifest.Missing) > 0 || slices.ContainsFunc(manifest.Logs, func(log archive.Log) bool { return log.Missing != "" }) {
 		how = lifecycle.ArchivedPartly
 	}
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{

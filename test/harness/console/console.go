@@ -129,7 +129,8 @@ func (c *Console) Store(t testing.TB, ended Ended) {
 		check(t, stored.File("logs", log.Pod, string(log.PodUID), log.Container, "0").Append(t.Context(), 0, []byte(log.Text)))
 		manifest.Logs = append(manifest.Logs, log.Log)
 	}
-	check(t, stored.WriteManifest(t.Context(), manifest))
+	_, err := stored.WriteManifest(t.Context(), manifest)
+	check(t, err)
 }
 
 func check(t testing.TB, err error) {
