@@ -3,7 +3,9 @@ package text
 
 import (
 	"fmt"
+	"maps"
 	"reflect"
+	"slices"
 	"strings"
 )
 
@@ -30,6 +32,18 @@ func Format(format string, values ...any) string {
 		clipped[i] = value
 	}
 	return fmt.Sprintf(format, clipped...)
+}
+
+// Entries returns a map with at most limit entries: the first ones in the order of their keys. A map that is small enough is returned as it is.
+func Entries(all map[string]string, limit int) map[string]string {
+	if len(all) <= limit {
+		return all
+	}
+	bounded := make(map[string]string, limit)
+	for _, key := range slices.Sorted(maps.Keys(all))[:limit] {
+		bounded[key] = all[key]
+	}
+	return bounded
 }
 
 // Count returns a number with its noun: 1 file, 2 files.

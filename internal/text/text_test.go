@@ -1,6 +1,7 @@
 package text_test
 
 import (
+	"maps"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -19,6 +20,15 @@ func TestTextsAreClippedBetweenCharacters(t *testing.T) {
 	} {
 		if got := text.Clip(row.given, 8); got != row.want || len(got) > 8 || !utf8.ValidString(got) {
 			t.Errorf("%s: %q is clipped to %q, want %q", name, row.given, got, row.want)
+		}
+	}
+}
+
+func TestEntriesAreTheFirstByTheirKeys(t *testing.T) {
+	all := map[string]string{"c": "3", "a": "1", "b": "2"}
+	for limit, want := range map[int]map[string]string{0: {}, 2: {"a": "1", "b": "2"}, 3: all, 4: all} {
+		if got := text.Entries(all, limit); !maps.Equal(got, want) {
+			t.Errorf("of at most %d entries there are %v, want %v", limit, got, want)
 		}
 	}
 }

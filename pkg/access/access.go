@@ -24,6 +24,15 @@ func Allowed(err error) (bool, error) {
 	return err == nil, err
 }
 
+// BearerToken returns the token in the value of a header Authorization; empty if it has none.
+func BearerToken(value string) string {
+	scheme, token, _ := strings.Cut(value, " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return ""
+	}
+	return strings.TrimSpace(token)
+}
+
 // Right is something that a user may do with a resource.
 type Right struct {
 	Verb, Group, Resource, Subresource string

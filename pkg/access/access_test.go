@@ -16,3 +16,13 @@ func TestRightsAreWordedAsRolesHaveThem(t *testing.T) {
 		}
 	}
 }
+
+func TestBearerTokensAreReadFromTheHeader(t *testing.T) {
+	for value, want := range map[string]string{
+		"Bearer secret": "secret", "bearer  secret ": "secret", "Basic secret": "", "Bearer": "", "secret": "", "": "",
+	} {
+		if got := access.BearerToken(value); got != want {
+			t.Errorf("%q has the token %q, want %q", value, got, want)
+		}
+	}
+}

@@ -26,6 +26,9 @@ type ID struct {
 	UID      types.UID
 }
 
+// MaxLabels bounds the labels in the description of an application.
+const MaxLabels = 64
+
 // Application describes an application.
 type Application struct {
 	Format       int               `json:"format"`

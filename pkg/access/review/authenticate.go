@@ -19,7 +19,7 @@ import (
 // maxTokenBytes bounds a token. Those of large OIDC providers have a few KiB.
 const maxTokenBytes = 16 << 10
 
-// User is somebody whom the API server knows.
+// User is a user whom the API server knows.
 type User struct {
 	info authenticationv1.UserInfo
 	// key identifies name, groups and everything else that a decision may depend on.

@@ -6,8 +6,6 @@ import (
 	"compress/flate"
 	"fmt"
 	"io"
-	"maps"
-	"slices"
 	"strings"
 	"time"
 
@@ -163,16 +161,7 @@ func newRow(read *overview.Object, resource string, settings Settings) *Row {
 }
 
 func someLabels(all map[string]string) map[string]string {
-	if len(all) > maxLabels {
-		kept := map[string]string{}
-		for _, key := range slices.Sorted(maps.Keys(all)) {
-			if len(kept) < maxLabels {
-				kept[key] = all[key]
-			}
-		}
-		all = kept
-	}
-	return intern.Map(all)
+	return intern.Map(text.Entries(all, maxLabels))
 }
 
 // labelOf returns the value of a label, or else of an annotation.

@@ -180,11 +180,7 @@ func bearerToken(header http.Header) (token string, given bool) {
 	if passed := header.Values(api.TokenHeader); len(passed) > 0 {
 		value, given = passed[0], true
 	}
-	scheme, token, found := strings.Cut(value, " ")
-	if !found || !strings.EqualFold(scheme, "Bearer") {
-		return "", given
-	}
-	return strings.TrimSpace(token), given
+	return access.BearerToken(value), given
 }
 
 // Secure reports whether the browser's connection is encrypted. What a client claims can only make its own cookies stricter.

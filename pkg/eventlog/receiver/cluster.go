@@ -12,6 +12,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/metadata"
 
+	"github.com/firesteel-dev/firesteel/internal/text"
 	"github.com/firesteel-dev/firesteel/pkg/access"
 	"github.com/firesteel-dev/firesteel/pkg/access/review"
 	"github.com/firesteel-dev/firesteel/pkg/archive"
@@ -57,7 +58,7 @@ func (c *Cluster) Attempt(ctx context.Context, pod review.Pod) (*archive.Attempt
 	owner := metav1.GetControllerOf(live)
 	api := c.apiOf(owner)
 	if err != nil || number < 0 || api == nil {
-		return nil, fmt.Errorf("%w: the Pod %s is no driver whose event log is sent: Firesteel launched none such", access.ErrNotAllowed, pod)
+		return nil, fmt.Errorf("%w: the Pod %s is not a driver that Firesteel launched with a sidecar for event logs", access.ErrNotAllowed, pod)
 	}
 	app, err := c.describe(ctx, live, api, owner)
 	if err != nil {
@@ -90,9 +91,6 @@ func (c *Cluster) apiOf(owner *metav1.OwnerReference) *dialect.API {
 	return nil
 }
 
-// maxLabels bounds the labels of an application that the archive keeps, as of one that is archived at its end.
-const maxLabels = 64
-
 // describe describes the application that owns a driver Pod, for an archive that does not know it yet.
 func (c *Cluster) describe(ctx context.Context, pod *corev1.Pod, api *dialect.API, owner *metav1.OwnerReference) (archive.Application, error) {
 	app, err := c.Metadata.Resource(api.GroupVersionResource()).Namespace(pod.Namespace).Get(ctx, owner.Name, metav1.GetOptions{})
@@ -107,14 +105,11 @@ func (c *Cluster) describe(ctx context.Context, pod *corev1.Pod, api *dialect.AP
 	if err != nil {
 		return archive.Application{}, unavailable(err, "namespace "+pod.Namespace)
 	}
-	description := archive.Application{
+	return archive.Application{
 		Namespace: pod.Namespace, NamespaceUID: namespace.UID, Resource: api.GroupResource().String(), APIVersion: api.GroupVersion().String(),
 		Kind: api.Kind, Name: app.Name, UID: app.UID, Created: app.CreationTimestamp.UTC(),
-	}
-	if len(app.Labels) <= maxLabels { // more of them are in the description of its end
-		description.Labels = app.Labels
-	}
-	return description, nil
+		Labels: text.Entries(app.Labels, archive.MaxLabels),
+	}, nil
 }
 
 func unavailable(err error, what string) error {

@@ -8,7 +8,6 @@ import (
 	"io"
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
 
 	"go.uber.org/zap"
@@ -96,7 +95,7 @@ func (r *Receiver) serve(handle func(http.ResponseWriter, *http.Request, *sessio
 func (r *Receiver) answer(
 	w http.ResponseWriter, request *http.Request, handle func(http.ResponseWriter, *http.Request, *session) (any, error),
 ) (any, error) {
-	pod, err := r.guard.Pod(request.Context(), bearerToken(request.Header))
+	pod, err := r.guard.Pod(request.Context(), access.BearerToken(request.Header.Get("Authorization")))
 	if err != nil {
 		return nil, err
 	}
@@ -162,15 +161,6 @@ func (r *Receiver) store(w http.ResponseWriter, request *http.Request, s *sessio
 		return nil, refuse(http.StatusRequestTimeout, "the body did not end within %s", r.bodyTimeout)
 	}
 	return s.store(request.Context(), name, offset, content, r.maxBytes())
-}
-
-// bearerToken returns the token of a request; empty if it has none.
-func bearerToken(header http.Header) string {
-	scheme, token, _ := strings.Cut(header.Get("Authorization"), " ")
-	if !strings.EqualFold(scheme, "Bearer") {
-		return ""
-	}
-	return strings.TrimSpace(token)
 }
 
 // fail answers with an error.

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -32,8 +31,6 @@ const (
 	parallel = 4
 	// maxPods bounds the Pods of an attempt that are archived.
 	maxPods = 1000
-	// maxLabels bounds the labels of an application that are in its description.
-	maxLabels = 64
 	// maxReason bounds a text that says why something is missing.
 	maxReason = 512
 )
@@ -248,21 +245,11 @@ func (t *attempt) describe(namespace types.UID) archive.Application {
 
 // describe returns the description of an application.
 func describe(app *lookup.Subject, namespace types.UID) archive.Application {
-	description := archive.Application{
+	return archive.Application{
 		Namespace: app.GetNamespace(), NamespaceUID: namespace, Resource: app.API.GroupResource().String(),
 		APIVersion: app.API.GroupVersion().String(), Kind: app.API.Kind, Name: app.GetName(), UID: app.GetUID(),
-		Created: app.GetCreationTimestamp().UTC(),
+		Labels: text.Entries(app.GetLabels(), archive.MaxLabels), Created: app.GetCreationTimestamp().UTC(),
 	}
-	for _, key := range slices.Sorted(maps.Keys(app.GetLabels())) {
-		if len(description.Labels) == maxLabels {
-			break
-		}
-		if description.Labels == nil {
-			description.Labels = map[string]string{}
-		}
-		description.Labels[key] = app.GetLabels()[key]
-	}
-	return description
 }
 
 // store stores all parts, some of them at once.
