@@ -349,7 +349,7 @@ func TestRetentionDeletesTheOldestFirst(t *testing.T) {
 		}
 		now := time.Now()
 		of := func(name string) bool { return name == "team-a" }
-		sweep := func(at time.Time, retention archive.Retention) archive.Retained {
+		sweep := func(at time.Time, retention archive.Retention) archive.Deleted {
 			t.Helper()
 			deleted, err := a.SweepIfDue(t.Context(), at, time.Hour, retention, of)
 			if err != nil {

@@ -26,9 +26,8 @@ type Retention struct {
 	Bytes int64
 }
 
-// Retained is the result of a sweep.
-type Retained struct {
-	// Applications and Bytes are what was deleted.
+// Deleted is what a sweep deleted.
+type Deleted struct {
 	Applications int
 	Bytes        int64
 }
@@ -42,24 +41,24 @@ type sweep struct {
 // namespaces selects the namespaces that belong to this archive.
 func (a *Archive) SweepIfDue(
 	ctx context.Context, now time.Time, interval time.Duration, retention Retention, namespaces func(name string) bool,
-) (Retained, error) {
+) (Deleted, error) {
 	var last sweep
 	switch err := a.getJSON(ctx, retentionFile, &last); {
 	case IsNotFound(err):
 	case IsStorage(err):
-		return Retained{}, err
+		return Deleted{}, err
 	case err != nil: // what is no note must not end all deletion: the next one replaces it
 	case !last.Began.After(now) && now.Sub(last.Began) < interval: // nor must a note of a process whose clock was wrong
-		return Retained{}, nil
+		return Deleted{}, nil
 	}
 	if err := a.putJSON(ctx, retentionFile, sweep{now}); err != nil {
-		return Retained{}, err
+		return Deleted{}, err
 	}
 	names, err := a.Namespaces(ctx)
 	if err != nil {
-		return Retained{}, err
+		return Deleted{}, err
 	}
-	var sum Retained
+	var sum Deleted
 	var errs []error
 	for _, name := range names {
 		if !namespaces(name) {
@@ -87,13 +86,13 @@ type stored struct {
 }
 
 // Sweep deletes what is not to be retained of a namespace: applications that ended too long ago, and the oldest ones if all together are too large.
-func (a *Archive) Sweep(ctx context.Context, now time.Time, retention Retention, namespace string) (Retained, error) {
+func (a *Archive) Sweep(ctx context.Context, now time.Time, retention Retention, namespace string) (Deleted, error) {
 	if len(validation.IsDNS1123Label(namespace)) > 0 {
-		return Retained{}, nil // no namespace has such a name: the folder is not of an archive
+		return Deleted{}, nil // no namespace has such a name: the folder is not of an archive
 	}
 	usage, err := a.usage(ctx, namespace)
 	if err != nil {
-		return Retained{}, err
+		return Deleted{}, err
 	}
 	var total int64
 	for _, app := range usage {
@@ -102,7 +101,7 @@ func (a *Archive) Sweep(ctx context.Context, now time.Time, retention Retention,
 	apps := slices.SortedFunc(maps.Values(usage), func(x, y *stored) int {
 		return cmp.Or(x.modified.Compare(y.modified), cmp.Compare(x.folder, y.folder))
 	})
-	var deleted Retained
+	var deleted Deleted
 	for _, app := range apps {
 		age := now.Sub(app.modified)
 		tooOld, tooMuch := retention.Age > 0 && age > retention.Age, retention.Bytes > 0 && total > retention.Bytes

@@ -69,7 +69,7 @@ type discard struct{ io.Writer }
 
 func (discard) Close() error { return nil }
 
-func (s *scripted) sweep(t *testing.T, now time.Time) (archive.Retained, error) {
+func (s *scripted) sweep(t *testing.T, now time.Time) (archive.Deleted, error) {
 	t.Helper()
 	all := func(string) bool { return true }
 	return archive.New(blob.NewBucket(s)).SweepIfDue(t.Context(), now, time.Hour, archive.Retention{Age: time.Hour}, all)
@@ -99,7 +99,7 @@ func TestNamespacesAreSweptAfterOneThatFails(t *testing.T) {
 		return []*driver.ListObject{{Key: key, ModTime: begin, Size: 7}}, nil
 	}}
 	deleted, err := s.sweep(t, begin.Add(2*time.Hour))
-	if err == nil || !strings.Contains(err.Error(), "team-a") || deleted != (archive.Retained{Applications: 1, Bytes: 7}) {
+	if err == nil || !strings.Contains(err.Error(), "team-a") || deleted != (archive.Deleted{Applications: 1, Bytes: 7}) {
 		t.Errorf("%+v, %v", deleted, err)
 	}
 	if !slices.Equal(s.deleted, []string{key}) {

@@ -67,8 +67,8 @@ func (f *Flags) Find(ctx context.Context, cluster *rest.Config, kube kubernetes.
 	return &Application{details, client, of}, nil
 }
 
-// Of returns what the archive has of an application that exists. gone is returned if that is nothing, or if there is no archive.
-func (f *Flags) Of(ctx context.Context, cluster *rest.Config, kube kubernetes.Interface, found *target.Found, gone error) (*Application, error) {
+// OfExisting returns what the archive has of an application that exists. gone is returned if that is nothing, or if there is no archive.
+func (f *Flags) OfExisting(ctx context.Context, cluster *rest.Config, kube kubernetes.Interface, found *target.Found, gone error) (*Application, error) {
 	client, err := f.Open(ctx, cluster, kube)
 	if errors.Is(err, ErrNone) {
 		return nil, gone

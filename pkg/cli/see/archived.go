@@ -93,12 +93,12 @@ func (r *logReader) fromArchive(ctx context.Context, o *overview.Object, gone er
 	if o.DriverPod == "" {
 		return gone // it has no logs yet
 	}
-	return r.ofLiving(ctx, r.cluster, r.found, o.Attempt, gone)
+	return r.ofExisting(ctx, r.cluster, r.found, o.Attempt, gone)
 }
 
-// ofLiving prints the logs of an attempt of an application that exists, from the archive.
-func (l *logsOptions) ofLiving(ctx context.Context, c *cluster, found *target.Found, attempt int64, gone error) error {
-	app, err := l.archived.Of(ctx, c.rest, c.kube, found, gone)
+// ofExisting prints the logs of an attempt of an application that exists, from the archive.
+func (l *logsOptions) ofExisting(ctx context.Context, c *cluster, found *target.Found, attempt int64, gone error) error {
+	app, err := l.archived.OfExisting(ctx, c.rest, c.kube, found, gone)
 	if err != nil {
 		return err
 	}

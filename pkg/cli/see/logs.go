@@ -111,7 +111,7 @@ func (l *logsOptions) run(ctx context.Context, name string, ofAttempt bool) erro
 		was, known := o.OfAttempt(l.attempt)
 		if !known {
 			unknown := fmt.Errorf("nothing is known of attempt %d of %s: %s lists the attempts", l.attempt, name, c.suggest("get", name))
-			return l.ofLiving(ctx, c, found, l.attempt, unknown)
+			return l.ofExisting(ctx, c, found, l.attempt, unknown)
 		}
 		o = was
 	}

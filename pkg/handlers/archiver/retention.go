@@ -41,7 +41,7 @@ func retain(ctx context.Context, stores *archive.Stores, settings *config.Archiv
 		logger := logging.FromContext(ctx)
 		store, err := stores.For(ctx, url)
 		if err == nil {
-			var deleted archive.Retained
+			var deleted archive.Deleted
 			deleted, err = store.SweepIfDue(ctx, now, sweepInterval, retention, namespaces)
 			if deleted.Applications > 0 {
 				logger.Infow("deleted applications from the archive", "applications", deleted.Applications, "bytes", deleted.Bytes)

@@ -120,9 +120,9 @@ func (r *Reconciler) forgetUsage(before, after dialect.Application) {
 		r.executorUsage.Forget(before.GetNamespace(), earlier)
 		return
 	}
-	r.executorUsage.Counted(after.GetNamespace(), recordedUsage(after))
+	r.executorUsage.ForgetCounted(after.GetNamespace(), recordedUsage(after))
 	if isOver(after) {
-		r.executorUsage.Rest(after.GetNamespace(), recordedUsage(after))
+		r.executorUsage.ForgetOfEnded(after.GetNamespace(), recordedUsage(after))
 	}
 	if earlier == nil {
 		return

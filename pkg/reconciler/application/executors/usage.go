@@ -136,18 +136,9 @@ func (u *Usage) Of(namespace string, counted v1alpha1.AttemptUsage) (executors [
 	return executors, u.since
 }
 
-// Counted forgets the executors without a Pod that a stored record has counted.
-func (u *Usage) Counted(namespace string, stored *v1alpha1.ApplicationUsage) {
-	if stored == nil {
-		return
-	}
-	u.mutex.Lock()
-	defer u.mutex.Unlock()
-	for _, counted := range stored.Attempts {
-		attempt := u.attempts[ApplicationID{namespace, counted.ApplicationID}]
-		if attempt == nil || attempt.gone == 0 {
-			continue
-		}
+// ForgetCounted forgets the executors without a Pod that a stored record has counted.
+func (u *Usage) ForgetCounted(namespace string, stored *v1alpha1.ApplicationUsage) {
+	u.eachWithGone(namespace, stored, func(attempt *attemptUsage, counted v1alpha1.AttemptUsage) {
 		has := usage.Counted(counted)
 		for uid, executor := range attempt.executors {
 			if executor.gone && has(executor.Executor) {
@@ -155,22 +146,25 @@ func (u *Usage) Counted(namespace string, stored *v1alpha1.ApplicationUsage) {
 				attempt.gone--
 			}
 		}
-	}
+	})
 }
 
-// Rest forgets the executors without a Pod of an application whose record is not written any more. If it is after all, they are a gap.
-func (u *Usage) Rest(namespace string, stored *v1alpha1.ApplicationUsage) {
+// ForgetOfEnded forgets the executors without a Pod of an application whose record is not written any more. If it is after all, they are a gap.
+func (u *Usage) ForgetOfEnded(namespace string, stored *v1alpha1.ApplicationUsage) {
+	u.eachWithGone(namespace, stored, func(attempt *attemptUsage, _ v1alpha1.AttemptUsage) { attempt.forgetGone(u.clock.Now()) })
+}
+
+// eachWithGone calls a function with each attempt of a record that has executors without a Pod.
+func (u *Usage) eachWithGone(namespace string, stored *v1alpha1.ApplicationUsage, do func(*attemptUsage, v1alpha1.AttemptUsage)) {
 	if stored == nil {
 		return
 	}
 	u.mutex.Lock()
 	defer u.mutex.Unlock()
 	for _, counted := range stored.Attempts {
-		attempt := u.attempts[ApplicationID{namespace, counted.ApplicationID}]
-		if attempt == nil || attempt.gone == 0 {
-			continue
+		if attempt := u.attempts[ApplicationID{namespace, counted.ApplicationID}]; attempt != nil && attempt.gone > 0 {
+			do(attempt, counted)
 		}
-		attempt.forgetGone(u.clock.Now())
 	}
 }
 

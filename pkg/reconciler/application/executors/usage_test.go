@@ -107,7 +107,7 @@ func TestUsageForgetsGoneExecutorsThatAreCounted(t *testing.T) {
 	}
 	counted := firstAttempt
 	counted.EndedExecutors = "0-1"
-	u.Counted("team-a", &v1alpha1.ApplicationUsage{Attempts: []v1alpha1.AttemptUsage{counted}})
+	u.ForgetCounted("team-a", &v1alpha1.ApplicationUsage{Attempts: []v1alpha1.AttemptUsage{counted}})
 	if got := usageOfFirstAttempt(u); len(got) != 1 || got[0].ID != 2 {
 		t.Errorf("it has %+v", got)
 	}
@@ -139,7 +139,7 @@ func TestUsageOfAnApplicationThatIsOverIsForgotten(t *testing.T) {
 		"before the Pod vanishes": func(u *Usage, pod *Pod) { u.Update(pod, nil, counting{over: true}) },
 		"after the Pod vanished": func(u *Usage, pod *Pod) {
 			u.Update(pod, nil, counts)
-			u.Rest("team-a", stored)
+			u.ForgetOfEnded("team-a", stored)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
