@@ -1,4 +1,4 @@
-// Package check says everything that is found about a manifest of any kind that Firesteel serves, before anything runs: errors, for which
+// Package check reports everything that is found about a manifest of any kind that Firesteel serves, before anything runs: errors, for which
 // the controller would refuse it, and warnings, which the condition Warning would show. It is pure. The webhook asks it about what users
 // apply. The controller asks the same functions when it acts:
 //

@@ -18,7 +18,7 @@ type Guard interface {
 	Reader(request *http.Request) (Reader, error)
 }
 
-// Reader is somebody who reads.
+// Reader is a user who reads.
 type Reader interface {
 	// Name is the name of the reader.
 	Name() string

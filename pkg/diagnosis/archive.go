@@ -17,7 +17,7 @@ func Archived(record *v1alpha1.Record) Explanation {
 	case lifecycle.ArchivedWhole:
 		return conditionTrue("Archived", fmt.Sprintf("Attempt %d is in the archive.", record.Attempt.ID))
 	case lifecycle.ArchivedPartly:
-		return conditionFalse("ArchivedPartly", fmt.Sprintf("Attempt %d is in the archive, but for something that could be read no more: its manifest there says what.", record.Attempt.ID))
+		return conditionFalse("ArchivedPartly", fmt.Sprintf("Attempt %d is in the archive, but something could not be read any more: its manifest there names it.", record.Attempt.ID))
 	case lifecycle.ArchivedGone:
 		explanation := conditionFalse("DriverPodGone", fmt.Sprintf("The driver Pod of attempt %d was gone before the attempt was archived: the archive has only what was left", record.Attempt.ID))
 		explanation.Remedy = "set driver-logs and executor-logs of config-archive to follow: logs are then stored while the containers run."

@@ -29,7 +29,7 @@ func EventsDelivered(record *v1alpha1.Record, delivery Delivery) Explanation {
 		return conditionFalse("Rejected", fmt.Sprintf("The sink refused %d event(s) for good; the controller's log holds them.", record.Rejected))
 	case record.Acknowledged < record.Sequence:
 		return Explanation{Status: metav1.ConditionUnknown, Reason: "Pending",
-			Summary: "The sink is not known to have taken all events; it is recorded once nothing else happens for a while."}
+			Summary: "The record does not show yet that the sink took all events; it is updated when nothing else happens for a while."}
 	default:
 		return conditionTrue("Delivered", "No event waits to be delivered.")
 	}

@@ -10,6 +10,7 @@
 //	   v
 //	WebHDFS on localhost, whose client each image of Spark has  webhdfs.go
 //
-// An ID is the namespace, a hash of its uid if a sidecar sent the log, and a hash of the namespace and of the place of the log (ids.go). Nothing is copied: a file is read from the bucket while the History
-// Server reads it. A file that is not empty is shown 256 bytes longer than it is stored: an event with an ID takes some of them.
+// An ID is made of the namespace, a hash of its uid if a sidecar sent the log, and a hash of the namespace and of the place of the log (ids.go).
+// Nothing is copied: a file is read from the bucket while the History Server reads it. A file that is not empty is shown 256 bytes longer than it is
+// stored, as room for the event with the ID.
 package history

@@ -68,11 +68,11 @@ func ToArchive(record *v1alpha1.Record, deleted *metav1.Time) *v1alpha1.Transiti
 }
 
 const (
-	// archiveWaitRunning bounds the wait for the archive while the driver runs: after a stop by the user, the active deadline or a start that timed out.
-	// Its release is what stops it, so until then it does and costs what it should not any more.
+	// archiveWaitRunning bounds the wait for the archive while the driver still runs although it must stop: after a stop by the user, the active deadline
+	// or a start that timed out. Only its release stops it, so the wait is short.
 	archiveWaitRunning = 10 * time.Second
-	// archiveWaitGone bounds the wait for the archive if the driver Pod is gone. Nothing shows then that the archive handler is done, and what is left
-	// does not go with the Pod: it is enough that the handler has begun.
+	// archiveWaitGone bounds the wait for the archive if the driver Pod is gone. Without the Pod, nothing shows when the archive handler is done. What is
+	// left to archive is not deleted by what follows, so it is enough that the handler has begun.
 	archiveWaitGone = 3 * time.Second
 	// archiveLate is for how long after the end the archive handler is asked for an attempt that was not archived in time, while its driver Pod is
 	// retained. Nothing waits for it.
@@ -142,8 +142,8 @@ func (m *machine) awaitArchiveOfDeleted(state State) bool {
 	}
 }
 
-// recordArchived records how much of the attempt is archived. It does so with a write that there is anyway: while the annotation is on the Pod, it says the
-// same.
+// recordArchived records how much of the attempt is archived, with a status write that happens for another reason. Until then, the annotation of the Pod
+// has the same information.
 func (m *machine) recordArchived() {
 	if !m.archives() {
 		return
@@ -162,7 +162,8 @@ func (m *machine) recordArchived() {
 	}
 }
 
-// recordArchivedUnlessStopped is recordArchived if the driver Pod may be gone long before the next write: its containers run.
+// recordArchivedUnlessStopped is recordArchived for a driver whose containers still run: its Pod, and with it the annotation, may be gone long before the
+// next status write.
 func (m *machine) recordArchivedUnlessStopped() {
 	if driver := m.seen.Driver; driver == nil || !driver.Stopped {
 		m.recordArchived()

@@ -56,7 +56,7 @@ func (v *verbs) clusterScaleCommand() *cobra.Command {
 		Use: "scale NAME --workers N [flags]", Short: "Set the number of workers", Args: cli.One("cluster"),
 		RunE: func(command *cobra.Command, args []string) error { return s.run(command.Context(), args[0]) },
 	}
-	command.Flags().IntVar(&s.workers, "workers", -1, "How many workers there shall be.")
+	command.Flags().IntVar(&s.workers, "workers", -1, "The new number of workers.")
 	s.dryRun.AddFlag(command)
 	return command
 }

@@ -26,7 +26,7 @@ the application again, whatever its restart policy: the last attempt is Failed w
 stays, with its record, until it is deleted or its time to live is over. An application that waits or is suspended ends
 without a driver.
 
-The verb sets the annotation firesteel.dev/stop, with the reason and your name. To remove the annotation starts nothing
+The verb sets the annotation firesteel.dev/stop, with the reason and your name. Removing the annotation starts nothing
 again; kubectl spark rerun creates a new application.
 
 ` + target.NameHelp,

@@ -53,7 +53,7 @@ func (v *verbs) listCommand() *cobra.Command {
 		Long: `Show applications, clusters and schedules of all APIs in one table.
 
 --state takes states as the table shows them, and waiting, running, succeeded and failed for all states of that sort.
-With --sort-by the table is printed when all of it is read, else as it comes.
+With --sort-by the table is printed when all objects are read, and otherwise as they come.
 
 --ended lists the applications that the archive has, the newest first, also those whose objects are gone.`,
 		Example: `  kubectl spark list -A --state failed

@@ -56,7 +56,7 @@ func (v *verbs) usageCommand() *cobra.Command {
 
 Counted are the requests of driver and executors, from their scheduling to the end of their containers, as the status of each application has
 them. An application belongs to the month of its end or, while it has not ended, of the time when it was counted last. Applications that are
-deleted are not in the sum. GAP-HOURS is for how long Pods may have run that are not counted.`,
+deleted are not in the sum. GAP-HOURS is the time for which Pods may have run without being counted.`,
 		Example: `  kubectl spark usage -A
   kubectl spark usage -A --by namespace,label:team --since 2026-01
   kubectl spark usage --by application -o csv`,

@@ -110,7 +110,7 @@ func (e *ParameterError) Error() string {
 }
 
 // ParseQuery reads the parameters of an address. A parameter may be there several times, or have several values with commas between them.
-// others are names of parameters that belong to somebody else. Its error is a *ParameterError.
+// others are names of parameters that the caller reads itself. Its error is a *ParameterError.
 func ParseQuery(values url.Values, others ...string) (Query, error) {
 	for name := range values {
 		if !slices.Contains(Params, name) && !slices.Contains(others, name) {

@@ -34,7 +34,7 @@ type Source interface {
 	Follow(ctx context.Context, see func(context.Context) (live.Visible, error), cursor uint64, each func(live.Changes) error) error
 }
 
-// Viewer is somebody who looks at a page.
+// Viewer is a user who looks at a page.
 type Viewer interface {
 	Name() string
 	// CSRF returns a token for a form.
@@ -83,5 +83,5 @@ type Identity interface {
 	Log(ctx context.Context, namespace, pod string, options *corev1.PodLogOptions) (io.ReadCloser, error)
 }
 
-// Viewers returns who sent a request. The request is that of somebody who is signed in.
+// Viewers returns who sent a request. The request is that of a user who is signed in.
 type Viewers func(r *http.Request) (Viewer, error)

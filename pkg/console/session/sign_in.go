@@ -84,7 +84,7 @@ func (s *Sessions) signIn(w http.ResponseWriter, r *http.Request) {
 	_, err := s.Users.Reader(r.Context(), token)
 	switch {
 	case errors.Is(err, access.ErrUnauthenticated):
-		s.show(w, r, http.StatusUnauthorized, next, "The API server does not accept the token: it may be over, or of another cluster. Get a new one.")
+		s.show(w, r, http.StatusUnauthorized, next, "The API server does not accept the token: it may have expired, or be of another cluster. Get a new one.")
 		return
 	case err != nil:
 		s.show(w, r, http.StatusServiceUnavailable, next, "The API server cannot be asked whose token this is. Try again later.")

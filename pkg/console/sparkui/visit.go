@@ -149,7 +149,7 @@ func (s *SparkUIs) visitor(r *http.Request) (v *visitor, status int, problem str
 	}
 	switch {
 	case errors.Is(err, access.ErrUnauthenticated):
-		return nil, http.StatusForbidden, "Your token is over. Sign in to the console again. " + again
+		return nil, http.StatusForbidden, "Your token has expired. Sign in to the console again. " + again
 	case errors.Is(err, console.ErrNoNamespace):
 		return nil, http.StatusGone, "The application is gone, and so is its namespace."
 	case errors.Is(err, access.ErrNotAllowed):

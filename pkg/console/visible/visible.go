@@ -15,7 +15,7 @@ import (
 
 const (
 	// keepFor is how long an answer is used, and refreshAfter how old it is when it is asked for again behind the page. While the API server gives
-	// no answer, nobody changes rights: then the last one is used up to graceFor.
+	// no answer, no rights are changed: then the last one is used up to graceFor.
 	keepFor, refreshAfter, graceFor = time.Minute, 40 * time.Second, 3 * time.Minute
 	// patience is how long a page waits for answers. What is then known is shown.
 	patience = 3 * time.Second
@@ -25,7 +25,7 @@ const (
 	maxViewers, inFlight = 1024, 16
 )
 
-// Viewer is somebody whose rights are asked for.
+// Viewer is a user whose rights are asked for.
 type Viewer interface {
 	// Key identifies the viewer, with everything that an answer may depend on.
 	Key() string

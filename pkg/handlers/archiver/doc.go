@@ -11,5 +11,5 @@
 //	namespaces.go        the uids of namespaces
 //	retention.go         deletes what is not to be retained
 //
-// The deed is an annotation on the driver Pod. It is written last, so a job that is interrupted is begun again, and stores the same.
+// An annotation on the driver Pod shows that its attempt is archived. It is written last: an interrupted job starts again, and stores the same.
 package archiver

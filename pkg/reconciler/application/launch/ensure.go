@@ -215,7 +215,7 @@ func ownerOf(object submission.Object) string {
 	return "another creator: it has no owner reference"
 }
 
-// runsWithout says that an application runs without an object, and why.
+// runsWithout returns the sentence that an application runs without an object, and why.
 func runsWithout(object submission.Object, reason error) string {
 	return fmt.Sprintf("The application runs without its %s: %v.", describe(object), reason)
 }

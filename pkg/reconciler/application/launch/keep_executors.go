@@ -10,7 +10,7 @@ import (
 
 const keepExecutorsKey = "spark.kubernetes.executor.deleteOnTermination"
 
-// KeptByUser reports whether the user says whether the Pods of executors that ended stay.
+// KeptByUser reports whether the application itself sets if the Pods of executors stay after their end.
 func KeptByUser(plan submission.Plan) bool {
 	_, given := plan.Properties[keepExecutorsKey]
 	return given
