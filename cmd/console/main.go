@@ -19,6 +19,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/utils/clock"
@@ -53,6 +54,8 @@ type environment struct {
 	Certificate string `envconfig:"TLS_FOLDER"`
 	// SessionKey is a folder with the entry key of a Secret, which encrypts the sessions of users. Without it, the key is random.
 	SessionKey string `envconfig:"SESSION_KEY_FOLDER"`
+	// ProxySecret is a folder with the entry secret of a Secret, by which a proxy proves itself that signs users in. Without it, none does.
+	ProxySecret string `envconfig:"PROXY_SECRET_FOLDER"`
 }
 
 // heapGrowth is how much the heap may grow until the next collection, in percent. It overrides $GOGC, but not $GOMEMLIMIT.
@@ -112,6 +115,14 @@ func run(ctx context.Context) error {
 	running.Store(live)
 	live.Watch(settings.Load().Scope.OnlyNamespaces())
 	go live.Run(ctx)
+	namespaces := incluster.NewNamespaces(client)
+	if settings.Load().Scope.OnlyNamespaces() == nil {
+		followed, err := metadata.NewForConfig(cluster)
+		if err != nil {
+			return fmt.Errorf("create client of namespaces: %w", err)
+		}
+		namespaces.Follow(ctx, followed, logger.Sugar())
+	}
 	reviewer := review.NewReviewer(client, func() []string { return settings.Load().Console.Audiences }, clock.RealClock{})
 	key, shared, err := session.LoadKey(env.SessionKey)
 	if err != nil {
@@ -120,9 +131,18 @@ func run(ctx context.Context) error {
 	if !shared {
 		logger.Info("the key of sessions is random: users sign in again after a restart, and several replicas need the Secret console-session")
 	}
+	secret, err := session.LoadProxySecret(env.ProxySecret)
+	if err != nil {
+		return err
+	}
+	trusted := func() []string { return settings.Load().Console.ImpersonationGroups }
+	if len(secret) == 0 && len(trusted()) > 0 {
+		logger.Warn("impersonation-groups is set and no proxy is trusted: create the Secret console-proxy with the entry secret, and restart the console")
+	}
+	proxy := session.NewProxy(key, secret, trusted, clock.RealClock{})
 	address := func() string { return settings.Load().Console.URL }
 	pages := site.New(site.Options{
-		Source: live.Live, Views: live.Views, Clients: incluster.NewClients(cluster), Address: address, Clock: clock.RealClock{}, Logger: logger.Sugar(),
+		Source: live.Live, Views: live.Views, Clients: incluster.NewClients(cluster, proxy), Address: address, Clock: clock.RealClock{}, Logger: logger.Sugar(),
 		Settings: settings.Load,
 		Actions:  func() bool { return settings.Load().Console.Actions },
 		Archived: func() bool { return len(settings.Load().Archive.URLs()) > 0 },
@@ -130,7 +150,7 @@ func run(ctx context.Context) error {
 		HistoryServer: func() string { return settings.Load().Console.HistoryServer },
 	})
 	sessions := session.New(session.Options{
-		Key: key, Users: incluster.NewUsers(client, reviewer), Pages: pages, Clock: clock.RealClock{}, Address: address,
+		Key: key, Users: incluster.NewUsers(namespaces, reviewer, proxy, review.NewSelf(client, clock.RealClock{})), Pages: pages, Clock: clock.RealClock{}, Address: address, Proxy: proxy,
 	})
 	ofAPI := console.NewHandler(sessions, incluster.NewArchives(settings.Load), logger.Sugar(), live.Routes()...)
 	handler, sparkUIs := pages.Handlers(sessions, ofAPI)

@@ -24,6 +24,7 @@ var copies = map[string]string{
 	"admission-warnings":           "config/admission-warnings/*.yaml",
 	"webhook":                      "config/webhook/*.yaml",
 	"console":                      "config/console/*.yaml",
+	"console-impersonation":        "config/console-impersonation/2*.yaml",
 	"archive-service":              "config/archive-service/5*.yaml",
 	"workload":                     "config/workload/*.yaml",
 	"workload-namespaces":          "config/workload-namespaces/2*.yaml",

@@ -48,11 +48,15 @@ var special = map[string]schema{
 	"controller.hostUsers":                        optional("boolean"),
 	"controller.podDisruptionBudget.minAvailable": optional("integer", "string"),
 	"spark.jobNamespaces":                         {"type": "array", "items": matching(`^(` + namespace + `)?$`), "uniqueItems": true},
-	"spark.serviceAccount.name":                   matching(`^(` + dnsLabel + `(\.` + dnsLabel + `)*)?$`),
-	"controller.serviceAccount.name":              matching(`^(` + dnsLabel + `(\.` + dnsLabel + `)*)?$`),
-	"admission.namespaceSelector":                 typed[metav1.LabelSelector](),
-	"webhook.validation.failurePolicy":            oneOf("Ignore", "Fail"),
-	"webhook.validation.namespaceSelector":        typed[metav1.LabelSelector](),
+	// Groups with system: are Kubernetes' own.
+	"console.impersonationGroups": {"type": "array", "uniqueItems": true, "items": schema{
+		"type": "string", "pattern": `^[^,\s]+$`, "not": matching(`^[sS][yY][sS][tT][eE][mM]:`),
+	}},
+	"spark.serviceAccount.name":            matching(`^(` + dnsLabel + `(\.` + dnsLabel + `)*)?$`),
+	"controller.serviceAccount.name":       matching(`^(` + dnsLabel + `(\.` + dnsLabel + `)*)?$`),
+	"admission.namespaceSelector":          typed[metav1.LabelSelector](),
+	"webhook.validation.failurePolicy":     oneOf("Ignore", "Fail"),
+	"webhook.validation.namespaceSelector": typed[metav1.LabelSelector](),
 }
 
 // byKey holds the schema of values that have the same name in several sections.

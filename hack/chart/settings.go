@@ -86,6 +86,13 @@ func listOfUpTo(most int, entry string) schema {
 	return matching(fmt.Sprintf(`^%[1]s*(%[2]s(%[1]s+%[2]s){0,%[3]d}%[1]s*)?$`, separator, entry, most-1))
 }
 
+// groups takes names of groups of users, of which none is Kubernetes' own.
+func groups() schema {
+	list := listOfUpTo(64, `[^,\s]+`)
+	list["not"] = matching(`(^|[,\s])[sS][yY][sS][tT][eE][mM]:`)
+	return list
+}
+
 // propertyKeys takes keys of Spark properties. One may end with a star.
 func propertyKeys() schema {
 	return matching(`^` + separator + `*(spark\.[^,\s*]*\*?(` + separator + `+|$))*$`)
@@ -244,6 +251,8 @@ var settings = map[string]map[string]schema{
 		"audiences": listOfUpTo(8, `[^,\s]+`),
 		"actions":   oneOf("none", "allowed"),
 		"spark-uis": trimmed(`(https://(\*\.)?|http://(localhost|127\.0\.0\.1))[^\s/@?#*]*/?`),
+
+		"impersonation-groups": groups(),
 
 		"history-server": trimmed(`https?://[^\s/@?#*]+/?`),
 

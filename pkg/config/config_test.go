@@ -388,6 +388,12 @@ func TestInvalidSettings(t *testing.T) {
 		"a console with a password": {
 			config.ConsoleName, "url", "https://user:hunter2@console.example.com", `config-console: url is "https://*********(redacted)@console.example.com": write an address`,
 		},
+		"users of a group of Kubernetes": {
+			config.ConsoleName, "impersonation-groups", "data, System:masters", `config-console: impersonation-groups is "System:masters": leave it out`,
+		},
+		"users of too many groups": {
+			config.ConsoleName, "impersonation-groups", strings.Repeat("g,", 65), `config-console: impersonation-groups is "` + strings.Repeat("g,", 65) + `": write up to 64 groups, separated by commas`,
+		},
 		"Spark UIs below a path": {
 			config.ConsoleName, "spark-uis", "https://example.com/ui", `config-console: spark-uis is "https://example.com/ui": write an address without a path`,
 		},

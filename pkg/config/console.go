@@ -21,6 +21,8 @@ type Console struct {
 	URL string
 	// Audiences are those of users' tokens. Without any, tokens are for the API server.
 	Audiences []string
+	// ImpersonationGroups are the groups for whose users a proxy's word is taken; empty for none.
+	ImpersonationGroups []string
 	// SparkUIs is the origin of the drivers' UIs; empty if the console serves none. A host that begins with *. stands for one of each application.
 	SparkUIs string
 	// HistoryServer is the address at which the console reaches Spark's History Server; empty if there is none.
@@ -44,6 +46,9 @@ const defaultTeamLabel, defaultUserLabel = "team", "user"
 
 // maxAudiences bounds the audiences of a token review.
 const maxAudiences = 8
+
+// maxGroups bounds the groups that a proxy is trusted for, and maxGroupBytes the name of one.
+const maxGroups, maxGroupBytes = 64, 253
 
 // maxPrice bounds a price, and maxCurrency the characters of its currency.
 const maxPrice, maxCurrency = 1_000_000, 16
@@ -71,6 +76,7 @@ func NewConsole(configMap *corev1.ConfigMap) (*Console, error) {
 			}
 			return nil
 		},
+		"impersonation-groups": groups(&console.ImpersonationGroups),
 		"spark-uis": func(key, value string) error {
 			console.SparkUIs = strings.TrimSuffix(strings.TrimSpace(value), "/")
 			if console.SparkUIs != "" && !isOrigin(console.SparkUIs) {
@@ -107,6 +113,25 @@ func NewConsole(configMap *corev1.ConfigMap) (*Console, error) {
 		return nil, fmt.Errorf("%s: %w", ConsoleName, InvalidValue("price-currency", "", "write the currency of the prices, such as EUR"))
 	}
 	return &console, nil
+}
+
+// groups reads names of groups of users.
+func groups(into *[]string) func(key, value string) error {
+	return func(key, value string) error {
+		*into = policy.SplitList(value)
+		if len(*into) > maxGroups {
+			return InvalidValue(key, value, fmt.Sprintf("write up to %d groups, separated by commas", maxGroups))
+		}
+		for _, group := range *into {
+			switch {
+			case strings.HasPrefix(strings.ToLower(group), "system:"):
+				return InvalidValue(key, group, "leave it out: groups with system: are Kubernetes' own, and nobody is impersonated in them")
+			case len(group) > maxGroupBytes || !utf8.ValidString(group) || strings.ContainsFunc(group, func(r rune) bool { return !unicode.IsPrint(r) }):
+				return InvalidValue(key, group, fmt.Sprintf("write the name of a group, of up to %d printable characters", maxGroupBytes))
+			}
+		}
+		return nil
+	}
 }
 
 // amount is a decimal number that is not negative, also as charts write small ones: 1e-07.

@@ -122,15 +122,15 @@ eventing: {enable: true}
 admission: {enable: true, serviceAccounts: true, warnings: true}
 otherOperators: {notice: true}
 webhook: {enable: true}
-console: {enable: true}
+console: {enable: true, impersonationGroups: [data-engineers]}
 archiveService: {enable: true}
 history: {enable: true}
 controller: {driverLogs: true, archive: true}`
-	want := read(t, "*.yaml", "workload/*.yaml", "eventing/[1-8]*.yaml", "admission/*.yaml", "admission-accounts/*.yaml", "admission-warnings/*.yaml", "archive-eventing/[5-7]*.yaml", "driver-logs/*.yaml", "other-operators/*.yaml", "webhook/*.yaml", "console/*.yaml", "archive-service/5*.yaml", "history/*.yaml").without(byHelm).
+	want := read(t, "*.yaml", "workload/*.yaml", "eventing/[1-8]*.yaml", "admission/*.yaml", "admission-accounts/*.yaml", "admission-warnings/*.yaml", "archive-eventing/[5-7]*.yaml", "driver-logs/*.yaml", "other-operators/*.yaml", "webhook/*.yaml", "console/*.yaml", "console-impersonation/2*.yaml", "archive-service/5*.yaml", "history/*.yaml").without(byHelm).
 		without(func(o *object) bool { return o.GetName() == "firesteel-webhook-quota" }) // of quota: hold and fail
 	for file, name := range map[string]string{
 		"eventing/900-config-handlers.yaml": "config-handlers", "archive-eventing/900-config-handlers.yaml": "config-handlers",
-		"archive-service/900-config-archive.yaml": "config-archive",
+		"archive-service/900-config-archive.yaml": "config-archive", "console-impersonation/900-config-console.yaml": "config-console",
 	} {
 		patch := read(t, file).get(t, "ConfigMap", name)
 		maps.Copy(want.get(t, "ConfigMap", name).Object["data"].(map[string]any), patch.Object["data"].(map[string]any))

@@ -53,6 +53,17 @@ func TestKustomizeComponentAddsItsFolderToTheBase(t *testing.T) {
 	}
 }
 
+func TestKustomizeConsoleImpersonationIsOfTheGroupsOfItsSetting(t *testing.T) {
+	want := read(t, "*.yaml", "console/*.yaml", "console-impersonation/2*.yaml")
+	listed := read(t, "console-impersonation/900-config-console.yaml").get(t, "ConfigMap", "config-console").Object["data"].(map[string]any)
+	maps.Copy(want.get(t, "ConfigMap", "config-console").Object["data"].(map[string]any), listed)
+	mustEqual(t, want, build(t, "examples/kustomize/console-impersonation"))
+	rules := want.get(t, "ClusterRole", "firesteel-console-impersonation").Object["rules"].([]any)
+	if got := fmt.Sprint(rules[0].(map[string]any)["resourceNames"]); got != "["+listed["impersonation-groups"].(string)+"]" {
+		t.Errorf("the role has the groups %s, the setting %s", got, listed["impersonation-groups"])
+	}
+}
+
 func TestKustomizeWebhookFailRefusesManifestsWhileItIsDownAndNothingElse(t *testing.T) {
 	want := build(t, "examples/kustomize/webhook")
 	webhooks := want.get(t, "ValidatingWebhookConfiguration", "firesteel-validation").Object["webhooks"].([]any)

@@ -75,14 +75,16 @@ func (s *env) serveActions() *actionPages {
 	s.must(err)
 	key, _, err := session.LoadKey("")
 	s.must(err)
+	proxy := session.NewProxy(key, []byte(proxySecret), func() []string { return []string{trustedGroup, "unbound"} }, clock.RealClock{})
 	p := &actionPages{env: s}
 	none := func() string { return "" }
 	p.actions = act.New(act.Options{
-		Clients: incluster.NewClients(config), Pages: p, Allowed: func() bool { return true }, Prefix: none, Clock: clock.RealClock{}, Logger: zap.NewNop().Sugar(),
+		Clients: incluster.NewClients(config, proxy), Pages: p, Allowed: func() bool { return true }, Prefix: none, Clock: clock.RealClock{}, Logger: zap.NewNop().Sugar(),
 	})
 	sessions := session.New(session.Options{
-		Key: key, Users: incluster.NewUsers(client, review.NewReviewer(client, func() []string { return nil }, clock.RealClock{})), Pages: p,
-		Clock: clock.RealClock{}, Address: none,
+		Key: key, Pages: p, Clock: clock.RealClock{}, Address: none, Proxy: proxy,
+		Users: incluster.NewUsers(incluster.NewNamespaces(client), review.NewReviewer(client, func() []string { return nil }, clock.RealClock{}), proxy,
+			review.NewSelf(client, clock.RealClock{})),
 	})
 	mux := http.NewServeMux()
 	mux.Handle("/sign-in", sessions.SignIn())

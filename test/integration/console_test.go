@@ -86,14 +86,14 @@ func (s *env) serveConsoleAnd(stored *archive.Archive, historyServer string, aud
 	go running.Run(s.Context())
 	s.must(wait.PollUntilContextTimeout(s.Context(), pollInterval, timeout, true, func(context.Context) (bool, error) { return running.HasSynced(), nil }))
 	noAddress := func() string { return "" }
-	clients := incluster.NewClients(cluster)
+	clients := incluster.NewClients(cluster, nil)
 	pages := site.New(site.Options{
 		Source: running.Live, Views: running.Views, Clients: clients, Address: noAddress, Clock: clock.RealClock{}, Logger: zap.NewNop().Sugar(),
 		Settings: config.Default,
 		Actions:  func() bool { return false }, Drivers: site.Drivers{Live: running.Live}, SparkUIs: func() string { return uis.String() },
 		HistoryServer: func() string { return historyServer }, Archived: func() bool { return true },
 	})
-	sessions := session.New(session.Options{Key: key, Users: incluster.NewUsers(client, reviewer), Pages: pages, Clock: clock.RealClock{}, Address: noAddress})
+	sessions := session.New(session.Options{Key: key, Users: incluster.NewUsers(incluster.NewNamespaces(client), reviewer, nil, nil), Pages: pages, Clock: clock.RealClock{}, Address: noAddress})
 	ofAPI := console.NewHandler(sessions, inMemory{stored}, zap.NewNop().Sugar(), running.Routes()...)
 	handler, ofUIs := pages.Handlers(sessions, ofAPI)
 	serve := func(handler http.Handler) *url.URL {

@@ -111,6 +111,12 @@ Takes root, file, and jobNamespace for the accounts of drivers.
 {{- $_ := set . "resourceNames" (list (include "firesteel.clusterName" (dict "root" $root "name" (first .resourceNames)))) -}}
 {{- end -}}
 {{- end -}}
+{{- else if and (eq $kind "ClusterRole") (eq $name "firesteel-console-impersonation") -}}
+{{- range $object.rules -}}
+{{- if has "groups" .resources -}}
+{{- $_ := set . "resourceNames" $values.console.impersonationGroups -}}
+{{- end -}}
+{{- end -}}
 {{- else if eq $kind "ServiceAccount" -}}
 {{- if eq $name "controller" -}}
 {{- $annotations = $values.controller.serviceAccount.annotations -}}

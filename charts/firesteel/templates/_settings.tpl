@@ -26,6 +26,9 @@ The data of a ConfigMap as YAML: what config has, what follows from other values
 {{- if and (eq .name "config-handlers") $values.workloadNamespaces.enable -}}
 {{- $_ := set $derived "namespace" (ternary "external" "in-process" $values.eventing.enable) -}}
 {{- end -}}
+{{- if and (eq .name "config-console") $values.console.enable $values.console.impersonationGroups -}}
+{{- $_ := set $derived "impersonation-groups" (join ", " $values.console.impersonationGroups) -}}
+{{- end -}}
 {{- if and (eq .name "config-archive") $values.archiveService.enable -}}
 {{- $_ := set $derived "event-logs-image" (include "firesteel.image" (dict "root" .root "image" $values.archiveService.image)) -}}
 {{- end -}}

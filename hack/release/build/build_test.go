@@ -94,7 +94,7 @@ func TestReleaseIsComplete(t *testing.T) {
 	dir := releasetest.New(t, version, original).Folder
 	for _, file := range []string{
 		"firesteel.yaml", "firesteel-crds-spark.apache.org.yaml", "firesteel-crds-sparkoperator.k8s.io.yaml",
-		"firesteel-admission.yaml", "firesteel-admission-accounts.yaml", "firesteel-admission-warnings.yaml", "firesteel-archive.yaml", "firesteel-archive-eventing.yaml", "firesteel-archive-service.yaml", "firesteel-console.yaml", "firesteel-driver-logs.yaml", "firesteel-eventing.yaml", "firesteel-history.yaml", "firesteel-other-operators.yaml", "firesteel-webhook.yaml", "firesteel-workload.yaml",
+		"firesteel-admission.yaml", "firesteel-admission-accounts.yaml", "firesteel-admission-warnings.yaml", "firesteel-archive.yaml", "firesteel-archive-eventing.yaml", "firesteel-archive-service.yaml", "firesteel-console.yaml", "firesteel-console-impersonation.yaml", "firesteel-driver-logs.yaml", "firesteel-eventing.yaml", "firesteel-history.yaml", "firesteel-other-operators.yaml", "firesteel-webhook.yaml", "firesteel-workload.yaml",
 		"firesteel-1.2.3-rc.1.tgz", "kustomize/Kustomization", "kustomize/eventing/Kustomization", "kustomize/argo-cd/argocd-cm.yaml",
 		"examples/pi.yaml", "examples/spark-pi.yaml",
 		"manifest/spark-operator.yaml", "manifest/spark-application-example.yaml",

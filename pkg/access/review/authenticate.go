@@ -32,6 +32,14 @@ func (u User) Name() string { return u.info.Username }
 // Key identifies name, groups and everything else that a decision may depend on.
 func (u User) Key() string { return u.key }
 
+// authenticatedGroup is the group that the API server adds to whom it knows, and to whom it is asked to impersonate.
+const authenticatedGroup = "system:authenticated"
+
+// Impersonated returns a user as the API server sees one whom a process impersonates.
+func Impersonated(name string, groups []string) (User, error) {
+	return newUser(authenticationv1.UserInfo{Username: name, Groups: append(slices.Clone(groups), authenticatedGroup)})
+}
+
 // newUser describes a user whom the API server has authenticated.
 func newUser(info authenticationv1.UserInfo) (User, error) {
 	described, err := json.Marshal(info)

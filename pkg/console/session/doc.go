@@ -3,6 +3,7 @@
 //	sessions.go    who sends a request: Sessions is a console.Guard
 //	require.go     lets signed-in users through; of writes, only those of the console's own pages
 //	sign_in.go     the form that takes a token, and the end of a session
+//	proxy.go       a proxy that is trusted to say who the user is, with its proof
 //	link.go        a link that begins a session once, in time, in the place of the form
 //	cookie.go      the session in the user's browser: encrypted, in one or two cookies
 //	expiry.go      when a token says that it ends

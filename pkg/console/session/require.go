@@ -30,7 +30,11 @@ func (s *Sessions) Require(next http.Handler) http.Handler {
 			return
 		}
 		session, err := s.session(r)
+		var refused *proxyError
 		switch {
+		case errors.As(err, &refused):
+			s.Pages.Problem(w, r, http.StatusForbidden, "Your request was refused: "+refused.message+".")
+			return
 		case errors.Is(err, access.ErrUnauthenticated):
 			if _, given := bearerToken(r.Header); !given && !errors.Is(err, errForeign) {
 				s.remove(w, r)

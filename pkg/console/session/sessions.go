@@ -66,6 +66,8 @@ type Options struct {
 	Address func() string
 	// Link begins the only session in the place of the form; nil for the form.
 	Link *Link
+	// Proxy is trusted to say who users are; nil if none is.
+	Proxy *Proxy
 }
 
 // Sessions knows who sends a request. It is a console.Guard.
@@ -95,7 +97,7 @@ type Session struct {
 	Ends time.Time
 	// CanSignOut reports whether the console can end the session: it cannot if a proxy sends the token with each request.
 	CanSignOut bool
-	// Token is the user's own. It is for requests to the API server alone.
+	// Token is the user's own, or what a Proxy has in its place. It is for requests to the API server alone.
 	Token string
 
 	sessions *Sessions
@@ -115,7 +117,13 @@ func (s *Sessions) Reader(r *http.Request) (console.Reader, error) {
 // session returns the session of a request. Its errors are access.ErrUnauthenticated and access.ErrUnavailable.
 func (s *Sessions) session(r *http.Request) (*Session, error) {
 	session := &Session{sessions: s}
-	if token, given := bearerToken(r.Header); given {
+	ofProxy, err := s.Proxy.credential(r.Header)
+	if err != nil {
+		return nil, err
+	}
+	if token, given := bearerToken(r.Header); ofProxy != "" {
+		session.Token, session.Ends = ofProxy, s.Clock.Now().Add(proxyLife)
+	} else if given {
 		session.Token = token
 	} else {
 		c, err := s.read(r)
@@ -137,8 +145,10 @@ func (s *Sessions) session(r *http.Request) (*Session, error) {
 		return nil, err
 	}
 	session.Reader = reader
-	if !session.CanSignOut {
+	if !session.CanSignOut && ofProxy == "" {
 		session.Ends = endOf(session.Token)
+	}
+	if !session.CanSignOut {
 		session.binding = "user " + reader.Key()
 	}
 	if !session.Ends.IsZero() && !session.Ends.After(s.Clock.Now()) {

@@ -17,6 +17,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/access"
 	"github.com/firesteel-dev/firesteel/pkg/console"
 	"github.com/firesteel-dev/firesteel/pkg/console/api"
+	"github.com/firesteel-dev/firesteel/pkg/console/session"
 	"github.com/firesteel-dev/firesteel/pkg/history"
 )
 
@@ -88,7 +89,7 @@ func (s *SparkUIs) answer(w http.ResponseWriter, r *http.Request, guard console.
 		r.Header = r.Header.Clone()
 		r.Header.Set("Authorization", "Bearer "+token)
 	}
-	if r.Header.Get("Authorization") == "" && r.Header.Get(api.TokenHeader) == "" {
+	if r.Header.Get("Authorization") == "" && r.Header.Get(api.TokenHeader) == "" && r.Header.Get(session.UserHeader) == "" {
 		return access.ErrUnauthenticated // a cookie is for pages
 	}
 	reader, err := guard.Reader(r)

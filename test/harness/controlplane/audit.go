@@ -19,6 +19,8 @@ type Request struct {
 	Namespace   string
 	Name        string
 	Code        int
+	// As is the name of the user whom the user impersonates; empty for none.
+	As string
 	// Forbidden reports whether no role allows it.
 	Forbidden bool
 }
@@ -82,6 +84,8 @@ func (a *Audit) read(line []byte) error {
 		Stage string
 		Verb  string
 		User  struct{ Username string }
+		// As is absent if the user impersonates nobody.
+		As struct{ Username string } `json:"impersonatedUser"`
 		// Object is absent if the request is about no object.
 		Object         *struct{ APIGroup, Resource, Subresource, Namespace, Name string } `json:"objectRef"`
 		ResponseStatus struct{ Code int }
@@ -97,7 +101,7 @@ func (a *Audit) read(line []byte) error {
 	}
 	a.requests = append(a.requests, Request{
 		Verb: entry.Verb, Group: entry.Object.APIGroup, Resource: entry.Object.Resource, Subresource: entry.Object.Subresource,
-		Namespace: entry.Object.Namespace, Name: entry.Object.Name, Code: entry.ResponseStatus.Code,
+		Namespace: entry.Object.Namespace, Name: entry.Object.Name, Code: entry.ResponseStatus.Code, As: entry.As.Username,
 		Forbidden: entry.Annotations["authorization.k8s.io/decision"] == "forbid",
 	})
 	return nil
