@@ -15,9 +15,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
-	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
-	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/test/harness/process"
 )
 
@@ -44,7 +41,7 @@ func (b *bench) measureList(ctx context.Context, program string) (err error) {
 			return err
 		}))
 	}()
-	if err := each(ctx, names, clients, func(ctx context.Context, name string) error { return b.store(ctx, namespace, name) }); err != nil {
+	if err := each(ctx, names, clients, func(ctx context.Context, name string) error { return b.store(ctx, namespace, name, endedStates...) }); err != nil {
 		return err
 	}
 	b.logf("%d applications stored", len(names))
@@ -55,33 +52,6 @@ func (b *bench) measureList(ctx context.Context, program string) (err error) {
 		}
 	}
 	return b.listOn(ctx, program, of, namespace, names)
-}
-
-// store creates an application as it is after its end.
-func (b *bench) store(ctx context.Context, namespace, name string) error {
-	client := b.Spark.SparkV1().SparkApplications(namespace)
-	app, err := client.Create(ctx, apacheApplication(name, runs), metav1.CreateOptions{})
-	if err != nil {
-		return err
-	}
-	app.Status.Firesteel = &v1alpha1.Record{Attempt: v1alpha1.Attempt{Since: metav1.NowMicro()}}
-	for i, state := range []lifecycle.State{lifecycle.Submitted, lifecycle.DriverRequested, lifecycle.DriverStarted, lifecycle.RunningHealthy, lifecycle.Succeeded, lifecycle.ResourceReleased} {
-		t := v1alpha1.Transition{Sequence: int64(i + 1), Time: metav1.NowMicro(), State: string(state), DriverPod: name + "-0-driver", ApplicationID: "spark-" + name}
-		if state == lifecycle.Succeeded {
-			t.End = &v1alpha1.AttemptEnd{Outcome: v1alpha1.OutcomeSucceeded}
-		}
-		if state == lifecycle.ResourceReleased {
-			t.Outcome = v1alpha1.OutcomeSucceeded
-		}
-		app.Status.Firesteel.Transitions = append(app.Status.Firesteel.Transitions, t)
-		app.Status.Firesteel.Sequence = t.Sequence
-	}
-	app.Status.CurrentState = &sparkv1.ApplicationState{CurrentStateSummary: string(lifecycle.ResourceReleased)}
-	app.Status.Conditions = []metav1.Condition{{
-		Type: "Succeeded", Status: metav1.ConditionTrue, Reason: "Succeeded", Message: "The driver ended.", LastTransitionTime: metav1.Now(),
-	}}
-	_, err = client.UpdateStatus(ctx, app, metav1.UpdateOptions{})
-	return err
 }
 
 // listing is a process that lists.

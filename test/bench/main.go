@@ -56,6 +56,7 @@ var parts = []part{
 	{partApache, (*bench).measureApache},
 	{partWebhook, (*bench).measureWebhook},
 	{partCommandLine, (*bench).measureCommandLine},
+	{partConsole, (*bench).measureConsole},
 }
 
 func main() {
