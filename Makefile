@@ -234,6 +234,10 @@ e2e: ## Run the longest tests, the end-to-end tests of all features and Spark ve
 	cd test/argocd && go test -count=1 -tags=kubernetes_protomessage_one_more_release ./...
 	hack/with-cluster.sh --as-found hack/e2e.sh ./test/e2e/...
 
+.PHONY: console-pictures
+console-pictures: ## Renew what the pictures of the console's pages are compared with. Look at .bin/console before you commit it.
+	cd test/console && FIRESTEEL_PICTURES=$(CURDIR)/.bin/console FIRESTEEL_RENEW=yes go test -count=1 -timeout=20m -run '^TestPagesAreForEverybodyAtEachWidth$$' .
+
 ##@ Clusters
 
 .PHONY: cluster

@@ -4,6 +4,7 @@ package console
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -90,7 +91,11 @@ func newTab(t *testing.T) *tab {
 			b.complain("a dialog opened: " + event.Message)
 		}
 	})
-	b.run(log.Enable(), runtime.Enable(), page.Enable())
+	b.run(log.Enable(), runtime.Enable(), page.Enable(), chromedp.ActionFunc(func(ctx context.Context) error {
+		// Relative times would go on while a page is looked at.
+		_, err := page.AddScriptToEvaluateOnNewDocument(fmt.Sprintf("Date.now = () => %d", consolepages.Now.UnixMilli())).Do(ctx)
+		return err
+	}))
 	return b
 }
 
@@ -241,7 +246,7 @@ func TestPagesAreForEverybodyAtEachWidth(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	address, folder := serve(t, consolepages.Morning()), pictures(t)
+	address, folder, references := serve(t, consolepages.Morning()), pictures(t), newReferences(t)
 	for name, path := range shown() {
 		t.Run(name, func(t *testing.T) {
 			b := newTab(t)
@@ -249,17 +254,18 @@ func TestPagesAreForEverybodyAtEachWidth(t *testing.T) {
 				for _, width := range []int64{375, 1024, 1600} {
 					b.look(width, dark)
 					b.open(address + path)
+					var picture []byte // before anything is scrolled
+					b.run(chromedp.FullScreenshot(&picture, 100))
+					look := fmt.Sprintf("%s-%s-%d", name, map[bool]string{false: "light", true: "dark"}[dark], width)
+					if err := os.WriteFile(filepath.Join(folder, look+".png"), picture, 0o644); err != nil {
+						t.Fatal(err)
+					}
+					references.compare(t, folder, look, picture)
 					if evaluate[bool](b, "document.documentElement.scrollWidth > innerWidth") {
 						b.Errorf("at %d pixels the page is wider than the window", width)
 					}
 					if misplaced := evaluate[[]string](b, misplaced); len(misplaced) > 0 {
 						b.Errorf("at %d pixels, dark %t, something else covers these, or their text is cut:\n%s", width, dark, strings.Join(misplaced, "\n"))
-					}
-					var picture []byte
-					b.run(chromedp.FullScreenshot(&picture, 100))
-					file := name + "-" + map[bool]string{false: "light", true: "dark"}[dark] + "-" + map[int64]string{375: "375", 1024: "1024", 1600: "1600"}[width] + ".png"
-					if err := os.WriteFile(filepath.Join(folder, file), picture, 0o644); err != nil {
-						t.Fatal(err)
 					}
 					if width == 1024 {
 						continue // it has what the others have
@@ -273,4 +279,5 @@ func TestPagesAreForEverybodyAtEachWidth(t *testing.T) {
 			b.checkProblems()
 		})
 	}
+	references.finish(t)
 }
