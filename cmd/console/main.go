@@ -115,31 +115,15 @@ func run(ctx context.Context) error {
 	running.Store(live)
 	live.Watch(settings.Load().Scope.OnlyNamespaces())
 	go live.Run(ctx)
-	namespaces := incluster.NewNamespaces(client)
-	if settings.Load().Scope.OnlyNamespaces() == nil {
-		followed, err := metadata.NewForConfig(cluster)
-		if err != nil {
-			return fmt.Errorf("create client of namespaces: %w", err)
-		}
-		namespaces.Follow(ctx, followed, logger.Sugar())
+	namespaces, err := followNamespaces(ctx, cluster, client, settings)
+	if err != nil {
+		return err
 	}
 	reviewer := review.NewReviewer(client, func() []string { return settings.Load().Console.Audiences }, clock.RealClock{})
-	key, shared, err := session.LoadKey(env.SessionKey)
+	key, proxy, err := env.secrets(ctx, settings)
 	if err != nil {
 		return err
 	}
-	if !shared {
-		logger.Info("the key of sessions is random: users sign in again after a restart, and several replicas need the Secret console-session")
-	}
-	secret, err := session.LoadProxySecret(env.ProxySecret)
-	if err != nil {
-		return err
-	}
-	trusted := func() []string { return settings.Load().Console.ImpersonationGroups }
-	if len(secret) == 0 && len(trusted()) > 0 {
-		logger.Warn("impersonation-groups is set and no proxy is trusted: create the Secret console-proxy with the entry secret, and restart the console")
-	}
-	proxy := session.NewProxy(key, secret, trusted, clock.RealClock{})
 	address := func() string { return settings.Load().Console.URL }
 	pages := site.New(site.Options{
 		Source: live.Live, Views: live.Views, Clients: incluster.NewClients(cluster, proxy), Address: address, Clock: clock.RealClock{}, Logger: logger.Sugar(),
@@ -158,6 +142,40 @@ func run(ctx context.Context) error {
 		Name: "console", Port: env.Port, ProbePort: env.ProbePort, Others: map[int]http.Handler{env.SparkUIPort: sparkUIs},
 		Certificate: env.Certificate, Ready: live.HasSynced,
 	})
+}
+
+// followNamespaces returns the namespaces, which are followed if the console may act in all of them.
+func followNamespaces(ctx context.Context, cluster *rest.Config, client kubernetes.Interface, settings *config.Store) (*incluster.Namespaces, error) {
+	namespaces := incluster.NewNamespaces(client)
+	if settings.Load().Scope.OnlyNamespaces() != nil {
+		return namespaces, nil
+	}
+	followed, err := metadata.NewForConfig(cluster)
+	if err != nil {
+		return nil, fmt.Errorf("create client of namespaces: %w", err)
+	}
+	namespaces.Follow(ctx, followed, logging.FromContext(ctx))
+	return namespaces, nil
+}
+
+// secrets returns the key of sessions, and the proxy that signs users of the listed groups in.
+func (e *environment) secrets(ctx context.Context, settings *config.Store) (*session.Key, *session.Proxy, error) {
+	key, shared, err := session.LoadKey(e.SessionKey)
+	if err != nil {
+		return nil, nil, err
+	}
+	if !shared {
+		logging.FromContext(ctx).Info("the key of sessions is random: users sign in again after a restart, and several replicas need the Secret console-session")
+	}
+	secret, err := session.LoadProxySecret(e.ProxySecret)
+	if err != nil {
+		return nil, nil, err
+	}
+	groups := func() []string { return settings.Load().Console.ImpersonationGroups }
+	if len(secret) == 0 && len(groups()) > 0 {
+		logging.FromContext(ctx).Warn("impersonation-groups is set and no proxy is trusted: create the Secret console-proxy with the entry secret, and restart the console")
+	}
+	return key, session.NewProxy(key, secret, groups, clock.RealClock{}), nil
 }
 
 // follow returns the settings, which follow the ConfigMaps, and calls changed after each change. The controller reports an invalid change on the
