@@ -31,6 +31,8 @@ type changeLog struct {
 	// time in the last cursor. A later change has a later time.
 	dropped, published int64
 	issued             atomic.Int64
+	// flushes counts how often changes were published.
+	flushes uint64
 	// replica is in all cursors: the clocks of replicas differ.
 	replica uint64
 	// wake is closed when there are changes, or when it changes whether the API server answers.
@@ -117,6 +119,7 @@ func (l *Live) flush() {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
 	c := l.changes
+	c.flushes++
 	c.published = max(l.clock.Now().UnixMilli(), c.issued.Load()+1, c.published)
 	for _, change := range c.pending {
 		c.kept = append(c.kept, publishedChange{c.published, change})

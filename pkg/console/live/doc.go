@@ -10,6 +10,7 @@
 //	filter.go      which rows a query selects, as the parameters of an address
 //	query.go       pages of rows
 //	overview.go    counts, running over time, failures by cause, the last transitions
+//	shared.go      viewers who see the same share pages and overviews until the next change
 //	details.go     one application
 //	past.go        one application that is gone, from what is left of it
 //	schedules.go   one schedule, and the calendar

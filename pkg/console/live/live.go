@@ -49,6 +49,7 @@ type Live struct {
 	podsOf        map[podKey]map[string]*pod
 	owners        map[podKey][]*entry
 	changes       *changeLog
+	shared        *shared
 }
 
 // New creates a Live without objects.
@@ -59,7 +60,7 @@ func New(options Options) *Live {
 		freshness: freshness{clock: options.Clock, failing: map[*informer]time.Time{}},
 		watched:   map[string]*watchedNamespace{},
 		groups:    map[Group]*group{}, pods: map[types.NamespacedName]*pod{}, podsOf: map[podKey]map[string]*pod{}, owners: map[podKey][]*entry{},
-		changes: newChangeLog(now),
+		changes: newChangeLog(now), shared: newShared(options.Clock),
 	}
 }
 

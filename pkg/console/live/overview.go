@@ -20,6 +20,10 @@ const (
 
 // Overview sums up what a user sees. since is the beginning of the time in which ended applications are counted, such as the day's.
 func (l *Live) Overview(see Visible, since time.Time) Overview {
+	return share(l, see, "overview "+since.UTC().Format(time.RFC3339), func() Overview { return l.overview(see, since) })
+}
+
+func (l *Live) overview(see Visible, since time.Time) Overview {
 	now := l.clock.Now()
 	s := summary{
 		Overview: Overview{KnownSince: l.started}, now: now, since: since,

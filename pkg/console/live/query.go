@@ -72,6 +72,10 @@ func (r *Row) coreSeconds() int64 {
 
 // Page returns the rows of a query that a user sees.
 func (l *Live) Page(see Visible, query Query) Page {
+	return share(l, see, "page "+query.Values().Encode(), func() Page { return l.page(see, query) })
+}
+
+func (l *Live) page(see Visible, query Query) Page {
 	limit := query.Limit
 	if limit <= 0 || limit > MaxPageSize {
 		limit = PageSize

@@ -21,8 +21,9 @@ const (
 	streamPing = 20 * time.Second
 	// streamWrite bounds how long a client may take to accept an event.
 	streamWrite = 10 * time.Second
-	// streamPace is the least time between two events: the first change is sent at once, and a crowd of them together.
-	streamPace = 400 * time.Millisecond
+	// streamPace is the least time between two events: the first change is sent at once, and a crowd of them together. A change is on the screen within
+	// 500 ms, of which others are gathered for 100 ms, and the page is loaded.
+	streamPace = 250 * time.Millisecond
 	// streamEnd bounds a stream. The browser then opens the next one.
 	streamEnd = 30 * time.Minute
 )

@@ -2,6 +2,9 @@ package visible
 
 import (
 	"context"
+	"crypto/sha256"
+	"io"
+	"slices"
 	"sync"
 	"time"
 
@@ -57,6 +60,8 @@ func New(groups Groups, clock clock.Clock) *Views {
 // View is what a viewer may see. It does not change.
 type View struct {
 	seen map[live.Group]bool
+	// key is a hash of what is seen.
+	key string
 	// Complete reports whether everything that there is was asked for.
 	Complete bool
 }
@@ -65,6 +70,9 @@ type View struct {
 func (v *View) Sees(namespace, resource string) bool {
 	return v.seen[live.Group{Resource: resource}] || v.seen[live.Group{Namespace: namespace, Resource: resource}]
 }
+
+// Key is the same for views of the same. It is a live.Alike.
+func (v *View) Key() string { return v.key }
 
 // Of returns what a viewer may see. Its error is access.ErrUnavailable, or that of the context.
 func (v *Views) Of(ctx context.Context, viewer Viewer) (*View, error) {
@@ -227,11 +235,26 @@ func (a *answers) snapshot(of *Views, now time.Time) *View {
 		}
 		return given.allowed
 	})
+	view.key = keyOf(view.seen)
 	a.kept, a.until, a.version = view, until, version
 	if !view.Complete {
 		a.kept = nil
 	}
 	return view
+}
+
+// keyOf returns a hash of groups.
+func keyOf(seen map[live.Group]bool) string {
+	names := make([]string, 0, len(seen))
+	for group := range seen {
+		names = append(names, group.Resource+" "+group.Namespace+"\n") // no name has a blank or the end of a line
+	}
+	slices.Sort(names)
+	sum := sha256.New()
+	for _, name := range names {
+		_, _ = io.WriteString(sum, name) // a hash takes everything
+	}
+	return string(sum.Sum(nil))
 }
 
 // ask asks for what is missing or old.

@@ -238,3 +238,28 @@ func TestWithoutTheAPIServerTheLastAnswersLastThreeMinutes(t *testing.T) {
 		}
 	})
 }
+
+func TestKeyIsThatOfWhatIsSeen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := &groups{all: []live.Group{{Namespace: "a", Resource: apache}, {Namespace: "b", Resource: apache}}}
+		views := visible.New(g, clock.RealClock{})
+		key := func(name string, rights ...string) string {
+			t.Helper()
+			view, err := views.Of(t.Context(), &viewer{name: name, rights: rights})
+			if err != nil || view.Key() == "" {
+				t.Fatalf("%s: %v", name, err)
+			}
+			return view.Key()
+		}
+		ofA, ofB := "list of "+apache+" in the namespace a", "list of "+apache+" in the namespace b"
+		first := key("ann", ofA)
+		if key("ben", ofA) != first {
+			t.Error("two who see the same have other keys")
+		}
+		for name, rights := range map[string][]string{"eve": {ofB}, "dan": {ofA, ofB}, "nobody": nil} {
+			if key(name, rights...) == first {
+				t.Errorf("%s sees something else, and has the same key", name)
+			}
+		}
+	})
+}
