@@ -3,6 +3,7 @@ package policy_test
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -91,6 +92,19 @@ func TestRulesThatAreOffRefuseNothing(t *testing.T) {
 	for key, off := range map[string]string{policy.KeyTimeToLive: "optional", policy.KeyHostPath: "allowed", policy.KeyRegistries: "", policy.KeyExecutors: " "} {
 		if found := rules(t, key, off).Check(m); len(found) > 0 {
 			t.Errorf("%s %q finds %v", key, off, found)
+		}
+	}
+}
+
+// A rule that reads a variable that no API has would be in no policy, without an error.
+func TestEachRuleIsInAPolicy(t *testing.T) {
+	policies := policy.Policies()
+	for _, rule := range policy.Table {
+		name := policy.VariableName(rule.Key)
+		if !slices.ContainsFunc(policies, func(p policy.Policy) bool {
+			return slices.ContainsFunc(p.Variables, func(v policy.Variable) bool { return v.Name == name })
+		}) {
+			t.Errorf("no policy has the rule %s: does variables.go or apis.go have the variable that it reads?", rule.Key)
 		}
 	}
 }
