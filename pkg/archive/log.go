@@ -57,8 +57,8 @@ func (t *Attempt) OpenLog(ctx context.Context, id LogID, options LogOptions) (io
 	return &lines{source: bufio.NewReaderSize(stored, readBuffer), closer: stored, strip: !options.Timestamps, since: options.Since, atStart: true}, nil
 }
 
-// firstSince returns the offset of a line, before which all lines are older than since. Lines are in the order of time, but for moments. What it leaves
-// in front of since is left out later: it rather begins too early.
+// firstSince returns the offset of a line, before which all lines are older than since. Lines are in the order of time, within a second. It may begin
+// too early: the reader leaves out lines that are older.
 func (t *Attempt) firstSince(ctx context.Context, info FileInfo, since time.Time) (int64, error) {
 	const disorder = time.Second
 	var failed error

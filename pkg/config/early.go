@@ -12,7 +12,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
-// Early holds the settings of config-early. Those of config-kubeflow complete them, but for the denied properties: config-admission has them.
+// Early holds the settings of config-early. Those of config-kubeflow complete them, except the denied properties: config-admission has them.
 type Early struct {
 	ImageReplacements []early.ImageReplacement
 	SparkVersion      string

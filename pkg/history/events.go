@@ -213,7 +213,7 @@ func parse(line []byte) (fields []field, err error) {
 	return fields, err
 }
 
-// startFields are the fields of a start, but for the application's ID.
+// startFields are the fields of a start, except the application's ID.
 var startFields = []string{"App Name", "Timestamp", "User", "App Attempt ID", "Driver Logs", "Driver Attributes"}
 
 // listedFields are those of startFields with texts that are in the History Server's list of applications.

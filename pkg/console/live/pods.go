@@ -64,7 +64,7 @@ func newPod(source *corev1.Pod) *pod {
 	return p
 }
 
-// readPod returns what is kept of a Pod, but for the Pod itself.
+// readPod returns what is kept of a Pod, except the Pod itself.
 func readPod(source *corev1.Pod) *pod {
 	counted := usage.Of(source)
 	p := &pod{

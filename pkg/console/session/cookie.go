@@ -30,7 +30,7 @@ type content struct {
 	Ends  int64 `json:"e"`
 }
 
-// cookieName is the name of the first cookie, but for its prefix.
+// cookieName is the name of the first cookie, without its prefix.
 const cookieName = "firesteel-session"
 
 // newCookieName returns a name that is known to this process and its browser alone. Each server of a host can set a cookie for all of its ports, and

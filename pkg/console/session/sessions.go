@@ -73,7 +73,7 @@ type Options struct {
 // Sessions knows who sends a request. It is a console.Guard.
 type Sessions struct {
 	Options
-	// name is that of the first cookie, but for its prefix.
+	// name is that of the first cookie, without its prefix.
 	name string
 	// mutex guards tries, which bound the tries to sign in, by client.
 	mutex sync.Mutex
