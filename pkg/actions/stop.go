@@ -32,7 +32,7 @@ func Stop(s *Subject, reason string) (*Plan, error) {
 	case app.GetUndecodable() != "":
 		return nil, fmt.Errorf("the spec of %s cannot be decoded, and Firesteel leaves what it runs: correct the spec first, or %s ends it", s.Reference(), s.Suggest("delete"))
 	case o.Inherited:
-		return nil, fmt.Errorf("another operator runs %s, and knows no stop: %s ends it", s.Reference(), s.Suggest("delete"))
+		return nil, fmt.Errorf("another operator runs %s, and cannot stop it: %s ends it", s.Reference(), s.Suggest("delete"))
 	case dialect.IsStopped(app):
 		plan.Nothing = "is stopped already"
 	}

@@ -101,7 +101,7 @@ func (c *check) run(ctx context.Context) error {
 	case !known:
 		return cli.Usage("-o %s is no format: write text, json or yaml", c.format)
 	case c.pageSize <= 0:
-		return cli.Usage("--chunk-size %d is not above 0", c.pageSize)
+		return cli.Usage("--chunk-size %d is not above 0: write how many objects are read at once", c.pageSize)
 	}
 	clients, err := c.connect()
 	if err != nil {

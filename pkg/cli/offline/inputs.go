@@ -33,7 +33,7 @@ func (f filenames) check() error {
 	case len(f) == 0:
 		return cli.Usage("no file is named: write -f FILE")
 	case len(slices.DeleteFunc(slices.Clone(f), func(name string) bool { return name != manifest.Stdin })) > 1:
-		return cli.Usage("-f - is given twice: the standard input is read once")
+		return cli.Usage("-f - is given twice: write it once, since the standard input is read once")
 	default:
 		return nil
 	}

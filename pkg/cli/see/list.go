@@ -80,13 +80,13 @@ With --sort-by the table is printed when all objects are read, and otherwise as 
 func (l *listOptions) check() error {
 	switch {
 	case l.sortBy != "" && orders[l.sortBy] == nil:
-		return cli.Usage("--sort-by %s is none of name, age, state, attempt, executor", l.sortBy)
+		return cli.Usage("--sort-by %s is unknown: write name, age, state, attempt or executor", l.sortBy)
 	case l.watch && !l.output.Own():
 		return cli.Usage("-w prints a table, and no -o %s: leave one of them out", l.output.Format())
 	case l.watch && l.sortBy != "":
 		return cli.Usage("-w prints changes as they come, and cannot sort them: leave --sort-by out")
 	case l.pageSize < 0:
-		return cli.Usage("--chunk-size %d is below 0", l.pageSize)
+		return cli.Usage("--chunk-size %d is below 0: write how many objects are read at once, or 0 for all", l.pageSize)
 	}
 	if err := l.checkEnded(); err != nil {
 		return err

@@ -94,9 +94,9 @@ func (l *logsOptions) run(ctx context.Context, name string, ofAttempt bool) erro
 	case l.executor != "" && l.all:
 		return cli.Usage("-e is for one executor and --all for all Pods: leave one of them out")
 	case ofAttempt && l.attempt < 0:
-		return cli.Usage("--attempt %d is below 0", l.attempt)
+		return cli.Usage("--attempt %d is below 0: write the number of an attempt, from 0 on", l.attempt)
 	case l.since < 0:
-		return cli.Usage("--since %s is in the future", l.since)
+		return cli.Usage("--since %s is in the future: write a duration such as 5m", l.since)
 	}
 	c, err := l.connect()
 	if err != nil {

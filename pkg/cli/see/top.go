@@ -43,7 +43,7 @@ func (v *verbs) topCommand() *cobra.Command {
 
 func (t *topOptions) run(ctx context.Context, name string) error {
 	if !slices.Contains([]string{"", "cpu", "memory"}, t.sortBy) {
-		return cli.Usage("--sort-by %s is neither cpu nor memory", t.sortBy)
+		return cli.Usage("--sort-by %s is unknown: write cpu or memory", t.sortBy)
 	}
 	c, err := t.connect()
 	if err != nil {

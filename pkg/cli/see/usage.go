@@ -89,7 +89,7 @@ func (u *usageOptions) check() error {
 		u.from = from
 	}
 	if u.pageSize < 0 {
-		return cli.Usage("--chunk-size %d is below 0", u.pageSize)
+		return cli.Usage("--chunk-size %d is below 0: write how many objects are read at once, or 0 for all", u.pageSize)
 	}
 	return u.output.Check()
 }
@@ -107,7 +107,7 @@ func usageGroupOf(name string) (usageGroup, error) {
 	case name == "application":
 		return usageGroup{name, (*overview.Object).Name}, nil
 	default:
-		return usageGroup{}, cli.Usage("--by %s is none of month, namespace, api, application, label:NAME", name)
+		return usageGroup{}, cli.Usage("--by %s is unknown: write month, namespace, api, application or label:NAME", name)
 	}
 }
 

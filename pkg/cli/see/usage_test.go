@@ -63,10 +63,10 @@ func TestUsage(t *testing.T) {
 
 func TestUsageNamesWhatItRefuses(t *testing.T) {
 	for line, want := range map[string]string{
-		"usage --by year":        "--by year is none of month, namespace, api, application, label:NAME",
-		"usage --by label:":      "--by label: is none of month, namespace, api, application, label:NAME",
+		"usage --by year":        "--by year is unknown: write month, namespace, api, application or label:NAME",
+		"usage --by label:":      "--by label: is unknown: write month, namespace, api, application or label:NAME",
 		"usage --since november": "--since november is no month: write it as 2026-01",
-		"usage --chunk-size -1":  "--chunk-size -1 is below 0",
+		"usage --chunk-size -1":  "--chunk-size -1 is below 0: write how many objects are read at once, or 0 for all",
 		"usage -o yml":           "-o yml is no format",
 		"usage -l team=none":     "Nothing found that used anything.",
 	} {

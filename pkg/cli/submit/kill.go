@@ -30,7 +30,7 @@ func (s *submitter) kill(ctx context.Context, id string, submission *sparksubmit
 	if grace, set := submission.Properties[graceKey]; set {
 		seconds, err := strconv.ParseUint(grace, 10, 31)
 		if err != nil {
-			return cli.Usage("--conf %s %q is no number of seconds", graceKey, grace)
+			return cli.Usage("--conf %s %q is no number of seconds: write one such as 30", graceKey, grace)
 		}
 		period := int64(seconds)
 		options.GracePeriodSeconds = &period

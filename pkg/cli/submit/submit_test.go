@@ -155,7 +155,7 @@ func TestErrorsSayWhatIsWrongAndWhatToDo(t *testing.T) {
 		{[]string{"submit", "--upload-to", "s3://b", "-f", local}, 1, "error: " + local + `:1: spec.mainApplicationFile "none.py" cannot be uploaded (no such file or directory): name a file`},
 		{[]string{"submit", "-f", local}, 1, "error: " + local + `:1: spec.deps.jars (spark.jars) "lib.jar" is a file of the submitting host, which an operator cannot read: write --upload-to s3://BUCKET/FOLDER to upload it`},
 		{[]string{"submit", "--kill", "ns:"}, 2, `error: submission ID "ns:" names no driver: write NAMESPACE:NAME (kubectl`},
-		{[]string{"submit", "--kill", "a", "--conf", "spark.kubernetes.appKillPodDeletionGracePeriod=soon"}, 2, `error: --conf spark.kubernetes.appKillPodDeletionGracePeriod "soon" is no number of seconds (kubectl`},
+		{[]string{"submit", "--kill", "a", "--conf", "spark.kubernetes.appKillPodDeletionGracePeriod=soon"}, 2, `error: --conf spark.kubernetes.appKillPodDeletionGracePeriod "soon" is no number of seconds: write one such as 30 (kubectl`},
 	} {
 		code, out, errOut := run(t, cli.Plugin, test.args...)
 		lines := strings.SplitAfter(errOut, "\n")

@@ -63,7 +63,7 @@ func (f *Flags) Check() error {
 func CheckPort(flag string, port int) error {
 	const most = 65535
 	if port < 0 || port > most {
-		return cli.Usage("%s %d is no port", flag, port)
+		return cli.Usage("%s %d is no port: write a number up to %d", flag, port, most)
 	}
 	return nil
 }

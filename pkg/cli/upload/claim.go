@@ -144,7 +144,7 @@ func untilRunning(ctx context.Context, client kubernetes.Interface, pod *corev1.
 	case wait.Interrupted(err):
 		err = fmt.Errorf("%s, and it has waited %v", last, startTime)
 	}
-	return fmt.Errorf("the Pod %s/%s that receives files does not run (%w): mend that, or name another image by --upload-image", pod.Namespace, pod.Name, err)
+	return fmt.Errorf("the Pod %s/%s that receives files does not run (%w): correct that, or name another image by --upload-image", pod.Namespace, pod.Name, err)
 }
 
 // progressOf returns whether a Pod runs, or why it does not. final reports whether it never will.

@@ -139,7 +139,7 @@ func TestAPodThatCannotRunIsRemoved(t *testing.T) {
 		}}}
 	}
 	for want, status := range map[string]corev1.PodStatus{
-		"does not run (InvalidImageName it is so): mend that, or name another image by --upload-image": waiting("InvalidImageName"),
+		"does not run (InvalidImageName it is so): correct that, or name another image by --upload-image": waiting("InvalidImageName"),
 		"does not run (it has ended Evicted of memory)":                                                {Phase: corev1.PodFailed, Reason: "Evicted", Message: "of memory"},
 	} {
 		env := newClaimEnv(t, status)
