@@ -24,7 +24,8 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/console/api"
 )
 
-// The headers by which a trusted proxy says who the user is, and SecretHeader by which it proves that it is the proxy. Nobody else may send any of them.
+// The headers by which a trusted proxy says who the user is, and SecretHeader by which it proves that it is the proxy. Requests of others with any of them are
+// refused.
 const (
 	UserHeader   = "X-Firesteel-User"
 	GroupsHeader = "X-Firesteel-Groups"
