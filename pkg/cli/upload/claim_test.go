@@ -140,7 +140,7 @@ func TestAPodThatCannotRunIsRemoved(t *testing.T) {
 	}
 	for want, status := range map[string]corev1.PodStatus{
 		"does not run (InvalidImageName it is so): correct that, or name another image by --upload-image": waiting("InvalidImageName"),
-		"does not run (it has ended Evicted of memory)":                                                {Phase: corev1.PodFailed, Reason: "Evicted", Message: "of memory"},
+		"does not run (it has ended Evicted of memory)":                                                   {Phase: corev1.PodFailed, Reason: "Evicted", Message: "of memory"},
 	} {
 		env := newClaimEnv(t, status)
 		err := env.plan.sendToClaim(t.Context(), env.client, env.run, env.shown)
