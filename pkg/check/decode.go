@@ -77,7 +77,13 @@ func Decode(manifest []byte) (Object, error) {
 		return nil, unknownKind(header)
 	}
 	if !slices.Contains(kinds[at].versions, wanted.Version) {
-		return nil, unknown("apiVersion", header.APIVersion, fmt.Sprintf("is no version in which Firesteel serves the kind %s", header.Kind), kinds[at].printed())
+		served := kinds[at].printed()
+		for _, other := range kinds {
+			if other.Kind == wanted.Kind && slices.Contains(other.versions, wanted.Version) {
+				served = append(served, other.WithVersion(wanted.Version).GroupVersion().String())
+			}
+		}
+		return nil, unknown("apiVersion", header.APIVersion, fmt.Sprintf("is no version in which Firesteel serves the kind %s", header.Kind), served)
 	}
 	object := kinds[at].create()
 	if err := json.Unmarshal(manifest, object); err != nil {

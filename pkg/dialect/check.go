@@ -37,6 +37,7 @@ func Check(d Dialect, api *API, app Application) Checked {
 	for _, more := range []finding.List{d.Warnings(app), warnings} {
 		checked.Found = append(checked.Found, more.Beside(checked.Found)...)
 	}
+	checked.Found = checked.Found.Once()
 	return checked
 }
 
@@ -51,16 +52,14 @@ func try(d Dialect, api *API, app Application) (plan submission.Plan, objects *s
 		}
 	}
 	ApplySettings(&plan, app, v1alpha1.Attempt{}, d.Settings())
-	objects, refused = buildAll(d, app, plan, planned)
+	objects, refused = draft(d, app, plan, planned)
 	refused = append(refused, d.Refusals(app, errors.Join(unlocated...)).Beside(refused)...)
-	switch {
-	case objects == nil:
-	case len(remote) == 0:
+	if len(remote) == 0 {
 		warnings = LaunchWarnings(d, api, app, plan, objects)
-	default: // a template may name the service account
+	} else { // a template may name the service account
 		warnings = planWarnings(d, app, plan, objects)
 	}
-	return plan, objects, refused, warnings
+	return plan, objects, refused, warnings.IndependentOf(refused)
 }
 
 // ApplySettings completes the plan of an attempt by the operator's settings. It reads the plan's templates, so those at URLs have to be
@@ -74,17 +73,20 @@ func ApplySettings(plan *submission.Plan, app metav1.Object, attempt v1alpha1.At
 // AllRefusals returns everything for which a plan is refused: the problems that Plan returned with it, and those that Build would
 // return. So a user corrects a manifest once. It reads no template that the plan names by a file or a URL.
 func AllRefusals(d Dialect, app Application, plan submission.Plan, planned error) finding.List {
-	_, refused := buildAll(d, app, plan, planned)
+	_, refused := draft(d, app, plan, planned)
 	return refused
 }
 
-func buildAll(d Dialect, app Application, plan submission.Plan, planned error) (*submission.Objects, finding.List) {
+// draft makes the objects of a plan as Build does, and returns them with everything for which they are refused.
+func draft(d Dialect, app Application, plan submission.Plan, planned error) (*submission.Objects, finding.List) {
 	for _, role := range roles {
 		delete(plan.Properties, templateKey(role))
 	}
-	objects, err := Build(d, app, plan)
-	found := d.Refusals(app, planned)
-	return objects, slices.Concat(found, d.Refusals(app, err).Beside(found))
+	refused := d.Refusals(app, planned)
+	objects, err := submission.Draft(plan)
+	refused = append(refused, d.Refusals(app, err).Beside(refused)...)
+	more := d.Refusals(app, complete(d, app, plan, objects))
+	return objects, append(refused, more.IndependentOf(refused)...)
 }
 
 // Build makes the objects of a plan, completed as the API asks.
@@ -93,21 +95,21 @@ func Build(d Dialect, app Application, plan submission.Plan) (*submission.Object
 	if err != nil {
 		return nil, err
 	}
+	if err := complete(d, app, plan, objects); err != nil {
+		return nil, err
+	}
+	return objects, nil
+}
+
+// complete completes the objects of a plan as the API asks, and checks them.
+func complete(d Dialect, app Application, plan submission.Plan, objects *submission.Objects) error {
 	spark := objects.Driver.Spec.Containers[len(objects.Driver.Spec.Containers)-1].Name // Build adds it last
-	if err := d.Complete(app, objects); err != nil {
-		return nil, err
-	}
-	if err := checkCount(objects); err != nil {
-		return nil, err
-	}
+	refused := []error{d.Complete(app, objects), checkCount(objects)}
 	completeDriver(objects.Driver, spark, d.Settings().PodSecurity)
 	if plan.EventLogs != nil {
 		plan.EventLogs.AddTo(objects.Driver, spark)
 	}
-	if refused := checkDriver(d, plan.DriverTemplate, objects.Driver, spark); len(refused) > 0 {
-		return nil, refused.Err()
-	}
-	return objects, nil
+	return errors.Join(append(refused, checkDriver(d, plan.DriverTemplate, objects.Driver, spark).Err())...)
 }
 
 // LaunchWarnings returns what an application is warned of once its objects are known.

@@ -139,3 +139,15 @@ func TestAListTakesABoundedNumberOfEachSeverity(t *testing.T) {
 		t.Errorf("it is %q about %s, want %q", got, list[0].Field, want)
 	}
 }
+
+func TestFindingsThatFollowFromOthersAreLeftOut(t *testing.T) {
+	first := finding.List{{Field: "spec.driver.memory"}, {Field: "spec.volumes[1]"}, {Field: "spec.executor.cores", Property: "spark.executor.cores"}}
+	more := finding.List{
+		{Field: "spec.driver.memory"}, {Field: "spec.volumes[1].name"}, {Field: "spec.driver.memoryLimit", Remedy: "raise it, or lower spec.driver.memory."},
+		{Text: "spark.executor.cores is more than there are"}, {Field: "spec.driver.memoryOverhead", Remedy: "lower spec.driver.memoryOverhead"}, {Field: "spec.volumes[10]"},
+	}
+	want := finding.List{{Field: "spec.driver.memoryOverhead", Remedy: "lower spec.driver.memoryOverhead"}, {Field: "spec.volumes[10]"}}
+	if diff := cmp.Diff(want, more.IndependentOf(first)); diff != "" {
+		t.Errorf("findings (-want +got):\n%s", diff)
+	}
+}

@@ -112,6 +112,65 @@ func (l List) Beside(others List) List {
 	})
 }
 
+// Once returns each finding about a value once: a field that sets several properties may have the same fault in each.
+func (l List) Once() List {
+	var once List
+	for _, f := range l {
+		same := slices.IndexFunc(once, func(other Finding) bool {
+			other.Property, other.Reason = f.Property, f.Reason
+			return f.Field != "" && other.Error() == f.Error() && other.Severity == f.Severity
+		})
+		switch {
+		case same < 0:
+			once = append(once, f)
+		case once[same].Property != f.Property:
+			once[same].Property = ""
+		}
+	}
+	return once
+}
+
+// IndependentOf returns the findings that do not follow from others: they are not about the same fields or about what is below them, and do not name
+// them.
+func (l List) IndependentOf(others List) List {
+	return slices.DeleteFunc(l.Beside(others), func(f Finding) bool {
+		return slices.ContainsFunc(others, func(other Finding) bool {
+			return other.Field != "" && isBelow(f.Field, other.Field) || f.names(other.Field) || f.names(other.Property)
+		})
+	})
+}
+
+// isBelow reports whether a path is that of a field or an entry below another one.
+func isBelow(path, parent string) bool {
+	rest, found := strings.CutPrefix(path, parent)
+	return found && rest != "" && (rest[0] == '.' || rest[0] == '[')
+}
+
+// names reports whether the text of a finding has the path of a field.
+func (f *Finding) names(field string) bool {
+	if field == "" {
+		return false
+	}
+	for _, part := range []string{f.Text, f.Message, f.Remedy} {
+		for rest := part; ; {
+			_, after, found := strings.Cut(rest, field)
+			if !found {
+				break
+			}
+			if after == "" || !isOfPath(after[0]) || after[0] == '.' && (len(after) == 1 || after[1] == ' ') {
+				return true
+			}
+			rest = after
+		}
+	}
+	return false
+}
+
+// isOfPath reports whether a path of a field can go on with a character.
+func isOfPath(letter byte) bool {
+	return letter >= 'a' && letter <= 'z' || letter >= 'A' && letter <= 'Z' || letter >= '0' && letter <= '9' || letter == '.' || letter == '[' || letter == '_' || letter == '-'
+}
+
 // Sentences prints each finding as a sentence.
 func (l List) Sentences() []string {
 	var sentences []string

@@ -25,7 +25,7 @@ func (l *List) AddUnknown(severity Severity, effect string, reports []string, ob
 // Unknown returns a finding about a field that its kind does not have. effect says what becomes of it. similar is the field that is probably
 // meant, below the path of the same parent; it is empty if there is none.
 func Unknown(severity Severity, field, effect, parent, similar string) Finding {
-	f := Finding{Severity: severity, Field: field, Text: fmt.Sprintf("unknown field %q %s", field, effect), Remedy: "correct its spelling or its place"}
+	f := Finding{Severity: severity, Field: field, Text: QuotedUnknown(field) + " " + effect, Remedy: "correct its spelling or its place"}
 	if similar == "" {
 		return f
 	}
@@ -35,6 +35,9 @@ func Unknown(severity Severity, field, effect, parent, similar string) Finding {
 	}
 	return f
 }
+
+// QuotedUnknown is how texts name a field that its kind does not have.
+func QuotedUnknown(field string) string { return fmt.Sprintf("unknown field %q", field) }
 
 // IsUnknownField reports whether a finding is one of Unknown.
 func (f *Finding) IsUnknownField() bool { return strings.HasPrefix(f.Text, "unknown field") }
@@ -91,26 +94,38 @@ func fieldsOf(of reflect.Type) map[string]reflect.Type {
 }
 
 // Similar returns the field that a misspelled or misplaced name probably means, of fields that are given with the names of the fields within
-// them: one that is spelled alike, or else the only one that holds the name. It is empty if there is none.
+// them: one that is spelled alike, or else the only one that holds the name or ends as it does. It is empty if there is none.
 func Similar(fields map[string][]string, name string) string {
 	const longest = 64 // bounds the comparison
 	if len(name) > longest {
 		return ""
 	}
 	best, least := "", 0
-	var holders []string
+	var holders, longer []string
 	for _, field := range slices.Sorted(maps.Keys(fields)) {
 		if distance, similar := difference(letters(field), letters(name)); similar && (best == "" || distance < least) {
 			best, least = field, distance
+		}
+		if endsAlike(letters(field), letters(name)) {
+			longer = append(longer, field)
 		}
 		if slices.Contains(fields[field], name) {
 			holders = append(holders, field+"."+name)
 		}
 	}
-	if best == "" && len(holders) == 1 {
+	switch {
+	case best == "" && len(holders) == 1:
 		return holders[0]
+	case best == "" && len(longer) == 1:
+		return longer[0]
 	}
 	return best
+}
+
+// endsAlike reports whether one of two names is the end of the other: path for mountPath, or driverMemory for memory.
+func endsAlike(a, b string) bool {
+	const least = 4
+	return min(len(a), len(b)) >= least && (strings.HasSuffix(a, b) || strings.HasSuffix(b, a))
 }
 
 // letters returns a name in small letters, without what joins words in other spellings.
@@ -136,23 +151,25 @@ func commonPrefix(a, b string) int {
 	return min(len(a), len(b))
 }
 
-// editDistance is how many letters are inserted, removed or replaced to make one text of another.
+// editDistance is how many letters are inserted, removed or replaced, or change places with their neighbours, to make one text of another.
 func editDistance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for i := range row {
-		row[i] = i
+	earlier, row, next := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
 	}
 	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
+		next[0] = i + 1
 		for j := range len(b) {
-			replaced := diagonal
+			replaced := row[j]
 			if a[i] != b[j] {
 				replaced++
 			}
-			diagonal = row[j+1]
-			row[j+1] = min(replaced, row[j]+1, diagonal+1)
+			next[j+1] = min(replaced, row[j+1]+1, next[j]+1)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				next[j+1] = min(next[j+1], earlier[j-1]+1)
+			}
 		}
+		earlier, row, next = row, next, earlier
 	}
 	return row[len(b)]
 }

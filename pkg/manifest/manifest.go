@@ -158,12 +158,20 @@ func (d document) parse(parsed *trees) []*Manifest {
 	parsed.last, parsed.root = of, node
 	manifest := &Manifest{JSON: encoded, Line: d.before + node.Line, Duplicates: d.duplicates(node), source: of, item: -1}
 	if err := json.Unmarshal(encoded, &manifest.Header); err != nil {
-		manifest.Header = metav1.PartialObjectMetadata{} // its decoder says why
+		manifest.Header = withoutMetadata(encoded) // its decoder says why
 	}
 	if items := manifest.items(node); items != nil {
 		return items
 	}
 	return []*Manifest{manifest}
+}
+
+// withoutMetadata returns the header of an object whose metadata cannot be decoded.
+func withoutMetadata(encoded []byte) (header metav1.PartialObjectMetadata) {
+	if json.Unmarshal(encoded, &header.TypeMeta) != nil {
+		return metav1.PartialObjectMetadata{}
+	}
+	return header
 }
 
 func isNull(node *yamlv3.Node) bool { return node.Kind == yamlv3.ScalarNode && node.Tag == "!!null" }
@@ -188,7 +196,7 @@ func (m *Manifest) items(root *yamlv3.Node) []*Manifest {
 			one.Duplicates = append(slices.DeleteFunc(m.Duplicates, func(d Located) bool { return strings.HasPrefix(d.Field, "items[") }), one.Duplicates...)
 		}
 		if err := json.Unmarshal(item, &one.Header); err != nil {
-			one.Header = metav1.PartialObjectMetadata{}
+			one.Header = withoutMetadata(item)
 		}
 		found = append(found, one)
 	}

@@ -3,6 +3,7 @@ package manifest
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -130,8 +131,12 @@ func (d document) duplicates(root *yamlv3.Node) []Located {
 				key := node.Content[i]
 				below := strings.TrimPrefix(path+"."+key.Value, ".")
 				if first, twice := seen[key.Value]; twice && key.Value != "<<" && len(found) < finding.Max {
+					remedy := "remove one of them"
+					if isHeader := below == "apiVersion" || below == "kind"; isHeader {
+						remedy = "write a line of --- before it if another object begins, or " + remedy
+					}
 					found = append(found, Located{finding.Finding{
-						Reason: "DuplicateKey", Field: below, Message: fmt.Sprintf("is set on line %d already", d.before+first), Remedy: "remove one of them",
+						Reason: "DuplicateKey", Field: below, Message: fmt.Sprintf("is set on line %d already", d.before+first), Remedy: remedy,
 					}, d.before + key.Line, key.Column})
 				}
 				seen[key.Value] = key.Line
@@ -144,5 +149,12 @@ func (d document) duplicates(root *yamlv3.Node) []Located {
 		}
 	}
 	walk(root, "", 0)
+	if at := slices.IndexFunc(found, func(f Located) bool { return f.Field == "apiVersion" || f.Field == "kind" }); at >= 0 { // the other keys follow from it
+		header := found[at]
+		return append([]Located{header}, slices.DeleteFunc(found, isTop)...)
+	}
 	return found
 }
+
+// isTop reports whether a finding is about a field of the object itself.
+func isTop(f Located) bool { return !strings.ContainsAny(f.Field, ".[") }

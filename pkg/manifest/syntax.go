@@ -13,6 +13,7 @@ import (
 
 	yamlv3 "go.yaml.in/yaml/v3"
 
+	"github.com/firesteel-dev/firesteel/internal/lazy"
 	"github.com/firesteel-dev/firesteel/pkg/finding"
 )
 
@@ -49,6 +50,10 @@ func (d document) unreadable(err error) *Manifest {
 	tabbed := strings.HasPrefix(message, "found character that cannot start any token") && d.hasTab(line) || strings.HasPrefix(message, "found a tab")
 	if tabbed {
 		problem.Text, problem.Remedy = "the line is indented by a tab, which YAML does not take", "indent it by spaces"
+	}
+	if glued := d.gluedColon(line); glued > 0 && strings.HasPrefix(message, "mapping values are not allowed") {
+		problem.Text, problem.Remedy = "the line is no field, since its colon has no blank after it", "write a blank after the colon"
+		return &Manifest{Line: d.before + glued, Problem: problem}
 	}
 	at := d.before + line
 	switch {
@@ -110,6 +115,7 @@ var remedies = []struct{ message, remedy string }{
 	{"document contains excessive aliasing", "write the values in the place of their aliases"},
 	{"unknown anchor", "define the anchor before its alias, or write a value that begins with * in quotes"},
 	{"invalid map key", "write the name of the field as a text"},
+	{"did not find expected alphabetic or numeric character", "write a value that begins with * or & in quotes, such as \"* * * * *\""},
 }
 
 func remedyFor(message string) string {
@@ -133,6 +139,20 @@ func (d document) brokenAt(message string) int {
 		found, _ := splitError(err)
 		return found == message
 	})
+}
+
+// glued matches a line with a field whose value follows the colon without a blank.
+var glued = lazy.Regexp(`^\s*(- )?[A-Za-z][A-Za-z0-9]*:[^\s:/]+\s*$`)
+
+// gluedColon returns the line of the document before the given one, or itself, in which a colon has no blank after it; 0 if there is none.
+func (d document) gluedColon(line int) int {
+	lines := bytes.Split(d.text, []byte("\n"))
+	for _, at := range []int{line - 1, line} {
+		if at > 0 && at <= len(lines) && glued().Match(lines[at-1]) {
+			return at
+		}
+	}
+	return 0
 }
 
 // lineEnds returns where the lines of the document end.

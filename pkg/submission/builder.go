@@ -10,6 +10,15 @@ import (
 // Build returns the objects that start the plan's driver. If something in the plan cannot be submitted, the error is a
 // *finding.Finding, or several joined. It mirrors Spark's KubernetesDriverBuilder and the part of SparkSubmit before it.
 func Build(plan Plan) (*Objects, error) {
+	objects, err := Draft(plan)
+	if err != nil {
+		return nil, err
+	}
+	return objects, nil
+}
+
+// Draft is Build for a check: it returns the objects also with an error, without what is refused, so that more can be found about them.
+func Draft(plan Plan) (*Objects, error) {
 	d := newDriver(plan)
 	d.checkPlan()
 	d.normalise()
@@ -20,10 +29,7 @@ func Build(plan Plan) (*Objects, error) {
 	}
 	mountProperties(d)
 	d.finishPod()
-	if err := d.conf.err(); err != nil {
-		return nil, err
-	}
-	return &Objects{Before: d.before, Driver: d.pod, Owned: d.owned, Ignored: d.ignored}, nil
+	return &Objects{Before: d.before, Driver: d.pod, Owned: d.owned, Ignored: d.ignored}, d.conf.err()
 }
 
 // driver is a submission that is being built.

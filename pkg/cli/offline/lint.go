@@ -31,7 +31,7 @@ type lint struct {
 func lintCommand(o *cli.Options) *cobra.Command {
 	l := &lint{Options: o, schemas: schema.Schemas{Strict: true}}
 	command := &cobra.Command{
-		Use: "lint -f FILE [flags]", Short: "Find what would be refused or ignored about manifests",
+		Use: "lint -f FILE [flags]", SuggestFor: []string{"check", "validate", "verify", "test"}, Short: "Find what would be refused or ignored about manifests",
 		Long: `Find what the API server, the webhook or the launch would refuse or warn of, without
 a cluster. Each finding has the line of its field. Objects of other groups are skipped.
 A field that the kind does not have is an error: kubectl refuses it. A file that cannot
@@ -138,14 +138,14 @@ func (l *lint) check(ctx context.Context) (*result, error) {
 
 // checkOne returns the findings about an object, in the order of their lines.
 func (l *lint) checkOne(one *input, with *settings.Settings) ([]found, error) {
-	list := one.refused
+	var list finding.List
 	switch {
 	case one.misspelt():
 		_, err := check.Decode(one.JSON)
 		list = unchecked(err)
 	case one.otherGroup():
 		return nil, nil
-	case one.object != nil:
+	default:
 		var err error
 		if list, err = l.examine(one, with); err != nil {
 			return nil, fmt.Errorf("%s:%d: %w", one.file, one.Line, err)
@@ -180,8 +180,18 @@ func unchecked(err error) finding.List {
 
 // examine returns the findings of Firesteel's checks and of the schema.
 func (l *lint) examine(one *input, with *settings.Settings) (finding.List, error) {
-	list, _ := check.Examine(one.object, with.Config, l.Now(), check.AsBuilt)
-	list = check.ExplainUndecodable(list, one.JSON)
+	list, partly := one.refused, slices.ContainsFunc(one.refused, func(f finding.Finding) bool { return f.Reason == finding.ReasonType })
+	if one.object != nil {
+		list, _ = check.Examine(one.object, with.Config, l.Now(), check.AsBuilt)
+		partly = check.IsUndecodable(list)
+		list = check.ExplainUndecodable(list, one.JSON)
+	}
+	if one.object == nil && !partly {
+		return list, nil
+	}
+	if partly {
+		list = append(list, check.ExamineRest(one.JSON, list, offlineNamespace(l.Options), with.Config, l.Now())...)
+	}
 	return l.schemas.Complete(list, one.Header.GroupVersionKind().GroupKind(), one.JSON)
 }
 

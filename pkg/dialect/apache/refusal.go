@@ -8,10 +8,15 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/finding"
 )
 
+const imageKey = "spark.kubernetes.container.image"
+
 // Refusals returns why a plan cannot be submitted. The findings name the fields of the spec, or of the operator's defaults.
 func Refusals(err error, app *sparkv1.SparkApplication, defaults Defaults) finding.List {
 	found := finding.Of(err)
 	for i := range found {
+		if found[i].Field == imageKey && app.Spec.RuntimeVersions.SparkVersion == "" { // the default image has the version
+			found[i].Remedy += ", or set spec.runtimeVersions.sparkVersion"
+		}
 		if found[i].Field != "" {
 			found[i].Field, found[i].Source = place(found[i].Field, app, defaults)
 		}

@@ -12,6 +12,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/resource"
 
+	"github.com/firesteel-dev/firesteel/internal/text"
 	"github.com/firesteel-dev/firesteel/pkg/finding"
 )
 
@@ -82,12 +83,27 @@ func (w *wrongTypes) plain(given any, t reflect.Type, path string) {
 // fields checks the fields of a struct, or the entries of a map. Fields that the type does not have are no matter of types.
 func (w *wrongTypes) fields(object map[string]any, t reflect.Type, path string) {
 	for _, name := range slices.Sorted(maps.Keys(object)) {
-		if t.Kind() == reflect.Map {
+		if below, nested := object[name].(map[string]any); nested && len(w.found) < maxWrongTypes && t.Kind() == reflect.Map && kindOf(t.Elem()) == aText {
+			w.refuse(finding.Entry(path, name), "is an object and not a text", "write each name in full, such as "+fullName(name, below))
+		} else if t.Kind() == reflect.Map {
 			w.value(object[name], t.Elem(), finding.Entry(path, name))
 		} else if field, known := fieldsOf(t)[name]; known {
 			w.value(object[name], field, strings.TrimPrefix(path+"."+name, "."))
 		}
 	}
+}
+
+// maxName bounds a name in a remedy.
+const maxName = 128
+
+// fullName returns the name of the first value of nested objects, such as spark.executor.instances.
+func fullName(name string, object map[string]any) string {
+	for len(object) > 0 && len(name) < maxName {
+		first := slices.Min(slices.Collect(maps.Keys(object)))
+		name += "." + first
+		object, _ = object[first].(map[string]any)
+	}
+	return text.Clip(name, maxName)
 }
 
 var quantityType = reflect.TypeFor[resource.Quantity]()
@@ -210,6 +226,9 @@ func remedyFor(given any, kind, wanted string) string {
 	case aText:
 		if kind == aNumber || kind == aBoolean {
 			return "write it in quotes"
+		}
+		if kind == aList {
+			return "write a text, with commas between the entries if it takes several"
 		}
 		return "write a text"
 	case aBoolean:

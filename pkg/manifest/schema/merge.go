@@ -72,13 +72,15 @@ func follows(f, cause finding.Finding, has func(path string) bool) bool {
 		return f.Field != cause.Field && f.Field != "" && about(f, cause.Field)
 	case f.IsUnknownField():
 		return false
+	case cause.IsUnknownField() && strings.Contains(f.Remedy, finding.QuotedUnknown(cause.Field)):
+		return true
 	case cause.IsUnknownField() && cause.Meant != "" && !has(cause.Meant):
 		return about(f, cause.Meant)
 	case cause.IsUnknownField():
 		name := f.Field[strings.LastIndex(f.Field, ".")+1:]
 		return (f.Message == finding.Missing || f.Value == "") && !has(f.Field) && has(cause.Field+"."+name)
 	case cause.Message == finding.Missing && cause.Field != "":
-		return f.Field != cause.Field && about(f, cause.Field)
+		return f.Field != cause.Field && (about(f, cause.Field) || strings.Contains(f.Remedy, "set "+cause.Field))
 	case cause.Field == "metadata.name" && cause.Severity == finding.Error:
 		return strings.HasPrefix(f.Field, "metadata[") // names of other objects are made of it
 	default:

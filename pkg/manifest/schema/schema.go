@@ -168,7 +168,9 @@ func findingOf(err error) finding.Finding {
 	case openapierrors.EnumFailCode:
 		var values []string
 		for _, value := range refused.Values {
-			values = append(values, fmt.Sprint(value))
+			if value != "" { // the same as none
+				values = append(values, fmt.Sprint(value))
+			}
 		}
 		f.Message, f.Remedy = "is no value of the field", "write one of "+strings.Join(values, ", ")
 	case openapierrors.PatternFailCode:
@@ -317,7 +319,7 @@ func (p *pruner) fields(object map[string]any, schema *spec.Schema, path string,
 		switch {
 		case !known && !has(schema, preserveUnknown):
 			if len(p.unknown) < finding.Max { // the search for a similar name is slow
-				p.unknown.Add(finding.Unknown(p.severity, below, p.effect, path, similar(schema, name)))
+				p.unknown.Add(finding.Unknown(p.severity, below, p.effect, path, cmp.Or(similar(schema, name), similarMissing(schema, name, object))))
 			}
 			delete(object, name)
 		case !known:
@@ -334,6 +336,17 @@ func similar(schema *spec.Schema, name string) string {
 	fields := map[string][]string{}
 	for field, below := range schema.Properties {
 		fields[field] = slices.Collect(maps.Keys(below.Properties))
+	}
+	return finding.Similar(fields, name)
+}
+
+// similarMissing returns the required field that an object lacks and that a misspelt name probably means; empty if none is similar.
+func similarMissing(schema *spec.Schema, name string, object map[string]any) string {
+	fields := map[string][]string{}
+	for _, required := range schema.Required {
+		if _, set := object[required]; !set {
+			fields[required] = nil
+		}
 	}
 	return finding.Similar(fields, name)
 }
