@@ -2,21 +2,16 @@ package check
 
 import (
 	"encoding/json"
-	"fmt"
 
 	earlyv1alpha1 "github.com/firesteel-dev/firesteel/pkg/apis/early/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/early"
-	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
 // SetSparkVersion sets the version of Spark for which an object asks. Its image stays.
 func SetSparkVersion(object Object, version string) error {
-	if _, known := submission.RulesFor(version); !known {
-		return fmt.Errorf("%q is no version of Spark that Firesteel knows: write one such as 4.1.0", version)
-	}
 	switch object := object.(type) {
 	case *sparkv1.SparkApplication:
 		object.Spec.RuntimeVersions.SparkVersion = version

@@ -4,13 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
-	"net/url"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/firesteel-dev/firesteel/pkg/actions"
 	"github.com/firesteel-dev/firesteel/pkg/redact"
@@ -85,21 +82,22 @@ func exitCode(err error) int {
 	}
 }
 
-// connectionError returns the error of a connection with the remedy.
-func connectionError(err error) error {
-	if clientcmd.IsEmptyConfig(err) {
-		return errors.New("no kubeconfig names a cluster: set KUBECONFIG, or write --kubeconfig FILE")
+// oneLine returns an error as one line without secrets.
+func (o *Options) oneLine(err error) string {
+	lines := strings.FieldsFunc(o.explained(err), func(r rune) bool { return r == '\n' || r == '\r' })
+	for i, line := range lines {
+		lines[i] = strings.TrimSpace(line)
 	}
-	return fmt.Errorf("the kubeconfig cannot be used: %w", err)
+	return Printable(redact.Text(strings.Join(lines, "; ")))
 }
 
 // explained returns the text of an error. For errors of the API server and of the connection, it adds the remedy.
-func explained(err error) string {
+func (o *Options) explained(err error) string {
 	text := err.Error()
 	var status apierrors.APIStatus
-	var unreachable *url.Error
-	var network *net.OpError
 	switch {
+	case errors.Is(err, context.Canceled):
+		return interruption(err)
 	case apierrors.IsUnauthorized(err):
 		return text + ": log in again, or choose another user by --context, --user or --token"
 	case apierrors.IsForbidden(err) && !strings.Contains(text, "admission"):
@@ -108,18 +106,7 @@ func explained(err error) string {
 		return text + ": the CustomResourceDefinition is not in this cluster, so apply it or choose another --context"
 	case errors.As(err, &status):
 		return text
-	case errors.As(err, &unreachable) || errors.As(err, &network):
-		return "the API server does not answer: " + text + ": check --context, --server and the network"
 	default:
-		return text
+		return o.unanswered(err)
 	}
-}
-
-// oneLine returns an error as one line without secrets.
-func oneLine(err error) string {
-	lines := strings.FieldsFunc(explained(err), func(r rune) bool { return r == '\n' || r == '\r' })
-	for i, line := range lines {
-		lines[i] = strings.TrimSpace(line)
-	}
-	return Printable(redact.Text(strings.Join(lines, "; ")))
 }

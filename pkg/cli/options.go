@@ -55,7 +55,7 @@ func NewOptions(program string, streams genericiooptions.IOStreams) *Options {
 func (o *Options) Namespace() (namespace string, explicit bool, err error) {
 	namespace, explicit, err = o.Connection.ToRawKubeConfigLoader().Namespace()
 	if err != nil {
-		return "", false, connectionError(err)
+		return "", false, o.connectionError(err)
 	}
 	return namespace, explicit, nil
 }
@@ -67,7 +67,7 @@ func (o *Options) Cluster() (*rest.Config, error) {
 		err = clientcmd.ErrEmptyConfig
 	}
 	if err != nil {
-		return nil, connectionError(err)
+		return nil, o.connectionError(err)
 	}
 	cluster.QPS = -1 // no limit of our own: the API server has one
 	cluster.UserAgent = rest.DefaultKubernetesUserAgent()

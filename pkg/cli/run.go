@@ -4,11 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"k8s.io/klog/v2"
+
+	"github.com/firesteel-dev/firesteel/pkg/finding"
 )
 
 // Program returns the name under which a process was started, from its first argument.
@@ -24,6 +29,7 @@ func (o *Options) Run(ctx context.Context, root *cobra.Command, args []string) i
 	if o.Program == SparkSubmit {
 		args = slices.Concat([]string{"submit"}, args)
 	}
+	klog.SetSlogLogger(slog.New(slog.DiscardHandler)) // libraries log what they return as errors, too
 	configure(root)
 	root.SetArgs(args)
 	root.SetIn(o.In)
@@ -36,8 +42,10 @@ func (o *Options) Run(ctx context.Context, root *cobra.Command, args []string) i
 		usage.command = called.CommandPath()
 	}
 	var found *FoundError
-	if err != nil && !errors.As(err, &found) && err != context.Canceled { //nolint:errorlint // a wrapped one names what was interrupted
-		fmt.Fprintf(o.ErrOut, "%s %s\n", o.Color(o.ErrOut, Bad, "error:"), oneLine(err))
+	if err != nil && !errors.As(err, &found) {
+		if line := o.oneLine(err); line != "" {
+			fmt.Fprintf(o.ErrOut, "%s %s\n", o.Color(o.ErrOut, Bad, "error:"), line)
+		}
 	}
 	return exitCode(err)
 }
@@ -47,7 +55,7 @@ func (o *Options) Run(ctx context.Context, root *cobra.Command, args []string) i
 func configure(command *cobra.Command) {
 	command.SilenceErrors, command.SilenceUsage = true, true
 	command.DisableFlagsInUseLine = true
-	command.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return Usage("%v", err) })
+	command.SetFlagErrorFunc(flagError)
 	checkArguments := command.Args
 	if command.HasSubCommands() && command.RunE == nil && command.Run == nil {
 		command.RunE = func(command *cobra.Command, _ []string) error { return command.Help() }
@@ -56,6 +64,9 @@ func configure(command *cobra.Command) {
 	command.Args = func(command *cobra.Command, args []string) error {
 		if checkArguments == nil {
 			checkArguments = cobra.ArbitraryArgs
+		}
+		if err := pasted(command, args); err != nil {
+			return err
 		}
 		err := checkArguments(command, args)
 		var usage *UsageError
@@ -69,16 +80,21 @@ func configure(command *cobra.Command) {
 	}
 }
 
-// unknownVerb returns an error for an unknown verb. It names similar verbs.
+// unknownVerb returns an error for an unknown verb. It names the verb that is probably meant.
 func unknownVerb(command *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	if command.SuggestionsMinimumDistance <= 0 {
-		command.SuggestionsMinimumDistance = 2
+	verbs, names := map[string]string{}, map[string][]string{}
+	for _, below := range command.Commands() {
+		for _, name := range slices.Concat([]string{below.Name()}, below.Aliases, below.SuggestFor) {
+			if below.IsAvailableCommand() {
+				verbs[name], names[name] = below.Name(), nil
+			}
+		}
 	}
-	if similar := command.SuggestionsFor(args[0]); len(similar) > 0 {
-		return Usage("%q is no command of %s: did you mean %s?", args[0], command.CommandPath(), strings.Join(similar, " or "))
+	if similar := finding.Similar(names, args[0]); similar != "" {
+		return Usage("%q is no command of %s: did you mean %s?", args[0], command.CommandPath(), verbs[similar])
 	}
 	return Usage("%q is no command of %s", args[0], command.CommandPath())
 }
@@ -90,11 +106,24 @@ func One(noun string) cobra.PositionalArgs {
 		case len(args) == 0:
 			return Usage("the name of the %s is missing", noun)
 		case len(args) > 1:
-			return Usage("one %s is expected, and %s are given", noun, strings.Join(args, ", "))
+			return Usage("one %s is expected, and %s are given%s", noun, strings.Join(args, ", "), expanded(args))
 		default:
 			return nil
 		}
 	}
+}
+
+// expanded returns the remedy for arguments that a shell has probably put in the place of a *.
+func expanded(args []string) string {
+	const few = 3 // of which no user writes the names by chance
+	files := slices.IndexFunc(args, func(name string) bool {
+		_, err := os.Lstat(name)
+		return err != nil
+	})
+	if files >= 0 && files < few || len(args) < few {
+		return ""
+	}
+	return ": they are files of this folder, which the shell puts in the place of *, so write what has a * in quotes"
 }
 
 // None is for the field Args of commands that take no arguments.

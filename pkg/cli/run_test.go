@@ -33,6 +33,10 @@ func run(t *testing.T, program string, failure error, args ...string) (code int,
 		}
 		return failure
 	}}
+	get.SuggestFor = []string{"fetch"}
+	get.Flags().Int("tail", 0, "")
+	get.Flags().Duration("since", 0, "")
+	get.Flags().Bool("all", false, "")
 	dryRun.AddFlag(get)
 	output.AddFlag(get, "wide")
 	group := &cobra.Command{Use: "schedule", Short: "Schedules"}
@@ -55,14 +59,22 @@ func TestErrorsAreOneLineWithACodeAndARemedy(t *testing.T) {
 		"with a secret":           {errors.New("password=hunter2222 is wrong"), []string{"get", "pi"}, 1, "error: password=*********(redacted) is wrong\n"},
 		"a failed application":    {cli.ApplicationFailed("pi failed"), []string{"get", "pi"}, 3, "error: pi failed\n"},
 		"what is printed already": {&cli.FoundError{}, []string{"get", "pi"}, 1, ""},
-		"Ctrl-C":                  {fmt.Errorf("wait: %w", context.Canceled), []string{"get", "pi"}, 130, "error: wait: context canceled\n"},
+		"Ctrl-C":                  {fmt.Errorf("wait: %w", context.Canceled), []string{"get", "pi"}, 130, "error: interrupted: wait\n"},
 		"no name":                 {nil, []string{"get"}, 2, "error: the name of the application is missing (kubectl spark get --help shows the usage)\n"},
 		"two names":               {nil, []string{"get", "a", "b"}, 2, "error: one application is expected, and a, b are given (kubectl spark get --help"},
 		"an unknown flag":         {nil, []string{"get", "pi", "--colour"}, 2, "error: unknown flag: --colour (kubectl spark get --help"},
 		"an unknown verb":         {nil, []string{"gte"}, 2, `error: "gte" is no command of kubectl spark: did you mean get? (kubectl spark --help`},
+		"another name of a verb":  {nil, []string{"fetch"}, 2, `error: "fetch" is no command of kubectl spark: did you mean get? (kubectl spark --help`},
+		"no verb at all":          {nil, []string{"xyzzy"}, 2, `error: "xyzzy" is no command of kubectl spark (kubectl spark --help`},
+		"a misspelt flag":         {nil, []string{"get", "pi", "--ouptut=json"}, 2, "error: unknown flag: --ouptut: did you mean --output? (kubectl spark get --help"},
+		"a flag with no number":   {nil, []string{"get", "pi", "--tail=abc"}, 2, `error: --tail "abc" is no whole number: write one such as 2 (kubectl`},
+		"a flag with no time":     {nil, []string{"get", "pi", "--since=5"}, 2, `error: --since "5" is no duration: write one such as 30s, 5m or 1h (kubectl`},
+		"a flag with no switch":   {nil, []string{"get", "pi", "--all=maybe"}, 2, `error: --all "maybe" is neither true nor false: write one of them (kubectl`},
+		"a pasted dash":           {nil, []string{"get", "pi", "–output=json"}, 2, "error: –output begins with a typographic dash (–): write --output (kubectl"},
+		"what a shell expanded":   {nil, []string{"get", "doc.go", "run.go", "run_test.go"}, 2, "error: one application is expected, and doc.go, run.go, run_test.go are given: they are files of this folder"},
 		"one below a verb":        {nil, []string{"schedule", "pause"}, 2, `error: "pause" is no command of kubectl spark schedule (kubectl spark schedule --help`},
 		"arguments too many":      {nil, []string{"schedule", "list", "x"}, 2, `error: "x" is not expected: only flags are (kubectl spark schedule list --help`},
-		"a bad dry run":           {nil, []string{"get", "pi", "--dry-run=maybe"}, 2, "write none, client or server"},
+		"a bad dry run":           {nil, []string{"get", "pi", "--dry-run=maybe"}, 2, `error: --dry-run "maybe" cannot be read: write none, client or server (kubectl`},
 		"an unknown format":       {nil, []string{"get", "pi", "-o", "xml"}, 2, "error: -o xml is no format: write one of json, yaml, name, wide, jsonpath=TEMPLATE (kubectl"},
 		"a broken template":       {nil, []string{"get", "pi", "-o", "jsonpath={.x"}, 2, "is no template"},
 		"no right": {

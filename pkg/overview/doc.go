@@ -2,6 +2,7 @@
 // executors. It also reads objects that another operator runs: a status without a record.
 //
 //	overview.go  object -> Read -> Object
+//	states.go    the states and phases that users name
 //	pods.go      the Pods of an Object
 //	facts.go     Object, Pods -> Facts -> pkg/diagnosis/why
 //

@@ -108,7 +108,7 @@ func (o *Object) Name() string { return o.Source.GetName() }
 func (o *Object) Namespace() string { return o.Source.GetNamespace() }
 
 // StateName returns the state for people: New if the status shows none.
-func (o *Object) StateName() string { return cmp.Or(o.State, "New") }
+func (o *Object) StateName() string { return cmp.Or(o.State, noState) }
 
 // Ended reports whether it is an application whose attempt has ended. Another attempt may follow: see Over.
 func (o *Object) Ended() bool {

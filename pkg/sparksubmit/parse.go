@@ -1,6 +1,7 @@
 package sparksubmit
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"strings"
@@ -91,6 +92,8 @@ func Parse(arguments []string, foreign Foreign) (*CommandLine, error) {
 		case strings.HasPrefix(arguments[0], "-"):
 			name, _ := split(arguments[0])
 			return nil, unrecognized(name)
+		case text.Pasted(arguments[0]) != "":
+			return nil, errors.New(redact.Text(text.Pasted(arguments[0])))
 		default:
 			c.Resource = arguments[0]
 			c.Arguments = append(c.Arguments, arguments[1:]...)
@@ -183,6 +186,9 @@ func (c *CommandLine) handle(name, value string) error {
 
 func (c *CommandLine) setProperty(pair string) error {
 	key, value, found := strings.Cut(pair, "=")
+	if problem := text.Pasted(key); problem != "" {
+		return fmt.Errorf("--conf %s", problem)
+	}
 	if !found {
 		return fmt.Errorf("invalid argument to --conf: %s: write PROPERTY=VALUE", shown(pair))
 	}

@@ -1,6 +1,7 @@
 package submission
 
 import (
+	"fmt"
 	"regexp"
 	"strconv"
 
@@ -72,6 +73,18 @@ var versionRules = []Rules{
 
 // versionNumber finds the major and the minor version in what users write: 4.1.0, v4_2_0, 4.0.0-preview1, spark-3.5.
 var versionNumber = regexp.MustCompile(`(\d+)[._](\d+)`)
+
+// KnownVersions returns the minor versions that the table has, oldest first, such as 4.1.
+func KnownVersions() []string {
+	var known []string
+	for _, row := range versionRules {
+		known = append(known, fmt.Sprintf("%d.%d", row.Major, row.Minor))
+	}
+	return known
+}
+
+// NamesVersion reports whether a text has the number of a version of Spark.
+func NamesVersion(version string) bool { return versionNumber.MatchString(version) }
 
 // RulesFor returns the rules of a Spark version, and whether the table has that minor version. A version between two rows,
 // or newer than all, gets the newest row that is not newer than it. A version older than all gets the oldest row. A version

@@ -134,7 +134,7 @@ var lines = []string{
 	"delete running --wait=false", "delete running --dry-run", "delete running", "delete absent", "delete running --timeout=-1s",
 	"wait finished", "wait broken", "wait broken --for=delete --timeout=1ms", "wait running --for=state=runninghealthy", "wait running --for=condition=Succeeded=Unknown",
 	"wait broken --for=condition=Succeeded", "wait finished --for=state=RunningHealthy", "wait running --timeout=1ms", "wait standalone", "wait running --for=tea",
-	"wait running --for=state=", "wait running --timeout=-1s", "wait absent",
+	"wait running --for=state=", "wait running --for=state=Runing", "wait running --timeout=-1s", "wait absent",
 	"schedule list", "schedule list -A -o name", "schedule list -l team=b", "schedule suspend nightly", "schedule resume nightly", "schedule suspend running",
 	"schedule run nightly", "schedule run nightly --dry-run -o yaml", "schedule run exclusive", "schedule run exclusive --concurrent", "schedule run absent",
 	"schedule next nightly", "schedule next exclusive", "schedule", "schedule pause",

@@ -23,7 +23,7 @@ type deleteOptions struct {
 func (v *verbs) deleteCommand() *cobra.Command {
 	d := &deleteOptions{verbs: v}
 	command := &cobra.Command{
-		Use: "delete NAME [flags]", Short: "Delete an object, with what it runs",
+		Use: "delete NAME [flags]", SuggestFor: []string{"remove", "rm"}, Short: "Delete an object, with what it runs",
 		Long: `Delete an object. The driver and the executors of an application end first. With a schedule its runs are deleted.
 
 ` + target.NameHelp,

@@ -24,7 +24,7 @@ type rerunOptions struct {
 func (v *verbs) rerunCommand() *cobra.Command {
 	r := &rerunOptions{verbs: v}
 	command := &cobra.Command{
-		Use: "rerun NAME [flags]", Short: "Run an application again, as a new object",
+		Use: "rerun NAME [flags]", SuggestFor: []string{"restart", "retry", "resubmit"}, Short: "Run an application again, as a new object",
 		Long: `Create a new application with the spec of another one. The old one stays as it is.
 
 --set changes a field of the spec by its path: mainClass=Main, sparkConf.spark.sql.shuffle.partitions=8,

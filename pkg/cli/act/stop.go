@@ -20,7 +20,7 @@ type stopOptions struct {
 func (v *verbs) stopCommand() *cobra.Command {
 	s := &stopOptions{verbs: v}
 	command := &cobra.Command{
-		Use: "stop NAME [flags]", Short: "Stop an application for good, and keep its object",
+		Use: "stop NAME [flags]", SuggestFor: []string{"kill", "cancel", "terminate"}, Short: "Stop an application for good, and keep its object",
 		Long: `Stop an application of any API. The driver ends within its grace period, and the executors with it. Nothing starts
 the application again, whatever its restart policy: the last attempt is Failed with the reason Stopped. The object
 stays, with its record, until it is deleted or its time to live is over. An application that waits or is suspended ends

@@ -27,16 +27,27 @@ func (v *verbs) waitCommand() *cobra.Command {
 	w := &waitOptions{verbs: v}
 	command := &cobra.Command{
 		Use: "wait NAME [flags]", Short: "Wait for the end, a state or a condition",
-		Long: `Wait for an object. --for is one of
+		Long: `Wait until what --for names holds. It is one of
 
-  end                       the end of an application; the default
+  end                       the application has succeeded or failed, and no restart follows; the default
   state=STATE               a state as kubectl spark list shows it, such as RunningHealthy or COMPLETED
-  condition=TYPE[=STATUS]   a condition of the status; STATUS is True without it
+  condition=TYPE[=STATUS]   a condition of the status, such as Ready or Succeeded=False; STATUS is True without it
   delete                    the object is gone
 
-The exit code is 3 if the application failed, and what is waited for will not come.
+It returns at once if that holds already. Clusters and schedules have no end, so --for is needed for them.
+
+The exit code is 0 if it holds, 3 if the application failed and it will not come, and 1 if --timeout is over, or if the
+application ended otherwise or was deleted before.
 
 ` + target.NameHelp,
+		Example: `  # In a pipeline: fail if the application fails
+  kubectl spark submit -f etl.yaml && kubectl spark wait etl --timeout 2h
+
+  # Until it runs
+  kubectl spark wait etl --for state=RunningHealthy --timeout 5m
+
+  # Until a cluster can be used
+  kubectl spark wait cluster/adhoc --for condition=Ready`,
 		Args: cli.One("object"),
 		RunE: func(command *cobra.Command, args []string) error { return w.run(command.Context(), args[0]) },
 	}
@@ -65,7 +76,10 @@ func parseGoal(text string) (goal, error) {
 	case text == "delete":
 		g.gone, g.holds = true, func(*overview.Object) bool { return false }
 	case kind == "state" && rest != "":
-		g.state, g.holds = rest, func(o *overview.Object) bool { return strings.EqualFold(o.State, rest) }
+		if err := overview.CheckState(rest, false); err != nil {
+			return g, cli.Usage("--for state %v", err)
+		}
+		g.state, g.holds = rest, func(o *overview.Object) bool { return strings.EqualFold(o.StateName(), rest) }
 	case kind == "condition" && rest != "" && !strings.HasPrefix(rest, "="):
 		condition, status, given := strings.Cut(rest, "=")
 		if !given {

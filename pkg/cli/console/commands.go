@@ -1,10 +1,7 @@
 package console
 
 import (
-	"log/slog"
-
 	"github.com/spf13/cobra"
-	"k8s.io/klog/v2"
 
 	"github.com/firesteel-dev/firesteel/pkg/cli"
 	"github.com/firesteel-dev/firesteel/pkg/cli/tunnel"
@@ -23,12 +20,11 @@ you can read and that leads to the link, because others can see the arguments of
 func Commands(o *cli.Options) []*cobra.Command {
 	options := local.Options{Options: o}
 	command := &cobra.Command{
-		Use: "console", Short: "Show what there is in the browser", Long: long, Args: cli.None,
+		Use: "console", SuggestFor: []string{"dashboard", "web"}, Short: "Show what there is in the browser", Long: long, Args: cli.None,
 		RunE: func(command *cobra.Command, _ []string) error {
 			if err := check(options); err != nil {
 				return err
 			}
-			klog.SetSlogLogger(slog.New(slog.DiscardHandler)) // it has each try to reach the API server: the pages say since when it does not answer
 			return local.Run(command.Context(), options)
 		},
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -16,6 +17,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/cli/settings"
 	"github.com/firesteel-dev/firesteel/pkg/finding"
 	"github.com/firesteel-dev/firesteel/pkg/manifest/schema"
+	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
 // plan is the verb plan.
@@ -32,7 +34,7 @@ type plan struct {
 func planCommand(o *cli.Options) *cobra.Command {
 	p := &plan{Options: o}
 	command := &cobra.Command{
-		Use: "plan -f FILE [flags]", Short: "Show the objects that a manifest would create",
+		Use: "plan -f FILE [flags]", SuggestFor: []string{"diff", "render", "template", "dry-run"}, Short: "Show the objects that a manifest would create",
 		Long: `Show what a launch would create: the driver Pod, its Service, ConfigMaps, and a
 template of the executors, which the driver creates. Nothing is created and no
 cluster is needed. The first line names the settings that are used, and what was not read.
@@ -65,6 +67,10 @@ func (p *plan) run(ctx context.Context) error {
 	}
 	if p.diff && p.output.Format() != "" {
 		return cli.Usage("--diff and -o %s contradict each other: leave one out", p.output.Format())
+	}
+	if _, known := submission.RulesFor(p.version); p.version != "" && !known {
+		return cli.Usage("--spark-version %q is no version of Spark that Firesteel knows: write one of %s, or a patch release of them such as 4.1.0",
+			p.version, strings.Join(submission.KnownVersions(), ", "))
 	}
 	inputs, err := p.read(ctx)
 	if err != nil {

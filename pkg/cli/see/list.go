@@ -88,6 +88,11 @@ func (l *listOptions) check() error {
 	case l.pageSize < 0:
 		return cli.Usage("--chunk-size %d is below 0: write how many objects are read at once, or 0 for all", l.pageSize)
 	}
+	for _, state := range l.states {
+		if err := overview.CheckState(state, true); err != nil {
+			return cli.Usage("--state %v", err)
+		}
+	}
 	if err := l.checkEnded(); err != nil {
 		return err
 	}
@@ -218,9 +223,7 @@ func rowOf(object *unstructured.Unstructured) (*row, error) {
 }
 
 func (t *table) shows(o *overview.Object) bool {
-	return len(t.states) == 0 || slices.ContainsFunc(t.states, func(state string) bool {
-		return strings.EqualFold(state, o.State) || strings.EqualFold(state, string(o.Phase))
-	})
+	return len(t.states) == 0 || slices.ContainsFunc(t.states, o.Is)
 }
 
 // finish prints what waited for the end of the lists.

@@ -597,6 +597,11 @@ func TestEachErrorIsOneLineWithTheRemedy(t *testing.T) {
 		{"get etl", forbidden, 1, `sparkapplications "etl" is forbidden: no: ask for the right, or choose another user by --context, --user or --as`},
 		{"list", forbidden, 1, `sparkapplications "etl" is forbidden: no: ask for the right, or choose another user by --context, --user or --as`},
 		{"list --sort-by size", nothing, 2, "--sort-by size is unknown: write name, age, state, attempt or executor (kubectl spark list --help shows the usage)"},
+		{"list --state runing", nothing, 2, `--state "runing" is no state: did you mean running? (kubectl spark list --help shows the usage)`},
+		{"list --state foo", nothing, 2, `--state "foo" is no state: write one of waiting, running, succeeded, failed, New, Submitted, ScheduledToRestart, DriverRequested, DriverStarted, ` +
+			`DriverReady, InitializedBelowThresholdExecutors, RunningHealthy, RunningWithPartialCapacity, RunningWithBelowThresholdExecutors, DriverStartTimedOut, ExecutorsStartTimedOut, ` +
+			`DriverReadyTimedOut, SchedulingFailure, DriverEvicted, ResourceReleased, TerminatedWithoutReleaseResources, Suspending, Suspended, Resuming, Invalidating, Unknown, ` +
+			`PENDING_RERUN, SUCCEEDING, COMPLETED, FAILING, SUBMISSION_FAILED, Degraded, Scheduled, FailedValidation (kubectl spark list --help shows the usage)`},
 		{"list -w -o json", nothing, 2, "-w prints a table, and no -o json: leave one of them out (kubectl spark list --help shows the usage)"},
 		{"list -w --sort-by age", nothing, 2, "-w prints changes as they come, and cannot sort them: leave --sort-by out (kubectl spark list --help shows the usage)"},
 		{"list --chunk-size -1", nothing, 2, "--chunk-size -1 is below 0: write how many objects are read at once, or 0 for all (kubectl spark list --help shows the usage)"},

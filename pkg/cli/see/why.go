@@ -24,7 +24,7 @@ type whyOptions struct {
 func (v *verbs) whyCommand() *cobra.Command {
 	w := &whyOptions{verbs: v}
 	command := &cobra.Command{
-		Use: "why NAME [flags]", Short: "Say why an application is where it is, and what to do",
+		Use: "why NAME [flags]", SuggestFor: []string{"explain", "diagnose", "debug"}, Short: "Say why an application is where it is, and what to do",
 		Long: `Say why an application is where it is: the causes, most likely first, what shows each of them, and what to do.
 
 It reads the object, its Pods, Kubernetes Events and the end of the driver's log. An application that is gone is explained by what the archive has

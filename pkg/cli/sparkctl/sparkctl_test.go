@@ -167,7 +167,7 @@ var lines = []string{
 	"list", "list -n reports", "ls --namespace empty", "list extra",
 	"status daily", "status broken", "status new", "status etl -n reports", "status absent", "status", "status daily -k testdata/absent",
 	"event etl -n reports", "event daily", "event absent", "event",
-	"log etl -n reports", "log etl -n reports -e 1", "log absent", "log",
+	"log etl -n reports", "log etl -n reports -e 1", "log absent", "log", "log etl -e abc",
 	"forward new", "forward daily -l 70000", "forward daily -r -1",
 	"delete daily", "delete absent", "delete",
 	"create testdata/pi.yaml", "create testdata/pi.yaml -n reports", "create testdata/daily.yaml", "create testdata/daily.yaml -d", "create testdata/daily.yaml --delete -n other",

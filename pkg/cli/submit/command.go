@@ -1,6 +1,7 @@
 package submit
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -77,7 +78,7 @@ const example = `  # Spark's own example
 
 func submitCommand(s *submitter) *cobra.Command {
 	command := &cobra.Command{
-		Use: "submit [options] <app jar | python file | R file> [app arguments]", Short: "Submit an application, with spark-submit's command line",
+		Use: "submit [options] <app jar | python file | R file> [app arguments]", SuggestFor: []string{"create", "apply", "run", "start"}, Short: "Submit an application, with spark-submit's command line",
 		Long: long + optionsHelp(), Example: example,
 		DisableFlagParsing: true, // the application's own arguments may look like flags
 		Args:               cobra.ArbitraryArgs,
@@ -137,7 +138,7 @@ func (s *submitter) run(command *cobra.Command, args []string) error {
 		return s.submitManifests(command.Context())
 	}
 	submission, found := line.Resolve(Sources(os.Getenv))
-	if err := s.report(found); err != nil {
+	if err := s.reportLine(found); err != nil {
 		return err
 	}
 	if err := s.connectAs(submission); err != nil {
@@ -159,7 +160,7 @@ func (s *submitter) checkFlags() error {
 	case s.logs && s.watch:
 		return cli.Usage("--logs and --watch print to the same place: leave one of them out")
 	default:
-		return s.upload.Check()
+		return errors.Join(CheckVersion(s.sparkVersion), s.upload.Check())
 	}
 }
 
@@ -212,7 +213,7 @@ func flagOf(flags *pflag.FlagSet, argument string) (flag *pflag.Flag, value stri
 
 func set(flags *pflag.FlagSet, flag *pflag.Flag, value string) error {
 	if err := flags.Set(flag.Name, value); err != nil {
-		return fmt.Errorf("--%s %q cannot be read (%w)", flag.Name, value, err)
+		return cli.FlagValue(err)
 	}
 	return nil
 }

@@ -37,9 +37,17 @@ const (
 // NoVersion is the error of a command line that does not tell the version of Spark.
 func NoVersion(submission *sparksubmit.Submission) error {
 	if submission.Image() == "" {
-		return errors.New("no image is named: write --conf spark.kubernetes.container.image=IMAGE, such as apache/spark:4.1.0")
+		return cli.Usage("no image is named: write --conf spark.kubernetes.container.image=IMAGE, such as apache/spark:4.1.0")
 	}
-	return errors.New("the version of Spark in the image is not known: write --spark-version, such as --spark-version 4.1.0")
+	return cli.Usage("the version of Spark in the image is not known: write --spark-version, such as --spark-version 4.1.0")
+}
+
+// CheckVersion returns a usage error if the value of --spark-version names no version. One that Firesteel does not know is submitted with a warning.
+func CheckVersion(version string) error {
+	if version == "" || sparksubmission.NamesVersion(version) {
+		return nil
+	}
+	return cli.Usage("--spark-version %q is no version: write that of Spark in the image, such as 4.1.0", version)
 }
 
 // submit creates the application of a command line.
@@ -76,7 +84,7 @@ func (s *submitter) submit(ctx context.Context, submission *sparksubmit.Submissi
 		if try > 0 {
 			found = found.Of(finding.Error) // the warnings are printed already
 		}
-		if err := s.report(found); err != nil {
+		if err := s.reportLine(found); err != nil {
 			return err
 		}
 		created, err := s.createWithFiles(ctx, &wanted{resource, object, api.configMaps(submission, name, namespace), unique || try > 0}, files)
@@ -204,6 +212,14 @@ func (s *submitter) report(found finding.List) error {
 	}
 	if refused := found.Of(finding.Error); len(refused) > 0 {
 		return errors.New(refused.String())
+	}
+	return nil
+}
+
+// reportLine is report for what is found about a command line, which is wrong then.
+func (s *submitter) reportLine(found finding.List) error {
+	if err := s.report(found); err != nil {
+		return cli.Usage("%v", err)
 	}
 	return nil
 }

@@ -128,21 +128,24 @@ func TestErrorsSayWhatIsWrongAndWhatToDo(t *testing.T) {
 		code int
 		want string
 	}{
-		{[]string{"submit"}, 1, "error: Must specify a primary resource (JAR or Python or R file): write it after the options"},
+		{[]string{"submit"}, 2, "error: Must specify a primary resource (JAR or Python or R file): write it after the options"},
 		{[]string{"submit", "--clas", "B", jar}, 2, "error: unrecognized option: --clas: did you mean --class? (kubectl spark submit --help shows the usage)\n"},
 		{[]string{"submit", "-n"}, 2, "error: missing argument for option '-n' (kubectl"},
-		{[]string{"submit", "--watch=maybe", jar}, 2, `error: --watch "maybe" cannot be read (`},
+		{[]string{"submit", "--watch=maybe", jar}, 2, `error: --watch "maybe" is neither true nor false: write one of them (kubectl`},
 		{[]string{"submit", "-o", "xml", jar}, 2, "error: -o xml is no format: write one of json, yaml, name, jsonpath=TEMPLATE (kubectl"},
+		{dry("--spark-version", "banana", "--class", "B", "--conf", image, jar), 2, `error: --spark-version "banana" is no version: write that of Spark in the image, such as 4.1.0 (kubectl`},
+		{dry("–class", "B", "--conf", image, jar), 2, "error: –class begins with a typographic dash (–): write --class (kubectl"},
+		{dry("--class", "B", "--conf", "“spark.executor.cores=1”", "--conf", image, jar), 2, "error: --conf “spark.executor.cores begins with a typographic quote (“): write ' or \" (kubectl"},
 		{[]string{"submit", "--usage-error"}, 2, "error: this is no command line of spark-submit (kubectl spark submit --help shows the usage)\n"},
 		{dry("--api", "other", "--conf", image, "--class", "B", jar), 2, `error: --api "other" is no API: write one of apache, kubeflow, early (kubectl`},
-		{dry("--class", "B", "--conf", "spark.kubernetes.container.image=etl:latest", jar), 1, "error: the version of Spark in the image is not known: write --spark-version, such as --spark-version 4.1.0\n"},
-		{dry("--class", "B", jar), 1, "error: no image is named: write --conf spark.kubernetes.container.image=IMAGE, such as apache/spark:4.1.0\n"},
-		{dry("--class", "B", "--conf", image, "/home/me/pi.jar"), 1, `error: the application file "/home/me/pi.jar" is a file of the submitting host, which an operator cannot read: write --upload-to s3://BUCKET/FOLDER to upload it, or local:///path for a file in the image` + "\n"},
-		{dry("--class", "B", "--conf", image, "--jars", "a.jar", jar), 1, `error: --jars "a.jar" is a file of the submitting host, which an operator cannot read: write --upload-to s3://BUCKET/FOLDER to upload it, or local:///path`},
-		{dry("--class", "B", "--conf", image, "--driver-memory", "1.5g", jar), 1, `error: --driver-memory "1.5g" is not a`},
-		{dry("--class", "B", "--conf", image, "--conf", "spark.executor.cores=many", jar), 1, `error: --conf spark.executor.cores "many" is`},
+		{dry("--class", "B", "--conf", "spark.kubernetes.container.image=etl:latest", jar), 2, "error: the version of Spark in the image is not known: write --spark-version, such as --spark-version 4.1.0 (kubectl"},
+		{dry("--class", "B", jar), 2, "error: no image is named: write --conf spark.kubernetes.container.image=IMAGE, such as apache/spark:4.1.0 (kubectl"},
+		{dry("--class", "B", "--conf", image, "/home/me/pi.jar"), 2, `error: the application file "/home/me/pi.jar" is a file of the submitting host, which an operator cannot read: write --upload-to s3://BUCKET/FOLDER to upload it, or local:///path for a file in the image (kubectl`},
+		{dry("--class", "B", "--conf", image, "--jars", "a.jar", jar), 2, `error: --jars "a.jar" is a file of the submitting host, which an operator cannot read: write --upload-to s3://BUCKET/FOLDER to upload it, or local:///path`},
+		{dry("--class", "B", "--conf", image, "--driver-memory", "1.5g", jar), 2, `error: --driver-memory "1.5g" is not a`},
+		{dry("--class", "B", "--conf", image, "--conf", "spark.executor.cores=many", jar), 2, `error: --conf spark.executor.cores "many" is`},
 		{dry("--class", "B", "--conf", image, "-n", "a", "--conf", "spark.kubernetes.namespace=b", jar), 2, `error: --namespace "a" contradicts spark.kubernetes.namespace "b": leave one of them out (kubectl`},
-		{dry("--api", "early", "--proxy-user", "u", "--class", "B", "--conf", image, jar), 1, `error: --proxy-user "u" has no field in spark-operator.k8s.io: choose another API, such as --api sparkoperator.k8s.io` + "\n"},
+		{dry("--api", "early", "--proxy-user", "u", "--class", "B", "--conf", image, jar), 2, `error: --proxy-user "u" has no field in spark-operator.k8s.io: choose another API, such as --api sparkoperator.k8s.io (kubectl`},
 		{[]string{"submit", "-f", "none.yaml"}, 1, "error: none.yaml cannot be read (no such file or directory): name a file"},
 		{[]string{"submit", "-f", bad}, 1, "error: " + bad + ":1: the manifest is no object with apiVersion and kind"},
 		{[]string{"submit", "-f", twice}, 1, "error: " + twice + ":8: spec.mainClass is set on line 5 already: remove one of them\n"},
@@ -180,7 +183,7 @@ func TestATemplateAtAURLIsLeftToTheSettingsOfTheCluster(t *testing.T) {
 		t.Errorf("%d %s", code, errOut)
 	}
 	code, _, errOut = run(t, cli.Plugin, append(dry("--conf", key+"=ftp://example.com/driver.yaml"), args...)...)
-	if code != 1 || !strings.Contains(errOut, "--conf "+key) || !strings.HasSuffix(errOut, ", or name a file of this machine\n") {
+	if code != 2 || !strings.Contains(errOut, "--conf "+key) || !strings.Contains(errOut, ", or name a file of this machine (kubectl") {
 		t.Errorf("%d %s", code, errOut)
 	}
 }
