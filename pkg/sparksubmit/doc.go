@@ -19,5 +19,5 @@
 //	claim_mounts.go                             claims that a driver mounts
 //	local_files.go, manifest_files.go           files of this machine, that a command line or a manifest names
 //	from_apache.go, line.go                     an application as a command line
-//	script.go, script_word.go                   command lines in shell scripts
+//	script.go, script_word.go, script_parse.go  command lines in shell scripts
 package sparksubmit

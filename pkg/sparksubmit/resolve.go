@@ -28,6 +28,9 @@ type Sources struct {
 	ReadFile func(name string) ([]byte, error)
 	// ReadFolder returns the names of the files in a folder. The error of one that does not exist is fs.ErrNotExist.
 	ReadFolder func(name string) ([]string, error)
+	// AnyPlace reports whether the command line may be one that runs the driver elsewhere: it becomes a manifest, and --master and --deploy-mode are left
+	// out.
+	AnyPlace bool
 }
 
 // Submission is what a command line submits.
@@ -216,7 +219,7 @@ func (r *resolver) takeMode() {
 		r.refuse(r.s.origins[remoteKey], remote, "is for a client of Spark Connect, which runs where its command runs", "leave it out")
 	}
 	if mode, set := r.s.take(deployModeKey); set && mode != "cluster" {
-		r.refuse(r.s.origins[deployModeKey], mode, "runs the driver on this host", "write cluster, or leave it out")
+		r.refusePlace(deployModeKey, mode, "runs the driver on this host", "write cluster, or leave it out")
 	}
 	master, set := r.s.take(MasterKey)
 	if !set {
@@ -224,10 +227,19 @@ func (r *resolver) takeMode() {
 	}
 	url, err := masterURL(master)
 	if err != "" {
-		r.refuse(r.s.origins[MasterKey], master, err, "write k8s://https://HOST:PORT, or leave it out for the cluster of the kubeconfig")
+		r.refusePlace(MasterKey, master, err, "write k8s://https://HOST:PORT, or leave it out for the cluster of the kubeconfig")
 		return
 	}
 	r.s.Client[MasterKey] = url
+}
+
+// refusePlace refuses a property about where the application runs, unless that does not matter.
+func (r *resolver) refusePlace(key, value, message, remedy string) {
+	if r.AnyPlace {
+		r.warn(r.s.origins[key], value, "is left out: the driver runs in a Pod of the cluster to which the manifest is applied", "check that all it reads is there")
+		return
+	}
+	r.refuse(r.s.origins[key], value, message, remedy)
 }
 
 // masterURL returns the address of the API server that a master names, or what is wrong with it.

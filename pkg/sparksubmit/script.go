@@ -13,8 +13,13 @@ type Command struct {
 	// Line is the line on which it begins, from 1.
 	Line      int
 	Arguments []string
-	// Unknown are the expansions whose value is known only when the script runs. The arguments have them as they are written.
+	// Lines are the lines on which the arguments begin.
+	Lines []int
+	// Unknown are the expansions whose value is known only when the script runs, and placeholders such as <image>. The arguments have them as they
+	// are written.
 	Unknown []string
+	// Several are those of Unknown that may become any number of arguments, such as "$@".
+	Several []string
 	// Defaults are the expansions with a default, of variables that the script does not set. The arguments have the defaults.
 	Defaults []string
 	// Environment are the variables that the script sets for it.
@@ -87,7 +92,7 @@ func (s *shell) step() error {
 		s.skip(2)
 	case c == '#':
 		s.skip(len(s.until("\n")))
-	case c == '<' || c == '>' || strings.HasPrefix(s.text[s.at:], "&>"):
+	case (c == '<' || c == '>' || strings.HasPrefix(s.text[s.at:], "&>")) && s.placeholder() == "":
 		return s.redirect()
 	case strings.HasPrefix(s.text[s.at:], "&&") || strings.HasPrefix(s.text[s.at:], "||"):
 		earlier := s.conditional
@@ -240,11 +245,11 @@ func (s *shell) assign(words []word, exported bool) {
 		if name == "" {
 			name = w.raw
 		} else {
+			known, added := strings.CutSuffix(name, "+")
 			if s.compound > 0 || s.conditional {
-				value = unknownWord("$" + name)
+				value = unknownValue(known, value.list || s.values[known].list)
 			}
-			if strings.HasSuffix(name, "+") {
-				name = strings.TrimSuffix(name, "+")
+			if name = known; added {
 				value = s.values[name].joined(value)
 			}
 			s.values[name] = value
@@ -278,7 +283,11 @@ func (s *shell) command(assigned, words []word) error {
 	found := Command{Line: words[at].line, Environment: s.environment(assigned)}
 	for _, w := range words[at+1:] {
 		found.Arguments = append(found.Arguments, w.fields...)
+		for range w.fields {
+			found.Lines = append(found.Lines, w.line)
+		}
 		found.Unknown, found.Defaults = addNames(found.Unknown, w.unknown), addNames(found.Defaults, w.defaults)
+		found.Several = addNames(found.Several, w.several)
 	}
 	s.expanded += len(found.Environment)
 	s.found = append(s.found, found)
@@ -321,6 +330,9 @@ func (s *shell) nest(text string, line int) error {
 	}
 	for _, found := range inner.found {
 		found.Line = min(found.Line, s.line) // a variable may hold more lines than the script
+		for i := range found.Lines {
+			found.Lines[i] = min(found.Lines[i], s.line)
+		}
 		s.found = append(s.found, found)
 	}
 	return nil

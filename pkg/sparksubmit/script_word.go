@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/firesteel-dev/firesteel/internal/lazy"
 )
 
 // word is a word of a script.
@@ -18,6 +20,8 @@ type word struct {
 	// list reports whether it is the value of an array.
 	list              bool
 	unknown, defaults []string
+	// several are those of unknown that may become any number of fields.
+	several []string
 }
 
 // builder makes a word of its parts.
@@ -32,6 +36,16 @@ type builder struct {
 // unknownWord returns a word for an expansion with an unknown value.
 func unknownWord(raw string) word {
 	return word{text: raw, fields: []string{raw}, unknown: []string{raw}}
+}
+
+// unknownValue returns the value of a variable that is known only when the script runs.
+func unknownValue(name string, list bool) word {
+	value := unknownWord("$" + name)
+	if list {
+		value = unknownWord("${" + name + "[@]}")
+		value.list, value.several = true, value.unknown
+	}
+	return value
 }
 
 // literal adds a text without expansion. Beyond maxExpanded, it is cut.
@@ -61,7 +75,10 @@ func (b *builder) tooLong() bool { return len(b.whole)+len(b.parts) > maxExpande
 
 // add adds the value of an expansion. In quotes it is one text. Without quotes, blanks divide it into fields.
 func (b *builder) add(value word, quoted bool) {
-	b.unknown, b.defaults = addNames(b.unknown, value.unknown), addNames(b.defaults, value.defaults)
+	b.unknown, b.defaults, b.several = addNames(b.unknown, value.unknown), addNames(b.defaults, value.defaults), addNames(b.several, value.several)
+	if !quoted && !value.list { // blanks of the value divide it
+		b.several = addNames(b.several, value.unknown)
+	}
 	switch {
 	case value.list:
 		b.append(value.text)
@@ -106,6 +123,9 @@ func (w word) assignment() (name string, value word) {
 		return "", word{}
 	}
 	value = word{text: strings.TrimPrefix(w.text, parts[0]), unknown: w.unknown, defaults: w.defaults, list: w.list}
+	if w.list {
+		value.several = w.several
+	}
 	if value.fields = []string{value.text}; w.list {
 		value.fields = w.fields
 	}
@@ -114,7 +134,10 @@ func (w word) assignment() (name string, value word) {
 
 // joined returns a value with another one appended.
 func (w word) joined(more word) word {
-	sum := word{text: w.text + more.text, list: w.list || more.list, unknown: addNames(slices.Clone(w.unknown), more.unknown), defaults: addNames(slices.Clone(w.defaults), more.defaults)}
+	sum := word{
+		text: w.text + more.text, list: w.list || more.list, unknown: addNames(slices.Clone(w.unknown), more.unknown),
+		defaults: addNames(slices.Clone(w.defaults), more.defaults), several: addNames(slices.Clone(w.several), more.several),
+	}
 	if sum.fields = []string{sum.text}; sum.list {
 		sum.fields = slices.Concat(w.fields, more.fields)
 	}
@@ -128,7 +151,7 @@ const wordEnds = " \t\n;&|()<>"
 func (s *shell) word() (word, error) {
 	b := &builder{word: word{line: s.line}}
 	begin := s.at
-	for s.at < len(s.text) && !strings.ContainsRune(wordEnds, rune(s.text[s.at])) {
+	for s.at < len(s.text) && (!strings.ContainsRune(wordEnds, rune(s.text[s.at])) || s.placeholder() != "") {
 		if err := s.part(b); err != nil {
 			return b.word, err
 		}
@@ -168,7 +191,7 @@ func (s *shell) list(w *word) error {
 			elements.skip(1)
 		case strings.HasPrefix(inner[elements.at:], "\\\n"):
 			elements.skip(2)
-		case strings.ContainsRune(wordEnds, rune(c)):
+		case strings.ContainsRune(wordEnds, rune(c)) && elements.placeholder() == "":
 			return s.errorAt(elements.line, "the value of an array cannot be read: write it as words")
 		default:
 			element, err := elements.word()
@@ -176,7 +199,7 @@ func (s *shell) list(w *word) error {
 				return err
 			}
 			w.fields = append(w.fields, element.fields...)
-			w.unknown, w.defaults = addNames(w.unknown, element.unknown), addNames(w.defaults, element.defaults)
+			w.unknown, w.defaults, w.several = addNames(w.unknown, element.unknown), addNames(w.defaults, element.defaults), addNames(w.several, element.several)
 		}
 	}
 	w.text += strings.Join(w.fields, " ")
@@ -212,6 +235,10 @@ func (s *shell) part(w *builder) error {
 		return s.doubleQuoted(w)
 	case c == '$' || c == '`':
 		return s.expansion(w, false)
+	case s.placeholder() != "":
+		name := s.placeholder()
+		w.add(unknownWord(name), true)
+		s.skip(len(name))
 	default:
 		text := before(rest, "\\'\"$`"+wordEnds)
 		w.literal(text)
@@ -219,6 +246,22 @@ func (s *shell) part(w *builder) error {
 	}
 	return nil
 }
+
+// placeholder returns the placeholder of a documentation, such as <image>, with which the rest of the script begins; empty if it begins with none. To
+// a shell that is a redirection, but no file has such a name.
+func (s *shell) placeholder() string {
+	if s.text[s.at] != '<' {
+		return ""
+	}
+	if found := isPlaceholder().FindStringSubmatch(s.text[s.at:min(len(s.text), s.at+maxPlaceholder)]); found != nil {
+		return found[1]
+	}
+	return ""
+}
+
+const maxPlaceholder = 128
+
+var isPlaceholder = lazy.Regexp(`^(<[A-Za-z][A-Za-z0-9_.:/-]*(?: [A-Za-z][A-Za-z0-9_-]*)*>)(?:[ \t\r\n:/=,.\\"')\]-]|<[A-Za-z]|$)`)
 
 // before returns what is before the first of some characters, of which the text does not begin with any.
 func before(text, marks string) string {
@@ -357,7 +400,11 @@ func (s *shell) expansion(w *builder, quoted bool) error {
 	}
 	if found := parameter.FindString(rest); found != "" {
 		s.skip(len(found))
-		w.add(unknownWord(found), quoted)
+		value := unknownWord(found)
+		if found == "$@" {
+			value.several = value.unknown
+		}
+		w.add(value, quoted)
 		return nil
 	}
 	w.literal("$")
@@ -379,7 +426,11 @@ func (s *shell) braced(inner string, line int) (word, error) {
 		return value, nil
 	}
 	if len(inner) == len(parts[1])+len(parts[2]) || s.nested == maxNested {
-		return unknownWord(raw), nil
+		value := unknownWord(raw)
+		if parts[2] == "[@]" {
+			value.several = value.unknown
+		}
+		return value, nil
 	}
 	return s.defaulted(raw, parts[3], line)
 }

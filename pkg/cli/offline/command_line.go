@@ -18,10 +18,10 @@ const sparkSubmit = "spark-submit"
 // commandLine returns the command line of an application, and what is lost.
 func commandLine(one *input) (string, finding.List, error) {
 	switch {
+	case len(one.refused) > 0:
+		return "", nil, one.refused.Err()
 	case one.submission != nil:
 		return shellLine(one.submission, one.warnings)
-	case one.object == nil:
-		return "", nil, one.refused.Err()
 	}
 	app, isApplication := one.object.(*sparkv1.SparkApplication)
 	if !isApplication {

@@ -80,7 +80,7 @@ func (c *conversion) run(ctx context.Context) error {
 	case !slices.Contains(apiNames(), c.to) && c.to != sparkSubmit:
 		return cli.Usage("--to %s is no API: write one of %s", c.to, strings.Join(apiNames(), ", "))
 	}
-	if err := errors.Join(c.files.check(), c.output.Check()); err != nil {
+	if err := errors.Join(c.files.check(), c.output.Check(), submit.CheckVersion(c.version)); err != nil {
 		return err
 	}
 	inputs, err := readFiles(ctx, c.Options, c.files, parse)
@@ -121,7 +121,7 @@ func converted[T any](c *conversion, inputs []*input, do func(*input) (T, findin
 			refused = &cli.FoundError{}
 			continue
 		}
-		for _, f := range one.Locate(append(dropped, lost.Beside(dropped)...)) {
+		for _, f := range one.located(append(dropped, lost.Beside(dropped)...)) {
 			c.Warn(one.place(f) + ": " + f.Error())
 		}
 		all = append(all, made)

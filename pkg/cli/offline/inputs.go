@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
@@ -45,16 +46,17 @@ type input struct {
 	file string
 	// object is the decoded object. If it names no namespace, it has that of the command line. It is nil if refused is set.
 	object check.Object
-	// submission is set instead of object if the input is a command line of spark-submit. warnings are about it.
+	// command is set if the input is a command line of spark-submit, and submission if that can be read. warnings are about it.
+	command    *sparksubmit.Command
 	submission *sparksubmit.Submission
 	warnings   finding.List
-	// refused is why there is neither an object nor a submission.
+	// refused is why the object or the submission cannot be used.
 	refused finding.List
 }
 
 // otherGroup reports whether an object is of a group that Firesteel does not serve, such as a ConfigMap in the same file.
 func (i *input) otherGroup() bool {
-	if i.Problem != nil || i.submission != nil {
+	if i.Problem != nil || i.command != nil {
 		return false
 	}
 	given := i.Header.GroupVersionKind()
@@ -83,9 +85,26 @@ func (i *input) place(f manifest.Located) string {
 
 // printErrors prints why the object is refused.
 func (i *input) printErrors(o *cli.Options, found finding.List) {
-	for _, f := range i.Locate(found) {
+	for _, f := range i.located(found) {
 		i.print(o, o.ErrOut, f)
 	}
+}
+
+// located adds the place to each finding: that of its field, or of its option of a command line.
+func (i *input) located(found finding.List) []manifest.Located {
+	if i.command == nil {
+		return i.Locate(found)
+	}
+	var all []manifest.Located
+	for _, f := range found {
+		what := f.Field
+		if expansion, _, _ := strings.Cut(f.Text, " "); what == "" && strings.ContainsAny(expansion, "$`<") {
+			what = expansion
+		}
+		all = append(all, manifest.Located{Finding: f, Line: i.command.LineOf(what), Column: 1})
+	}
+	slices.SortStableFunc(all, func(a, b manifest.Located) int { return a.Line - b.Line })
+	return all
 }
 
 // printDuplicates prints an error for each key that the object has twice, and reports whether there are any. It is not known which of the two the user

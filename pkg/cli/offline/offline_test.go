@@ -39,6 +39,8 @@ func TestGoldenOutput(t *testing.T) {
 	}{
 		"lint-text":                {[]string{"lint", "-f", "testdata/broken.yaml", "-f", "testdata/fine"}, 1},
 		"lint-mistakes":            {[]string{"lint", "-f", "testdata/mistakes.yaml"}, 1},
+		"lint-several":             {[]string{"lint", "-f", "testdata/several.yaml"}, 1},
+		"lint-unquoted":            {[]string{"lint", "-f", "testdata/unquoted.yaml"}, 1},
 		"lint-causes":              {[]string{"lint", "-f", "testdata/causes.yaml"}, 1},
 		"lint-json":                {[]string{"lint", "-f", "testdata/broken.yaml", "-o", "json"}, 1},
 		"lint-sarif":               {[]string{"lint", "-f", "testdata/broken.yaml", "-o", "sarif"}, 1},
@@ -62,6 +64,7 @@ func TestGoldenOutput(t *testing.T) {
 		"convert-script-kubeflow":  {[]string{"convert", "-f", "testdata/submit.sh", "--to", "kubeflow"}, 1},
 		"convert-script-early":     {[]string{"convert", "-f", "testdata/submit.sh", "--to", "early", "--spark-version", "4.0.1"}, 1},
 		"convert-script-lines":     {[]string{"convert", "-f", "testdata/submit.sh", "--to", "spark-submit"}, 1},
+		"convert-placeholders":     {[]string{"convert", "-f", "testdata/placeholders.sh", "--to", "apache", "--spark-version", "4.1.0"}, 1},
 		"convert-schedules":        {[]string{"convert", "-f", "testdata/fine/schedule.yaml", "--to", "kubeflow"}, 0},
 		"convert-refused":          {[]string{"convert", "-f", "testdata/broken.yaml", "--to", "early"}, 1},
 		"convert-secrets-in-clear": {[]string{"convert", "-f", "testdata/secrets.yaml", "--to", "kubeflow"}, 0},
@@ -109,7 +112,7 @@ func TestMistakesOfCommandLinesHaveARemedy(t *testing.T) {
 		"a format of lint":                 {[]string{"lint", "-f", pi, "-o", "xml"}, 2, "-o xml is no format: write text, json or sarif"},
 		"a format of plan":                 {[]string{"plan", "-f", pi, "-o", "sarif"}, 2, "-o sarif is no format: write one of json, yaml, name, jsonpath=TEMPLATE"},
 		"flags that contradict":            {[]string{"plan", "-f", pi, "--diff", "-o", "yaml"}, 2, "--diff and -o yaml contradict each other: leave one out"},
-		"an unknown version":               {[]string{"plan", "-f", pi, "--spark-version", "2.4.0"}, 1, `"2.4.0" is no version of Spark that Firesteel knows: write one such as 4.1.0`},
+		"an unknown version":               {[]string{"plan", "-f", pi, "--spark-version", "2.4.0"}, 2, `--spark-version "2.4.0" is no version of Spark that Firesteel knows: write one of 3.5, 4.0, 4.1, 4.2, 4.3, or a patch release of them such as 4.1.0 (kubectl`},
 		"settings that are none":           {[]string{"lint", "-f", pi, "--settings", notes}, 1, "holds none of the ConfigMaps config-admission, config-archive, config-clusters, config-console"},
 		"settings that are absent":         {[]string{"lint", "-f", pi, "--settings", "absent"}, 1, "absent cannot be read"},
 		"settings that are wrong":          {[]string{"lint", "-f", pi, "--settings", "testdata/wrong-settings.yaml"}, 1, `config-defaults: there is no key "imgae": write one of`},
@@ -119,7 +122,7 @@ func TestMistakesOfCommandLinesHaveARemedy(t *testing.T) {
 		"a kind that has no other API":     {[]string{"convert", "-f", "testdata/fine/cluster.yaml", "--to", "kubeflow"}, 1, `kind "SparkCluster" is a kind of spark.apache.org alone: convert applications and schedules`},
 		"a schedule for the early API":     {[]string{"convert", "-f", "testdata/fine/schedule.yaml", "--to", "early"}, 1, "is no kind of spark-operator.k8s.io: convert it to apache or kubeflow"},
 		"an argument that is no flag":      {[]string{"lint", pi}, 2, `"testdata/fine/apache.yaml" is not expected: write -f testdata/fine/apache.yaml for a file`},
-		"a cluster that cannot be reached": {[]string{"plan", "-f", pi, "--settings", "cluster", "--server", "http://127.0.0.1:1"}, 1, "the API server does not answer"},
+		"a cluster that cannot be reached": {[]string{"plan", "-f", pi, "--settings", "cluster", "--server", "http://127.0.0.1:1"}, 1, "read the settings in the namespace firesteel-system: the API server http://127.0.0.1:1 does not answer"},
 	} {
 		code, _, errOut := run(t, "", test.args...)
 		if code != test.code || !strings.Contains(errOut, test.want) || strings.Count(errOut, "\n") != 1 {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -33,40 +34,65 @@ func parse(file string, text []byte) []*input {
 		return all
 	}
 	all = nil
-	for _, command := range commands {
-		all = append(all, newCommandLine(file, command))
+	for i := range commands {
+		all = append(all, newCommandLine(file, &commands[i]))
 	}
 	return all
 }
 
 // newCommandLine returns a command line of spark-submit as an input.
-func newCommandLine(file string, command sparksubmit.Command) *input {
-	one := &input{file: file, Manifest: &manifest.Manifest{Line: command.Line}}
-	line, err := sparksubmit.Parse(command.Arguments, nil)
-	if err != nil {
+func newCommandLine(file string, command *sparksubmit.Command) *input {
+	one := &input{file: file, Manifest: &manifest.Manifest{Line: command.Line}, command: command}
+	line, dropped, err := command.Parse()
+	switch {
+	case err != nil:
 		one.refused = finding.List{{Text: err.Error()}}
 		return one
-	}
-	if line.Action != sparksubmit.Submit {
+	case line.Action != sparksubmit.Submit:
 		one.refused = finding.List{{Text: "the command line submits nothing", Remedy: "leave it out"}}
 		return one
+	case line.Resource == "" && len(dropped) > 0:
+		one.refused = finding.List{{
+			Text:   fmt.Sprintf("the application file is in %s, which is known only when the script runs", strings.Join(dropped, " ")),
+			Remedy: "write the command line in full",
+		}}
+		return one
 	}
-	submission, found := line.Resolve(submit.Sources(func(name string) string { return command.Environment[name] }))
-	if one.refused = found.Of(finding.Error); len(one.refused) == 0 {
-		one.submission = submission
+	sources := submit.Sources(func(name string) string { return command.Environment[name] })
+	sources.AnyPlace = true
+	submission, found := line.Resolve(sources)
+	one.submission, one.refused = submission, found.Of(finding.Error)
+	one.warnings = append(warningsOfScript(command, dropped), found.Of(finding.Warning)...)
+	return one
+}
+
+// isUnknown reports whether a value has a part that is known only when the script runs.
+func (i *input) isUnknown(value any) bool {
+	text, ok := value.(string)
+	return ok && slices.ContainsFunc(i.command.Unknown, func(raw string) bool { return strings.Contains(text, raw) })
+}
+
+// warningsOfScript returns warnings about what only the run of a script knows. dropped is left out of the command line.
+func warningsOfScript(command *sparksubmit.Command, dropped []string) (found finding.List) {
+	warn := func(text, remedy string) {
+		found.Add(finding.Finding{Severity: finding.Warning, Text: text, Remedy: remedy})
+	}
+	for _, raw := range dropped {
+		warn(fmt.Sprintf("%s stands for options that are known only when the script runs, so they are left out", raw), "write them")
 	}
 	for _, raw := range command.Unknown {
-		one.warnings.Add(finding.Finding{
-			Severity: finding.Warning, Text: fmt.Sprintf("%s is known only when the script runs, so it stands as it is written", raw), Remedy: "write its value",
-		})
+		switch {
+		case slices.Contains(dropped, raw) || command.IsOfPlace(raw):
+		case strings.HasPrefix(raw, "<"):
+			warn(fmt.Sprintf("%s is a placeholder, and stands as it is written", raw), "write its value")
+		default:
+			warn(fmt.Sprintf("%s is known only when the script runs, so it stands as it is written", raw), "write its value")
+		}
 	}
 	for _, raw := range command.Defaults {
-		one.warnings.Add(finding.Finding{
-			Severity: finding.Warning, Text: fmt.Sprintf("%s is a variable that the script does not set, so its default is taken", raw), Remedy: "write the value that you mean",
-		})
+		warn(fmt.Sprintf("%s is a variable that the script does not set, so its default is taken", raw), "write the value that you mean")
 	}
-	one.warnings = append(one.warnings, found.Of(finding.Warning)...)
-	return one
+	return found
 }
 
 // application returns the application of a command line.
@@ -75,8 +101,12 @@ func (c *conversion) application(one *input) (*convert.Converted, finding.List, 
 	if c.version != "" {
 		submission.SparkVersion = c.version
 	}
+	refused := slices.Clone(one.refused)
 	if submission.SparkVersion == "" {
-		return nil, nil, submit.NoVersion(submission)
+		refused = append(refused, finding.Finding{Text: submit.NoVersion(submission).Error()})
+	}
+	if len(refused) > 0 {
+		return nil, nil, refused.Err()
 	}
 	name, _ := sparksubmit.ObjectName(submission.Name)
 	content, configMaps, found := submit.Manifest(submission, convert.API(c.to), name, submission.Namespace)
@@ -100,6 +130,9 @@ func (c *conversion) application(one *input) (*convert.Converted, finding.List, 
 	}
 	lost := finding.List(slices.Concat(one.warnings, found))
 	for _, f := range submission.Located(submit.Examine(decoded, c.Now())) { // for example a file that spark-submit would upload
+		if one.isUnknown(f.Value) { // a warning names it already
+			continue
+		}
 		f.Severity = finding.Warning
 		if !slices.ContainsFunc(lost, func(other finding.Finding) bool { return other.Error() == f.Error() }) { // a file and its property may have the same finding
 			lost.Add(f)
