@@ -234,7 +234,7 @@ func TestASubmissionOfEachAPIIsAcceptedByTheAPIServer(t *testing.T) {
 		t.Errorf("without rights: %+v", got)
 	}
 	got = s.cli(t.Context(), cli.Plugin, append([]string{"submit", "--master", "k8s://https://127.0.0.1:1"}, piLine...)...)
-	if got.code != 1 || !strings.Contains(got.errOut, "the API server does not answer: ") {
+	if got.code != 1 || !strings.Contains(got.errOut, "the API server https://127.0.0.1:1 does not answer: nothing listens there") {
 		t.Errorf("at another master: %+v", got)
 	}
 }

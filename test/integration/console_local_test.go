@@ -228,9 +228,9 @@ func TestConsoleOnAMachineExplainsWhatItCannotShow(t *testing.T) {
 	m.fails("you may not see applications in all namespaces: that needs list and watch of ", "-A")
 	m.fails("you may not see applications in the namespace "+firesteel.SystemNamespace+": ", "-n", firesteel.SystemNamespace)
 	m.fails("you may not see applications in the namespace "+s.ns+": ", "--token", s.tokenFor())
-	m.fails("the API server does not answer: ", "--server", "https://127.0.0.1:1")
+	m.fails("the API server https://127.0.0.1:1 does not answer: nothing listens there", "--server", "https://127.0.0.1:1")
 	m.fails("log in again", "--token", "wrong")
-	m.fails("the kubeconfig cannot be used: ", "--context", "other")
+	m.fails(`the kubeconfig has no context "other": write --context with one of `, "--context", "other")
 }
 
 // pageOf returns the status and the text of a page, asked for by another name of the host.
