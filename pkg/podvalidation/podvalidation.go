@@ -41,14 +41,6 @@ func Pod(path string, spec *corev1.PodSpec) finding.List {
 	return c.found
 }
 
-// Whole returns what the API server refuses about the spec of a Pod that nothing completes. path is that of the spec.
-func Whole(path string, spec *corev1.PodSpec) finding.List {
-	c := &checker{found: Pod(path, spec)}
-	c.complete(path, spec)
-	c.defined(path, spec, VolumeNames(spec))
-	return c.found
-}
-
 // StatefulSet returns what the API server refuses about the Pods of a StatefulSet that nothing completes. path is that of their spec. claims are
 // the names of the volumes that the StatefulSet defines beside those of the spec.
 func StatefulSet(path string, spec *corev1.PodSpec, claims ...string) finding.List {

@@ -32,11 +32,10 @@ func TestValuesThatTheAPIServerRefusesAreFound(t *testing.T) {
 	}
 	read(t, "testdata/refused.yaml", &rows)
 	for _, row := range rows {
-		check := podvalidation.Pod
+		found := podvalidation.Pod("spec", &row.Pod)
 		if row.Whole {
-			check = podvalidation.Whole
+			found = podvalidation.StatefulSet("spec", &row.Pod)
 		}
-		found := check("spec", &row.Pod)
 		if len(found) != 1 || found[0].Field != "spec."+row.Field || found[0].Remedy == "" {
 			t.Errorf("spec.%s is refused, and it finds %v", row.Field, found.Sentences())
 		}
@@ -47,7 +46,7 @@ func TestValuesThatTheAPIServerAcceptsAreNotFound(t *testing.T) {
 	var pods []corev1.PodSpec
 	read(t, "testdata/accepted.yaml", &pods)
 	for _, pod := range pods {
-		if found := podvalidation.Whole("spec", &pod); len(found) > 0 {
+		if found := podvalidation.StatefulSet("spec", &pod); len(found) > 0 {
 			t.Errorf("it finds %v", found.Sentences())
 		}
 	}
