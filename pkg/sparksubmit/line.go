@@ -3,13 +3,14 @@ package sparksubmit
 import (
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/firesteel-dev/firesteel/internal/lazy"
 )
 
 // ClusterMaster is the master that a Pod of a cluster can reach.
@@ -89,11 +90,11 @@ func Shell(command string, groups [][]string) string {
 }
 
 // plain matches an argument that needs no quotes.
-var plain = regexp.MustCompile(`^[A-Za-z0-9_@%+=:,./-]+$`)
+var plain = lazy.Regexp(`^[A-Za-z0-9_@%+=:,./-]+$`)
 
 func quote(argument string) string {
 	switch {
-	case plain.MatchString(argument):
+	case plain().MatchString(argument):
 		return argument
 	case strings.ContainsFunc(argument, isUnprintable):
 		return "$'" + escaped(argument) + "'"

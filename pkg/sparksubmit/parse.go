@@ -3,9 +3,9 @@ package sparksubmit
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 
+	"github.com/firesteel-dev/firesteel/internal/lazy"
 	"github.com/firesteel-dev/firesteel/internal/text"
 	"github.com/firesteel-dev/firesteel/pkg/finding"
 	"github.com/firesteel-dev/firesteel/pkg/redact"
@@ -62,7 +62,7 @@ func (c *CommandLine) Empty() bool {
 type Foreign func(arguments []string) (taken int, err error)
 
 // equalsForm matches an option with its value in one argument.
-var equalsForm = regexp.MustCompile(`(?s)^(--[^=]+)=(.+)$`)
+var equalsForm = lazy.Regexp(`(?s)^(--[^=]+)=(.+)$`)
 
 // mixing are the classes whose arguments may stand between options of spark-submit.
 var mixing = map[string]bool{
@@ -131,7 +131,7 @@ func bounded(arguments []string) error {
 
 // split divides --option=value.
 func split(argument string) (name, value string) {
-	if parts := equalsForm.FindStringSubmatch(argument); parts != nil {
+	if parts := equalsForm().FindStringSubmatch(argument); parts != nil {
 		return parts[1], parts[2]
 	}
 	return argument, ""

@@ -3,9 +3,10 @@ package sparksubmit
 import (
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/firesteel-dev/firesteel/internal/lazy"
 )
 
 // Command is a command line of spark-submit in a shell script.
@@ -128,10 +129,10 @@ func (s *shell) until(mark string) string {
 
 // redirect skips a redirection with its file. The number before it is no word of the statement.
 func (s *shell) redirect() error {
-	if last := len(s.words) - 1; last >= 0 && s.words[last].end == s.at && isNumber.MatchString(s.words[last].raw) {
+	if last := len(s.words) - 1; last >= 0 && s.words[last].end == s.at && isNumber().MatchString(s.words[last].raw) {
 		s.words = s.words[:last]
 	}
-	operator := redirection.FindString(s.text[s.at:])
+	operator := redirection().FindString(s.text[s.at:])
 	s.skip(len(operator))
 	if strings.HasSuffix(operator, "&-") { // closes a file
 		return nil
@@ -155,8 +156,8 @@ func (s *shell) redirect() error {
 }
 
 var (
-	isNumber    = regexp.MustCompile(`^[0-9]+$`)
-	redirection = regexp.MustCompile(`^(&>>?|<<<|<<-?|<>|>\||[<>]&-?|>>?|<)`)
+	isNumber    = lazy.Regexp(`^[0-9]+$`)
+	redirection = lazy.Regexp(`^(&>>?|<<<|<<-?|<>|>\||[<>]&-?|>>?|<)`)
 )
 
 // skipDocuments skips the here-documents that follow a line.
@@ -229,13 +230,13 @@ var declarations = map[string]bool{"export": true, "readonly": true, "local": tr
 // change marks variables as unknown: their values are known only when the script runs.
 func (s *shell) change(words []word) {
 	for _, w := range words {
-		if isName.MatchString(w.raw) {
+		if isName().MatchString(w.raw) {
 			s.values[w.raw] = unknownWord("$" + w.raw)
 		}
 	}
 }
 
-var isName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+var isName = lazy.Regexp(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // assign sets variables. What is set within a condition or a loop is not known after it.
 func (s *shell) assign(words []word, exported bool) {

@@ -1,7 +1,6 @@
 package sparksubmit
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -110,15 +109,15 @@ func (b *builder) built() word {
 
 func isBlank(r rune) bool { return r == ' ' || r == '\t' || r == '\n' }
 
-var assignment = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]*\+?)=`)
+var assignment = lazy.Regexp(`^([A-Za-z_][A-Za-z0-9_]*\+?)=`)
 
 // assigns reports whether the word sets a variable.
-func (w word) assigns() bool { return assignment.MatchString(w.raw) }
+func (w word) assigns() bool { return assignment().MatchString(w.raw) }
 
 // assignment returns the name and the value of a variable that the word sets; an empty name if it sets none. The name ends with a plus if the value is
 // appended.
 func (w word) assignment() (name string, value word) {
-	parts := assignment.FindStringSubmatch(w.raw)
+	parts := assignment().FindStringSubmatch(w.raw)
 	if parts == nil {
 		return "", word{}
 	}
@@ -272,7 +271,7 @@ func before(text, marks string) string {
 }
 
 // escape matches the escapes of $'...': a number of an octet or of a character, or a letter.
-var escape = regexp.MustCompile(`(?s)^\\(?:([0-7]{1,3})|x([0-9A-Fa-f]{1,2})|u([0-9A-Fa-f]{1,4})|U([0-9A-Fa-f]{1,8})|(.))`)
+var escape = lazy.Regexp(`(?s)^\\(?:([0-7]{1,3})|x([0-9A-Fa-f]{1,2})|u([0-9A-Fa-f]{1,4})|U([0-9A-Fa-f]{1,8})|(.))`)
 
 // escapes are the characters for which letters stand in $'...'.
 var escapes = map[string]string{
@@ -283,7 +282,7 @@ var escapes = map[string]string{
 func (s *shell) escaped() (string, error) {
 	var text strings.Builder
 	for at := s.at + 1; at < len(s.text); {
-		found := escape.FindStringSubmatch(s.text[at:])
+		found := escape().FindStringSubmatch(s.text[at:])
 		switch {
 		case s.text[at] == '\'':
 			s.skip(at + 1 - s.at)
@@ -358,10 +357,10 @@ func (s *shell) doubleQuoted(w *builder) error {
 }
 
 var (
-	variable  = regexp.MustCompile(`^\$([A-Za-z_][A-Za-z0-9_]*)`)
-	parameter = regexp.MustCompile(`^\$[0-9@*#?$!-]`)
+	variable  = lazy.Regexp(`^\$([A-Za-z_][A-Za-z0-9_]*)`)
+	parameter = lazy.Regexp(`^\$[0-9@*#?$!-]`)
 	// braced matches a name, the elements of an array, and a default.
-	braced = regexp.MustCompile(`(?s)^([A-Za-z_][A-Za-z0-9_]*)(\[[@*]\])?(?::?[-=](.*))?$`)
+	braced = lazy.Regexp(`(?s)^([A-Za-z_][A-Za-z0-9_]*)(\[[@*]\])?(?::?[-=](.*))?$`)
 )
 
 // expansion reads an expansion, which begins with a dollar or a backquote.
@@ -389,7 +388,7 @@ func (s *shell) expansion(w *builder, quoted bool) error {
 		w.add(value, quoted)
 		return err
 	}
-	if found := variable.FindStringSubmatch(rest); found != nil {
+	if found := variable().FindStringSubmatch(rest); found != nil {
 		s.skip(len(found[0]))
 		value, set := s.values[found[1]]
 		if !set {
@@ -398,7 +397,7 @@ func (s *shell) expansion(w *builder, quoted bool) error {
 		w.add(value.first(), quoted)
 		return nil
 	}
-	if found := parameter.FindString(rest); found != "" {
+	if found := parameter().FindString(rest); found != "" {
 		s.skip(len(found))
 		value := unknownWord(found)
 		if found == "$@" {
@@ -415,7 +414,7 @@ func (s *shell) expansion(w *builder, quoted bool) error {
 // braced returns the value of ${inner}.
 func (s *shell) braced(inner string, line int) (word, error) {
 	raw := "${" + inner + "}"
-	parts := braced.FindStringSubmatch(inner)
+	parts := braced().FindStringSubmatch(inner)
 	if parts == nil {
 		return unknownWord(raw), nil
 	}
