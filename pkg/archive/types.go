@@ -86,6 +86,8 @@ type Usage struct {
 	Attempt v1alpha1.Usage `json:"attempt"`
 	// Application is what the Pods of this attempt and of all earlier ones used.
 	Application v1alpha1.Usage `json:"application"`
+	// ClosedGapSeconds is the gap of the attempt that was closed from Spark's event log.
+	ClosedGapSeconds int64 `json:"closedGapSeconds,omitempty"`
 }
 
 // The roles of logs.

@@ -5,6 +5,7 @@
 //	amounts.go  adds, subtracts and bounds amounts
 //	ids.go      sets of executor IDs, as ranges
 //	count.go    counts the Pods of an attempt
+//	close.go    closes the gap of an attempt of which all executors are known
 //	record.go   the usage of an application: its attempts, and their sum
 //
 // A record holds no list of Pods. It holds the sum of the Pods that have ended with the IDs of their executors, and the sum of those that

@@ -809,25 +809,26 @@ func TestEventsAndTheConfigMapAreAskedForAgain(t *testing.T) {
 	}
 }
 
-func TestTheUsageOfAnAttemptIsArchivedToItsLastExecutor(t *testing.T) {
-	e := newEnv(t)
+// used lets the attempt have used something until its last count, with a gap in seconds.
+func (e *env) used(gap int64) {
+	e.t.Helper()
 	counted := metav1.NewTime(began.Add(30 * time.Second))
 	e.app.Status.Firesteel.Usage = &v1alpha1.ApplicationUsage{
-		Total: v1alpha1.Usage{Driver: &v1alpha1.PodUsage{Seconds: 130}},
+		Total: v1alpha1.Usage{Driver: &v1alpha1.PodUsage{Seconds: 130}, GapSeconds: gap},
 		Attempts: []v1alpha1.AttemptUsage{{
 			Attempt: 1, DriverPod: "pi-driver", DriverUID: "uid-of-driver", CountedAt: counted, RunningExecutors: "1", EndedExecutors: "2",
 			Running: v1alpha1.Usage{Driver: &v1alpha1.PodUsage{Seconds: 30}, Executors: &v1alpha1.PodUsage{Seconds: 20}, RunningPods: 2},
-			Ended:   v1alpha1.Usage{Executors: &v1alpha1.PodUsage{Seconds: 7}},
+			Ended:   v1alpha1.Usage{Executors: &v1alpha1.PodUsage{Seconds: 7}, GapSeconds: gap},
 		}},
 	}
-	if _, err := e.spark.SparkV1().SparkApplications(pi.Namespace).Update(t.Context(), e.app, metav1.UpdateOptions{}); err != nil {
-		t.Fatal(err)
+	if _, err := e.spark.SparkV1().SparkApplications(pi.Namespace).Update(e.t.Context(), e.app, metav1.UpdateOptions{}); err != nil {
+		e.t.Fatal(err)
 	}
 	for name, seconds := range map[string][2]int{"pi-driver": {0, 40}, "pi-exec-1": {10, 55}} {
 		pods := e.core.CoreV1().Pods(pi.Namespace)
-		pod, err := pods.Get(t.Context(), name, metav1.GetOptions{})
+		pod, err := pods.Get(e.t.Context(), name, metav1.GetOptions{})
 		if err != nil {
-			t.Fatal(err)
+			e.t.Fatal(err)
 		}
 		pod.Labels["spark-exec-id"] = "1"
 		at := func(second int) metav1.Time { return metav1.NewTime(began.Add(time.Duration(second) * time.Second)) }
@@ -835,23 +836,34 @@ func TestTheUsageOfAnAttemptIsArchivedToItsLastExecutor(t *testing.T) {
 		for i := range pod.Status.ContainerStatuses {
 			pod.Status.ContainerStatuses[i].State.Terminated = &corev1.ContainerStateTerminated{ContainerID: "x", FinishedAt: at(seconds[1])}
 		}
-		if _, err := pods.Update(t.Context(), pod, metav1.UpdateOptions{}); err != nil {
-			t.Fatal(err)
+		if _, err := pods.Update(e.t.Context(), pod, metav1.UpdateOptions{}); err != nil {
+			e.t.Fatal(err)
 		}
 	}
+}
+
+// usage returns what is archived of the usage.
+func (e *env) usage() (got archive.Usage) {
+	e.t.Helper()
+	content, err := e.attempt().Get(e.t.Context(), 1<<20, archive.UsageFile)
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	if err := json.Unmarshal(content, &got); err != nil {
+		e.t.Fatal(err)
+	}
+	return got
+}
+
+func TestTheUsageOfAnAttemptIsArchivedToItsLastExecutor(t *testing.T) {
+	e := newEnv(t)
+	e.used(0)
 	if err := e.handle(); err != nil {
 		t.Fatal(err)
 	}
-	content, err := e.attempt().Get(t.Context(), 1<<20, archive.UsageFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got archive.Usage
-	if err := json.Unmarshal(content, &got); err != nil {
-		t.Fatal(err)
-	}
+	got := e.usage()
 	if got.Attempt.Driver.Seconds != 40 || got.Attempt.Executors.Seconds != 7+45 || got.Application.Driver.Seconds != 140 || got.Attempt.GapSeconds != 0 {
-		t.Errorf("%s", content)
+		t.Errorf("%+v", got)
 	}
 	if missing := e.manifest().Missing; len(missing) != 1 || missing[0].What != "logs of 1 executor" {
 		t.Errorf("%+v", missing)

@@ -8,6 +8,7 @@
 //	follower.go          follows the logs of containers that run: one process, and which logs
 //	follow.go            follows one log
 //	usage.go             what the Pods used
+//	gap.go               closes a gap in that, from the event log of Spark
 //	namespaces.go        the uids of namespaces
 //	retention.go         deletes what is not to be retained
 //

@@ -44,12 +44,17 @@ func (t *attempt) storeUsage(ctx context.Context, pods []corev1.Pod, complete bo
 		}
 		seen.Executors = append(seen.Executors, usage.Executor{Pod: counted, ID: usage.ID(pods[j].Labels[submission.LabelExecutorID], pods[j].UID, true)})
 	}
-	usage.Update(recorded, i, usage.Count(recorded.Attempts[i], seen, now))
-	counted := recorded.Attempts[i]
+	counted, closed, err := t.closeGap(ctx, usage.Count(recorded.Attempts[i], seen, now), seen.Executors)
+	if err != nil {
+		return err
+	}
+	usage.Update(recorded, i, counted)
 	if gone := usage.Executors(counted) - int64(t.knownExecutors(pods)); gone > 0 && complete && !counted.Approximate && t.settings.ExecutorLogs != config.LogsNone {
 		t.missing("logs of "+text.Count(int(gone), "executor"), "their Pods were deleted before the attempt was archived")
 	}
-	encoded, err := json.Marshal(archive.Usage{Format: archive.Format, Until: now.UTC(), Attempt: usage.Sum(counted), Application: recorded.Total})
+	encoded, err := json.Marshal(archive.Usage{
+		Format: archive.Format, Until: now.UTC(), Attempt: usage.Sum(counted), Application: recorded.Total, ClosedGapSeconds: closed,
+	})
 	if err != nil {
 		return fmt.Errorf("encode usage: %w", err)
 	}
