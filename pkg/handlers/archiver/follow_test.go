@@ -274,15 +274,10 @@ func TestAFollowedLogIsResumed(t *testing.T) {
 			e.following.observe(e.driver(true))
 		},
 		"after the storage failed": func(e *followEnv, c *container) {
-			away := e.folder + ".away"
-			if err := errors.Join(os.Rename(e.folder, away), os.WriteFile(e.folder, nil, 0o600)); err != nil {
-				e.t.Fatal(err)
-			}
-			c.log(3, 4)
-			after(30 * time.Second)
-			if err := errors.Join(os.Remove(e.folder), os.Rename(away, e.folder)); err != nil {
-				e.t.Fatal(err)
-			}
+			e.withoutStorage(func() {
+				c.log(3, 4)
+				after(30 * time.Second)
+			})
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
