@@ -29,7 +29,9 @@ func (s *Submission) Located(found finding.List) finding.List {
 var optionsOfFields = map[string]string{
 	"spec.mainClass": optionClass, "spec.proxyUser": optionProxyUser, "metadata.name": optionName,
 	"spec.image": optionConf + " " + imageKey, "spec.driver.image": optionConf + " " + imageKey,
-	"spec.jars": theFile, "spec.pyFiles": theFile, "spec.sparkRFiles": theFile, "spec.mainApplicationFile": theFile,
+	"spec.driver.serviceAccount":   optionConf + " spark.kubernetes.authenticate.driver.serviceAccountName",
+	"spec.executor.serviceAccount": optionConf + " spark.kubernetes.authenticate.executor.serviceAccountName",
+	"spec.jars":                    theFile, "spec.pyFiles": theFile, "spec.sparkRFiles": theFile, "spec.mainApplicationFile": theFile,
 }
 
 const theFile = "the application file"

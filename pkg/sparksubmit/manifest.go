@@ -52,8 +52,20 @@ func (s *Submission) Kubeflow(name, namespace string) Object {
 	spec := s.spec(name, driver, executor)
 	spec["mode"], spec["sparkVersion"] = "cluster", s.SparkVersion
 	s.moveImage(spec)
+	moveAccount(spec, "driver", driver)
+	moveAccount(spec, "executor", executor)
 	set(spec, "proxyUser", s.ProxyUser)
 	return object("sparkoperator.k8s.io/v1beta2", name, namespace, spec)
+}
+
+// moveAccount moves the service account of a role to its field: the Kubeflow operator refuses the property. An account that refers to another property
+// stays where it is.
+func moveAccount(spec Object, role string, fields Object) {
+	properties, key := spec["sparkConf"].(map[string]string), "spark.kubernetes.authenticate."+role+".serviceAccountName"
+	if account := properties[key]; account != "" && !strings.Contains(account, "${") {
+		fields["serviceAccount"] = account
+		delete(properties, key)
+	}
 }
 
 // moveImage moves the image to the field image, which the Kubeflow operator needs. The image stays a property in two cases: if

@@ -420,3 +420,13 @@ func TestOptionsAreCompleted(t *testing.T) {
 		t.Errorf("they are\n%s", out)
 	}
 }
+
+func TestServiceAccountsOfPropertiesAreFieldsOfTheKubeflowAPI(t *testing.T) {
+	const account = "spark.kubernetes.authenticate.%s.serviceAccountName"
+	args := dry("--api", "kubeflow", "--class", "B", "--conf", image, "-o", "jsonpath={.spec.driver.serviceAccount} {.spec.executor.serviceAccount} {.spec.sparkConf}",
+		"--conf", fmt.Sprintf(account, "driver")+"=drivers", "--conf", fmt.Sprintf(account, "executor")+"=executors", "local:///pi.jar")
+	code, out, errOut := run(t, cli.Plugin, args...)
+	if code != 0 || !strings.HasPrefix(out, "drivers executors {") || strings.Contains(out, "serviceAccountName") || errOut != "" {
+		t.Errorf("%d %s%s", code, out, errOut)
+	}
+}
