@@ -13,6 +13,9 @@ import (
 
 // flagError returns the error about a flag as a usage error. It names the flag that is probably meant, or what to write as its value.
 func flagError(command *cobra.Command, err error) error {
+	if command.HasSubCommands() && len(command.Flags().Args()) > 0 { // the flags are those of an unknown verb
+		return unknownVerb(command, command.Flags().Args())
+	}
 	var unknown *pflag.NotExistError
 	if errors.As(err, &unknown) && len(unknown.GetSpecifiedName()) > 1 {
 		names := map[string][]string{}

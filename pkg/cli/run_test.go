@@ -65,6 +65,7 @@ func TestErrorsAreOneLineWithACodeAndARemedy(t *testing.T) {
 		"an unknown flag":         {nil, []string{"get", "pi", "--colour"}, 2, "error: unknown flag: --colour (kubectl spark get --help"},
 		"an unknown verb":         {nil, []string{"gte"}, 2, `error: "gte" is no command of kubectl spark: did you mean get? (kubectl spark --help`},
 		"another name of a verb":  {nil, []string{"fetch"}, 2, `error: "fetch" is no command of kubectl spark: did you mean get? (kubectl spark --help`},
+		"one with a flag":         {nil, []string{"fetch", "-x", "pi"}, 2, `error: "fetch" is no command of kubectl spark: did you mean get? (kubectl spark --help`},
 		"no verb at all":          {nil, []string{"xyzzy"}, 2, `error: "xyzzy" is no command of kubectl spark (kubectl spark --help`},
 		"a misspelt flag":         {nil, []string{"get", "pi", "--ouptut=json"}, 2, "error: unknown flag: --ouptut: did you mean --output? (kubectl spark get --help"},
 		"a flag with no number":   {nil, []string{"get", "pi", "--tail=abc"}, 2, `error: --tail "abc" is no whole number: write one such as 2 (kubectl`},
