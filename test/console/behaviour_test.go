@@ -50,7 +50,9 @@ func TestKeyboardIsEnough(t *testing.T) {
 	b.run(chromedp.KeyEvent("/"))
 	b.until(`document.activeElement.id === "find"`)
 	// The protocol types the character although the page took the key, which a real keyboard does not.
-	b.run(chromedp.SetValue("#find", ""), chromedp.KeyEvent("hourly"), chromedp.KeyEvent(kb.Enter), chromedp.WaitVisible("#filter"))
+	b.until(`document.querySelector("#find").value === "/"`)
+	evaluate[string](b, `document.querySelector("#find").value = ""`)
+	b.run(chromedp.KeyEvent("hourly"), chromedp.KeyEvent(kb.Enter), chromedp.WaitVisible("#filter"))
 	if query := evaluate[string](b, `location.search`); query != "?text=hourly" {
 		t.Errorf("the search leads to %q", query)
 	}
