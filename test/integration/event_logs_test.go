@@ -230,8 +230,8 @@ func TestArchiveServiceRefusesTokensOfOthers(t *testing.T) {
 		"of no Pod":                        {s.tokenFor(eventlog.Audience), 403, "bound to no Pod"},
 		"of a Pod that is gone":            {tokenOfGone, 401, "does not accept the token"},
 		"of a Pod without the annotation":  {s.boundToken(s.driverOf(app, "b", unmarked), eventlog.Audience), 403, "is not a driver"},
-		"of a Pod with another annotation": {s.boundToken(s.driverOf(app, "c", climbing), eventlog.Audience), 403, "is no driver"},
-		"of a Pod of nobody":               {s.boundToken(s.driverOf(app, "d", orphan), eventlog.Audience), 403, "is no driver"},
+		"of a Pod with another annotation": {s.boundToken(s.driverOf(app, "c", climbing), eventlog.Audience), 403, "is not a driver"},
+		"of a Pod of nobody":               {s.boundToken(s.driverOf(app, "d", orphan), eventlog.Audience), 403, "is not a driver"},
 		"of a driver":                      {s.boundToken(s.driverOf(app, "f"), eventlog.Audience), 200, `"bytes":1`},
 	} {
 		to := address.JoinPath(eventlog.FilesPath, "events_1_a")
