@@ -138,9 +138,9 @@ func (r *Reader) Read() ([]Entry, error) {
 		if err != nil {
 			return entries, err
 		}
-		_, err = os.Stat(path(r.dir, r.incarnation+1))
-		if errors.Is(err, fs.ErrNotExist) {
-			return entries, nil
+		next, err := r.next()
+		if next == 0 || err != nil {
+			return entries, err
 		}
 		// This incarnation is dead; what it wrote since is read before the next one's.
 		last, err := r.read()
@@ -148,8 +148,23 @@ func (r *Reader) Read() ([]Entry, error) {
 		if err != nil {
 			return entries, err
 		}
-		r.incarnation, r.offset = r.incarnation+1, 0
+		r.incarnation, r.offset = next, 0
 	}
+}
+
+// next returns the next incarnation that has a log, 0 if there is none. A sink that is killed at its start leaves no log.
+func (r *Reader) next() (int, error) {
+	logs, err := filepath.Glob(filepath.Join(r.dir, "events-*.log"))
+	if err != nil {
+		return 0, err
+	}
+	at := slices.IndexFunc(logs, func(log string) bool { return log > path(r.dir, r.incarnation) }) // they are in order
+	if at < 0 {
+		return 0, nil
+	}
+	var incarnation int
+	_, err = fmt.Sscanf(filepath.Base(logs[at]), "events-%d.log", &incarnation)
+	return incarnation, err
 }
 
 func (r *Reader) read() ([]Entry, error) {

@@ -54,6 +54,13 @@ func TestReaderReadsWhatEachIncarnationWroteOnce(t *testing.T) {
 	expect("c", "d")
 	write(second, "e")
 	expect("e")
+	fourth, err := eventlog.Create(dir, 4) // the third was killed before it had a log
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(fourth, "f")
+	expect("f")
+	expect()
 }
 
 func TestReaderSkipsAnIncompleteLine(t *testing.T) {
