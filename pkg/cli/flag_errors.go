@@ -18,9 +18,9 @@ func flagError(command *cobra.Command, err error) error {
 	}
 	var unknown *pflag.NotExistError
 	if errors.As(err, &unknown) && len(unknown.GetSpecifiedName()) > 1 {
-		names := map[string][]string{}
-		command.Flags().VisitAll(func(flag *pflag.Flag) { names[flag.Name] = nil })
-		if similar := finding.Similar(names, unknown.GetSpecifiedName()); similar != "" {
+		var names []string
+		command.Flags().VisitAll(func(flag *pflag.Flag) { names = append(names, flag.Name) })
+		if similar := finding.SimilarName(names, unknown.GetSpecifiedName()); similar != "" {
 			return Usage("%v: did you mean --%s?", err, similar)
 		}
 	}

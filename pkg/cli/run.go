@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -85,15 +86,15 @@ func unknownVerb(command *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	verbs, names := map[string]string{}, map[string][]string{}
+	verbs := map[string]string{}
 	for _, below := range command.Commands() {
 		for _, name := range slices.Concat([]string{below.Name()}, below.Aliases, below.SuggestFor) {
 			if below.IsAvailableCommand() {
-				verbs[name], names[name] = below.Name(), nil
+				verbs[name] = below.Name()
 			}
 		}
 	}
-	if similar := finding.Similar(names, args[0]); similar != "" {
+	if similar := finding.SimilarName(slices.Collect(maps.Keys(verbs)), args[0]); similar != "" {
 		return Usage("%q is no command of %s: did you mean %s?", args[0], command.CommandPath(), verbs[similar])
 	}
 	return Usage("%q is no command of %s", args[0], command.CommandPath())

@@ -122,6 +122,15 @@ func Similar(fields map[string][]string, name string) string {
 	return best
 }
 
+// SimilarName is Similar for names that hold no others.
+func SimilarName(names []string, name string) string {
+	fields := make(map[string][]string, len(names))
+	for _, known := range names {
+		fields[known] = nil
+	}
+	return Similar(fields, name)
+}
+
 // endsAlike reports whether one of two names is the end of the other: path for mountPath, or driverMemory for memory.
 func endsAlike(a, b string) bool {
 	const least = 4

@@ -25,11 +25,16 @@ var kubeflowStates = []v1beta2.ApplicationStateType{
 	v1beta2.UnknownState,
 }
 
-// stateNames returns the states of all kinds and APIs. Those that differ in capitals alone are there once.
-func stateNames() (names []string) {
+// stateNames returns the states of all kinds and APIs, after the phases if they are wanted. Those that differ in capitals alone are there once.
+func stateNames(withPhases bool) (names []string) {
 	add := func(name string) {
 		if !slices.ContainsFunc(names, func(known string) bool { return strings.EqualFold(known, name) }) {
 			names = append(names, name)
+		}
+	}
+	if withPhases {
+		for _, phase := range phases {
+			add(string(phase))
 		}
 	}
 	add(noState)
@@ -49,25 +54,11 @@ func stateNames() (names []string) {
 
 // CheckState returns an error if no object can be in a state that a user names. Capitals do not matter. With withPhases, it may be a phase, too.
 func CheckState(name string, withPhases bool) error {
-	var known []string
-	if withPhases {
-		for _, phase := range phases {
-			known = append(known, string(phase))
-		}
-	}
-	for _, state := range stateNames() {
-		if !slices.ContainsFunc(known, func(other string) bool { return strings.EqualFold(other, state) }) {
-			known = append(known, state)
-		}
-	}
+	known := stateNames(withPhases)
 	if slices.ContainsFunc(known, func(state string) bool { return strings.EqualFold(state, name) }) {
 		return nil
 	}
-	fields := map[string][]string{}
-	for _, state := range known {
-		fields[state] = nil
-	}
-	if similar := finding.Similar(fields, name); similar != "" {
+	if similar := finding.SimilarName(known, name); similar != "" {
 		return fmt.Errorf("%q is no state: did you mean %s?", name, similar)
 	}
 	return fmt.Errorf("%q is no state: write one of %s", name, strings.Join(known, ", "))

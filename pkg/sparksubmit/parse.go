@@ -108,11 +108,11 @@ func Parse(arguments []string, foreign Foreign) (*CommandLine, error) {
 
 // unrecognized returns the error for an unknown option. It names a similar one.
 func unrecognized(name string) error {
-	options := map[string][]string{}
-	for _, option := range Options {
-		options[option.Name] = nil
+	names := make([]string, len(Options))
+	for i, option := range Options {
+		names[i] = option.Name
 	}
-	if similar := finding.Similar(options, name); similar != "" && strings.HasPrefix(name, "--") {
+	if similar := finding.SimilarName(names, name); similar != "" && strings.HasPrefix(name, "--") {
 		return fmt.Errorf("unrecognized option: %s: did you mean %s?", shown(name), similar)
 	}
 	return fmt.Errorf("unrecognized option: %s", shown(name))

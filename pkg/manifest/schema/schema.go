@@ -342,13 +342,11 @@ func similar(schema *spec.Schema, name string) string {
 
 // similarMissing returns the required field that an object lacks and that a misspelt name probably means; empty if none is similar.
 func similarMissing(schema *spec.Schema, name string, object map[string]any) string {
-	fields := map[string][]string{}
-	for _, required := range schema.Required {
-		if _, set := object[required]; !set {
-			fields[required] = nil
-		}
-	}
-	return finding.Similar(fields, name)
+	missing := slices.DeleteFunc(slices.Clone(schema.Required), func(required string) bool {
+		_, set := object[required]
+		return set
+	})
+	return finding.SimilarName(missing, name)
 }
 
 // Reasons of findings.
