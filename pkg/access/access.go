@@ -3,6 +3,8 @@ package access
 import (
 	"errors"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 var (
@@ -22,6 +24,21 @@ func Allowed(err error) (bool, error) {
 		return false, nil
 	}
 	return err == nil, err
+}
+
+// SystemPrefix begins the names of users and groups that Kubernetes keeps for itself.
+const SystemPrefix = "system:"
+
+// IsSystemName reports whether a name of a user or a group is one that Kubernetes keeps for itself.
+func IsSystemName(name string) bool { return strings.HasPrefix(strings.ToLower(name), SystemPrefix) }
+
+// MaxName bounds the name of a user or a group that the console takes from a proxy, in bytes.
+const MaxName = 253
+
+// IsName reports whether a user or a group of a proxy can have a name: it has printable characters, and no blank around them.
+func IsName(name string) bool {
+	return name != "" && len(name) <= MaxName && utf8.ValidString(name) && strings.TrimSpace(name) == name &&
+		!strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) })
 }
 
 // BearerToken returns the token in the value of a header Authorization; empty if it has none.

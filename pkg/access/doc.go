@@ -1,3 +1,3 @@
-// Package access holds the words for what a user may read: rights as roles have them, why something is refused, and the
-// token that says who asks. Package review asks the API server.
+// Package access holds the words for what a user may read: rights as roles have them, why something is refused, names of
+// users and groups, and the token that says who asks. Package review asks the API server.
 package access

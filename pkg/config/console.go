@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/firesteel-dev/firesteel/pkg/access"
 	"github.com/firesteel-dev/firesteel/pkg/policy"
 )
 
@@ -47,8 +48,8 @@ const defaultTeamLabel, defaultUserLabel = "team", "user"
 // maxAudiences bounds the audiences of a token review.
 const maxAudiences = 8
 
-// maxGroups bounds the groups that a proxy is trusted for, and maxGroupBytes the name of one.
-const maxGroups, maxGroupBytes = 64, 253
+// maxGroups bounds the groups that a proxy is trusted for.
+const maxGroups = 64
 
 // maxPrice bounds a price, and maxCurrency the characters of its currency.
 const maxPrice, maxCurrency = 1_000_000, 16
@@ -124,10 +125,10 @@ func groups(into *[]string) func(key, value string) error {
 		}
 		for _, group := range *into {
 			switch {
-			case strings.HasPrefix(strings.ToLower(group), "system:"):
+			case access.IsSystemName(group):
 				return InvalidValue(key, group, "leave it out: groups with system: are Kubernetes' own, and nobody is impersonated in them")
-			case len(group) > maxGroupBytes || !utf8.ValidString(group) || strings.ContainsFunc(group, func(r rune) bool { return !unicode.IsPrint(r) }):
-				return InvalidValue(key, group, fmt.Sprintf("write the name of a group, of up to %d printable characters", maxGroupBytes))
+			case !access.IsName(group):
+				return InvalidValue(key, group, fmt.Sprintf("write the name of a group, of up to %d printable characters", access.MaxName))
 			}
 		}
 		return nil

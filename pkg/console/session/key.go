@@ -16,8 +16,8 @@ import (
 const (
 	// keyFile is the entry of the Secret with the key.
 	keyFile = "key"
-	// minKeyBytes is the least length of a key. What openssl rand -base64 32 prints is longer.
-	minKeyBytes, maxKeyBytes = 32, 4096
+	// minSecretBytes is the least length of a key, and of the secret of a proxy. What openssl rand -base64 32 prints is longer.
+	minSecretBytes, maxSecretBytes = 32, 4096
 )
 
 // Key encrypts the sessions and signs the tokens of forms. Replicas with the same key accept each other's.
@@ -29,19 +29,43 @@ type Key struct {
 // LoadKey reads the key from a folder with the entries of a Secret. Without the entry, or without a folder, the key is random: then shared is
 // false, and each replica knows only the sessions that began there.
 func LoadKey(folder string) (key *Key, shared bool, err error) {
-	secret, err := os.ReadFile(filepath.Join(folder, keyFile)) //nolint:gosec // the folder is a setting of the installation
+	secret, err := readEntry(folder, keyFile, "the key of sessions")
 	switch {
-	case folder == "" || errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return nil, false, err
+	case secret == nil:
 		key, err = NewKey([]byte(rand.Text() + rand.Text()))
 		return key, false, err
-	case err != nil:
-		return nil, false, fmt.Errorf("read the key of sessions: %w", err)
-	case len(secret) < minKeyBytes || len(secret) > maxKeyBytes:
-		return nil, false, fmt.Errorf("the key of sessions, entry %q of the Secret, has %d bytes: write %d to %d random ones, such as openssl rand -base64 32 prints",
-			keyFile, len(secret), minKeyBytes, maxKeyBytes)
+	}
+	if err := checkLength(secret, keyFile, "the key of sessions", "openssl rand -base64 32"); err != nil {
+		return nil, false, err
 	}
 	key, err = NewKey(secret)
 	return key, true, err
+}
+
+// readEntry reads an entry of a Secret from a folder with its entries; nil without the entry, or without a folder. what it is stands in errors.
+func readEntry(folder, entry, what string) ([]byte, error) {
+	if folder == "" {
+		return nil, nil
+	}
+	content, err := os.ReadFile(filepath.Join(folder, entry)) //nolint:gosec // the folder is a setting of the installation
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("read %s: %w", what, err)
+	}
+	return content, nil
+}
+
+// checkLength returns an error for an entry of a Secret that is too short to be secret, or too long. example is a command that prints one.
+func checkLength(content []byte, entry, what, example string) error {
+	if len(content) < minSecretBytes || len(content) > maxSecretBytes {
+		return fmt.Errorf("%s, entry %q of the Secret, has %d bytes: write %d to %d random ones, such as %s prints",
+			what, entry, len(content), minSecretBytes, maxSecretBytes, example)
+	}
+	return nil
 }
 
 // NewKey derives a Key from a secret.

@@ -6,17 +6,11 @@ import (
 	"crypto/subtle"
 	"encoding/base64"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"net/http"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"k8s.io/utils/clock"
 
@@ -35,16 +29,12 @@ const (
 const (
 	// secretFile is the entry of the Secret with what the proxy proves itself by.
 	secretFile = "secret"
-	// minSecretBytes is the least length of that secret.
-	minSecretBytes = 32
-	// maxNameBytes bounds the name of a user or a group, and maxClaimedGroups the groups of a user.
-	maxNameBytes, maxClaimedGroups = 253, 256
+	// maxClaimedGroups bounds the groups of a user.
+	maxClaimedGroups = 256
 	// proxyLife is how long a credential is used that a proxy's word made, such as for a stream or a visit of a Spark UI.
 	proxyLife = time.Hour
 	// credentialPrefix begins the credentials, and forProxy is what they are sealed for.
 	credentialPrefix, forProxy = "firesteel-proxy.", "user of a proxy 1"
-	// systemPrefix begins the names that Kubernetes keeps for itself. No proxy's user has one.
-	systemPrefix = "system:"
 )
 
 // Proxy trusts a proxy's word on who the user is: with the proxy's secret, for users of listed groups. The user has no token then, and a credential
@@ -68,21 +58,12 @@ type Impersonated struct {
 
 // LoadProxySecret reads the proxy's secret from a folder with the entries of a Secret. It is empty without the entry, or without a folder.
 func LoadProxySecret(folder string) ([]byte, error) {
-	if folder == "" {
-		return nil, nil
+	secret, err := readEntry(folder, secretFile, "the secret of the proxy")
+	if secret == nil || err != nil {
+		return nil, err
 	}
-	secret, err := os.ReadFile(filepath.Join(folder, secretFile)) //nolint:gosec // the folder is a setting of the installation
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, nil
-	case err != nil:
-		return nil, fmt.Errorf("read the secret of the proxy: %w", err)
-	}
-	if secret = bytes.TrimSpace(secret); len(secret) < minSecretBytes || len(secret) > maxKeyBytes {
-		return nil, fmt.Errorf("the secret of the proxy, entry %q of the Secret, has %d bytes: write %d to %d random ones, such as openssl rand -hex 32 prints",
-			secretFile, len(secret), minSecretBytes, maxKeyBytes)
-	}
-	return secret, nil
+	secret = bytes.TrimSpace(secret)
+	return secret, checkLength(secret, secretFile, "the secret of the proxy", "openssl rand -hex 32")
 }
 
 // NewProxy returns a Proxy that trusts users of groups. Without a secret, or without groups, it trusts nobody.
@@ -131,8 +112,7 @@ func (p *Proxy) credential(header http.Header) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	claimed.Groups = slices.DeleteFunc(claimed.Groups, func(group string) bool { return !slices.Contains(p.groups(), group) })
-	if len(claimed.Groups) == 0 {
+	if p.leaveListed(claimed); len(claimed.Groups) == 0 {
 		return "", Refused("you are in no group that may use this console: the admin lists groups as impersonation-groups in the ConfigMap config-console")
 	}
 	claimed.Ends = p.clock.Now().Add(proxyLife).Unix()
@@ -141,6 +121,12 @@ func (p *Proxy) credential(header http.Header) (string, error) {
 		return "", fmt.Errorf("encode the user: %w", err)
 	}
 	return credentialPrefix + base64.RawURLEncoding.EncodeToString(p.key.Seal(forProxy, encoded)), nil
+}
+
+// leaveListed removes the groups that are not listed now.
+func (p *Proxy) leaveListed(user *Impersonated) {
+	listed := p.groups()
+	user.Groups = slices.DeleteFunc(user.Groups, func(group string) bool { return !slices.Contains(listed, group) })
 }
 
 // claim reads who the user is. Groups are separated by commas, or in headers of their own.
@@ -166,16 +152,13 @@ func claim(user string, lines []string) (*Impersonated, error) {
 // checkName returns an error for a name that no user or group of a proxy has.
 func checkName(header, name string) error {
 	switch {
-	case name == "" || len(name) > maxNameBytes || !utf8.ValidString(name) || strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) || strings.TrimSpace(name) != name:
-		return Refused("%s has the name %.64q: send up to %d printable characters", header, name, maxNameBytes)
-	case IsSystemName(name):
-		return Refused("%s has the name %.64q: names with %s are Kubernetes' own, and nobody signs in by them", header, name, systemPrefix)
+	case !access.IsName(name):
+		return Refused("%s has the name %.64q: send up to %d printable characters", header, name, access.MaxName)
+	case access.IsSystemName(name):
+		return Refused("%s has the name %.64q: names with %s are Kubernetes' own, and nobody signs in by them", header, name, access.SystemPrefix)
 	}
 	return nil
 }
-
-// IsSystemName reports whether a name of a user or a group is one that Kubernetes keeps for itself.
-func IsSystemName(name string) bool { return strings.HasPrefix(strings.ToLower(name), systemPrefix) }
 
 // Identity returns the user of a credential, with the groups that are still listed, and false if a token is no credential. Its error is
 // access.ErrUnauthenticated.
@@ -197,8 +180,7 @@ func (p *Proxy) Identity(token string) (*Impersonated, bool, error) {
 	if json.Unmarshal(opened, &claimed) != nil || !time.Unix(claimed.Ends, 0).After(p.clock.Now()) {
 		return nil, true, refused
 	}
-	claimed.Groups = slices.DeleteFunc(claimed.Groups, func(group string) bool { return !slices.Contains(p.groups(), group) })
-	if len(claimed.Groups) == 0 {
+	if p.leaveListed(&claimed); len(claimed.Groups) == 0 {
 		return nil, true, refused
 	}
 	return &claimed, true, nil
