@@ -50,7 +50,7 @@ var special = map[string]schema{
 	"spark.jobNamespaces":                         {"type": "array", "items": matching(`^(` + namespace + `)?$`), "uniqueItems": true},
 	// Groups with system: are Kubernetes' own.
 	"console.impersonationGroups": {"type": "array", "uniqueItems": true, "items": schema{
-		"type": "string", "pattern": `^[^,\s]+$`, "not": matching(`^[sS][yY][sS][tT][eE][mM]:`),
+		"type": "string", "pattern": `^[^,\s]+$`, "not": matching(`^` + systemPrefix),
 	}},
 	"spark.serviceAccount.name":            matching(`^(` + dnsLabel + `(\.` + dnsLabel + `)*)?$`),
 	"controller.serviceAccount.name":       matching(`^(` + dnsLabel + `(\.` + dnsLabel + `)*)?$`),

@@ -86,10 +86,13 @@ func listOfUpTo(most int, entry string) schema {
 	return matching(fmt.Sprintf(`^%[1]s*(%[2]s(%[1]s+%[2]s){0,%[3]d}%[1]s*)?$`, separator, entry, most-1))
 }
 
+// systemPrefix matches the beginning of names that Kubernetes keeps for itself.
+const systemPrefix = `[sS][yY][sS][tT][eE][mM]:`
+
 // groups takes names of groups of users, of which none is Kubernetes' own.
 func groups() schema {
 	list := listOfUpTo(64, `[^,\s]+`)
-	list["not"] = matching(`(^|[,\s])[sS][yY][sS][tT][eE][mM]:`)
+	list["not"] = matching(`(^|[,\s])` + systemPrefix)
 	return list
 }
 
