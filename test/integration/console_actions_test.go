@@ -140,6 +140,12 @@ func (u *actor) post(path string, form url.Values) (status int, text string) {
 	u.must(err)
 	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	request.Header.Set("Sec-Fetch-Site", "same-origin")
+	return u.send(request)
+}
+
+// send sends a request, and returns the status and the text of the answer.
+func (u *actor) send(request *http.Request) (status int, text string) {
+	u.Helper()
 	answer, err := u.client.Do(request)
 	u.must(err)
 	defer func() { _ = answer.Body.Close() }()

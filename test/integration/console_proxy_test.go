@@ -1,7 +1,6 @@
 package integration
 
 import (
-	"io"
 	"net/http"
 	"net/url"
 	"slices"
@@ -50,12 +49,7 @@ func (u *actor) sees(name string) (status int, text string) {
 	u.Helper()
 	request, err := http.NewRequestWithContext(u.Context(), http.MethodGet, u.address+"/offers/"+string(act.Suspend)+"/"+name, nil)
 	u.must(err)
-	answer, err := u.client.Do(request)
-	u.must(err)
-	defer func() { _ = answer.Body.Close() }()
-	body, err := io.ReadAll(answer.Body)
-	u.must(err)
-	return answer.StatusCode, string(body)
+	return u.send(request)
 }
 
 func TestConsoleActsForUsersOfAProxyOnlyInListedGroups(t *testing.T) {

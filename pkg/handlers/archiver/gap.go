@@ -67,7 +67,7 @@ func (t *attempt) loggedExecutors() ([]eventlog.Executor, error) {
 		return nil, err
 	}
 	index := func(file archive.FileInfo) int {
-		if len(file.Path) != len([]string{archive.EventLogFolder, "name"}) || !strings.HasSuffix(file.Path[1], "_"+application) {
+		if len(file.Path) != 2 || !strings.HasSuffix(file.Path[1], "_"+application) { // the folder and a name
 			return 0
 		}
 		return eventlog.Index(file.Path[1])
