@@ -79,14 +79,14 @@ func server(t *testing.T) *dynamicfake.FakeDynamicClient {
 // run runs a command line, and returns the exit code and what is printed.
 func run(t *testing.T, client *dynamicfake.FakeDynamicClient, line string) (code int, out, errOut string) {
 	t.Helper()
-	return runIn(t, &cluster{dynamic: client, namespace: "team-a"}, line)
+	return runIn(t, &cluster{&target.Cluster{Dynamic: client, Namespace: "team-a"}}, line)
 }
 
 // runIn is run with another connection.
 func runIn(t *testing.T, c *cluster, line string) (code int, out, errOut string) {
 	t.Helper()
-	if c.kube == nil {
-		c.kube = kubefake.NewClientset()
+	if c.Kube == nil {
+		c.Kube = kubefake.NewClientset()
 	}
 	streams, _, stdout, stderr := genericiooptions.NewTestIOStreams()
 	o := cli.NewOptions(cli.Plugin, streams)
@@ -163,7 +163,7 @@ func TestAnyReasonStopsAnApplicationWhoeverTheUserIs(t *testing.T) {
 			return true, nil, apierrors.NewForbidden(schema.GroupResource{Resource: "selfsubjectreviews"}, "", nil)
 		})
 		s := &stopOptions{verbs: &verbs{Options: cli.NewOptions(cli.Plugin, genericiooptions.NewTestIOStreamsDiscard())}, reason: reason, dryRun: cli.DryRunNone}
-		s.connect = func() (*cluster, error) { return &cluster{dynamic: client, namespace: "team-a"}, nil }
+		s.connect = func() (*cluster, error) { return &cluster{&target.Cluster{Dynamic: client, Namespace: "team-a"}}, nil }
 		if err := s.run(t.Context(), "running"); err != nil {
 			t.Fatal(err)
 		}
@@ -182,7 +182,7 @@ func TestSuggestedCommandsNameTheNamespaceOfTheCommandLine(t *testing.T) {
 		"wait broken": "kubectl spark why broken -n team-a says why", "wait running --timeout=1ms": "kubectl spark why running -n team-a says what keeps it",
 		"suspend first": "kubectl spark stop first -n team-a ends it", "cluster ui standalone": "kubectl spark why standalone -n team-a says why",
 	} {
-		if _, _, errOut := runIn(t, &cluster{dynamic: server(t), namespace: "team-a", suggested: "team-a"}, line); !strings.Contains(errOut, want) {
+		if _, _, errOut := runIn(t, &cluster{&target.Cluster{Dynamic: server(t), Namespace: "team-a", Suggested: "team-a"}}, line); !strings.Contains(errOut, want) {
 			t.Errorf("%s prints no %q: %s", line, want, errOut)
 		}
 	}
@@ -230,7 +230,7 @@ func TestAManualRunIsNotTakenForAScheduledOne(t *testing.T) {
 	// 01:00 in Berlin is an instant of the schedule.
 	at := time.Date(2026, 3, 26, 0, 0, 0, 0, time.UTC)
 	client := server(t)
-	found, s, err := (&cluster{dynamic: client, namespace: "team-a"}).findSchedule(t.Context(), "nightly")
+	found, s, err := (&cluster{&target.Cluster{Dynamic: client, Namespace: "team-a"}}).findSchedule(t.Context(), "nightly")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -69,7 +69,7 @@ func (s *scaleOptions) run(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	found, o, err := c.find(ctx, name, overview.Cluster)
+	found, o, err := c.Find(ctx, name, overview.Cluster)
 	if err != nil {
 		return err
 	}
@@ -104,7 +104,7 @@ func (u *clusterUIOptions) run(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	found, o, err := c.find(ctx, name, overview.Cluster)
+	found, o, err := c.Find(ctx, name, overview.Cluster)
 	if err != nil {
 		return err
 	}
@@ -122,9 +122,9 @@ func (u *clusterUIOptions) run(ctx context.Context, name string) error {
 // master returns the Pod of a cluster's master, which runs.
 func (c *cluster) master(ctx context.Context, name string, found *target.Found, o *overview.Object) (*corev1.Pod, error) {
 	podName := resources.MasterName(found.GetName()) + "-0" // of a StatefulSet
-	read, err := c.dynamic.Resource(corev1.SchemeGroupVersion.WithResource("pods")).Namespace(found.GetNamespace()).Get(ctx, podName, metav1.GetOptions{})
+	read, err := c.Dynamic.Resource(corev1.SchemeGroupVersion.WithResource("pods")).Namespace(found.GetNamespace()).Get(ctx, podName, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
-		return nil, fmt.Errorf("%s has no master (%s): %s says why", found.Reference(), o.StateName(), c.suggest("why", name))
+		return nil, fmt.Errorf("%s has no master (%s): %s says why", found.Reference(), o.StateName(), c.Suggest("why", name))
 	}
 	if err != nil {
 		return nil, err
@@ -134,7 +134,7 @@ func (c *cluster) master(ctx context.Context, name string, found *target.Found, 
 		return nil, fmt.Errorf("decode Pod %s: %w", podName, err)
 	}
 	if pod.Status.Phase != corev1.PodRunning {
-		return nil, fmt.Errorf("the master Pod %s does not run (%s): %s says why", podName, pod.Status.Phase, c.suggest("why", name))
+		return nil, fmt.Errorf("the master Pod %s does not run (%s): %s says why", podName, pod.Status.Phase, c.Suggest("why", name))
 	}
 	return pod, nil
 }

@@ -6,9 +6,6 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
-	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/rest"
 
 	"github.com/firesteel-dev/firesteel/pkg/actions"
 	"github.com/firesteel-dev/firesteel/pkg/cli"
@@ -36,48 +33,16 @@ func commands(v *verbs) []*cobra.Command {
 }
 
 // cluster is the connection of a command.
-type cluster struct {
-	dynamic dynamic.Interface
-	// kube and rest are for the archive of what is gone.
-	kube kubernetes.Interface
-	rest *rest.Config
-	// namespace is that of the command line or of the kubeconfig. suggested is what commands that are suggested name: empty if the
-	// kubeconfig has it.
-	namespace, suggested string
-}
+type cluster struct{ *target.Cluster }
 
 func connect(o *cli.Options) (*cluster, error) {
-	namespace, explicit, err := o.Namespace()
-	if err != nil {
-		return nil, err
-	}
-	c := &cluster{namespace: namespace}
-	if c.rest, err = o.Cluster(); err != nil {
-		return nil, err
-	}
-	if c.dynamic, err = dynamic.NewForConfig(c.rest); err != nil {
-		return nil, err
-	}
-	if c.kube, err = kubernetes.NewForConfig(c.rest); err != nil {
-		return nil, err
-	}
-	if explicit {
-		c.suggested = namespace
-	}
-	return c, nil
-}
-
-// suggest returns a command about the object that a user named.
-func (c *cluster) suggest(verb, name string) string { return cli.Suggestion(verb, name, c.suggested) }
-
-// find reads the object that a user names.
-func (c *cluster) find(ctx context.Context, named string, nouns ...overview.Kind) (*target.Found, *overview.Object, error) {
-	return target.Find(ctx, c.dynamic, c.namespace, named, nouns...)
+	c, err := target.Connect(o)
+	return &cluster{c}, err
 }
 
 // subject returns an object that was found, to act on it. name is what the user calls it.
 func (c *cluster) subject(name string, found *target.Found, o *overview.Object) *actions.Subject {
-	return &actions.Subject{Object: found, View: o, Suggest: func(verb string) string { return c.suggest(verb, name) }}
+	return &actions.Subject{Object: found, View: o, Suggest: func(verb string) string { return c.Suggest(verb, name) }}
 }
 
 // carryOut says what an action will do, does it, and prints what was done.
@@ -88,7 +53,7 @@ func (v *verbs) carryOut(ctx context.Context, c *cluster, found *target.Found, p
 	}
 	fmt.Fprintln(v.ErrOut, plan.Effect)
 	if dryRun != cli.DryRunClient {
-		if _, err := plan.Do(ctx, c.dynamic, actions.WriteOptions{DryRun: dryRun.Options()}); err != nil {
+		if _, err := plan.Do(ctx, c.Dynamic, actions.WriteOptions{DryRun: dryRun.Options()}); err != nil {
 			return err
 		}
 	}
@@ -101,7 +66,7 @@ func (v *verbs) create(ctx context.Context, c *cluster, plan *actions.Plan, dryR
 	created := plan.Creates
 	if dryRun != cli.DryRunClient {
 		var err error
-		if created, err = plan.Do(ctx, c.dynamic, actions.WriteOptions{DryRun: dryRun.Options()}); err != nil {
+		if created, err = plan.Do(ctx, c.Dynamic, actions.WriteOptions{DryRun: dryRun.Options()}); err != nil {
 			return err
 		}
 	}

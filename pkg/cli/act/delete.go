@@ -44,7 +44,7 @@ func (d *deleteOptions) run(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	found, o, err := c.find(ctx, name)
+	found, o, err := c.Find(ctx, name)
 	if err != nil {
 		return err
 	}
@@ -57,7 +57,7 @@ func (d *deleteOptions) run(ctx context.Context, name string) error {
 	err = c.until(ctx, found, d.timeout, target.Gone)
 	var late *timeoutError
 	if errors.As(err, &late) {
-		return fmt.Errorf("%s is being deleted, and is not gone after %s: %s says what it waits for", found.Reference(), d.timeout, c.suggest("why", name))
+		return fmt.Errorf("%s is being deleted, and is not gone after %s: %s says what it waits for", found.Reference(), d.timeout, c.Suggest("why", name))
 	}
 	return err
 }

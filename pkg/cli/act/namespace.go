@@ -46,7 +46,7 @@ func (n *namespaceOptions) run(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	template, err := provision.Template(ctx, c.dynamic, n.installation)
+	template, err := provision.Template(ctx, c.Dynamic, n.installation)
 	if apierrors.IsForbidden(err) {
 		n.Warn(fmt.Sprintf("the templates cannot be read, so the default ones are used (%v)", err))
 		template, err = namespaces.DefaultTemplate(), nil
@@ -57,14 +57,14 @@ func (n *namespaceOptions) run(ctx context.Context, name string) error {
 	if n.dryRun == cli.DryRunClient {
 		return n.print(template, name)
 	}
-	err = provision.Namespace(ctx, c.dynamic, template, name, func(result provision.Result) error {
+	err = provision.Namespace(ctx, c.Dynamic, template, name, func(result provision.Result) error {
 		_, err := fmt.Fprintln(n.Out, result)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	roles := c.dynamic.Resource(rbacv1.SchemeGroupVersion.WithResource("clusterroles"))
+	roles := c.Dynamic.Resource(rbacv1.SchemeGroupVersion.WithResource("clusterroles"))
 	if _, err := roles.Get(ctx, template.DriverRole, metav1.GetOptions{}); apierrors.IsNotFound(err) {
 		n.Warn(fmt.Sprintf("there is no ClusterRole %s: the accounts have no rights until it is applied", template.DriverRole))
 	}

@@ -63,7 +63,7 @@ func (r *rerunOptions) run(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	found, o, err := c.find(ctx, name, overview.Application)
+	found, o, err := c.Find(ctx, name, overview.Application)
 	fromArchive := err != nil
 	if fromArchive {
 		found, o, err = r.findArchived(ctx, c, name, err)

@@ -60,13 +60,13 @@ func scheduleCells(o *overview.Object, now time.Time) []string {
 
 // findSchedule reads the schedule that a user names.
 func (c *cluster) findSchedule(ctx context.Context, name string) (*target.Found, variant.Schedule, error) {
-	found, o, err := c.find(ctx, name, overview.Schedule)
+	found, o, err := c.Find(ctx, name, overview.Schedule)
 	if err != nil {
 		return nil, nil, err
 	}
 	s, ok := o.Typed.(variant.Schedule)
 	if !ok || s.GetUndecodable() != "" {
-		return nil, nil, fmt.Errorf("%s cannot be read: %s says why", found.Reference(), c.suggest("why", name))
+		return nil, nil, fmt.Errorf("%s cannot be read: %s says why", found.Reference(), c.Suggest("why", name))
 	}
 	return found, s, nil
 }
@@ -101,7 +101,7 @@ func (r *scheduleRunOptions) run(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	found, o, err := c.find(ctx, name, overview.Schedule)
+	found, o, err := c.Find(ctx, name, overview.Schedule)
 	if err != nil {
 		return err
 	}
@@ -118,7 +118,7 @@ func (r *scheduleRunOptions) run(ctx context.Context, name string) error {
 
 // NewRun returns a run of the schedule that a user names, as schedule run starts it. The caller creates it.
 func NewRun(ctx context.Context, client dynamic.Interface, namespace, name string, now time.Time) (*target.Found, error) {
-	found, s, err := (&cluster{dynamic: client, namespace: namespace, suggested: namespace}).findSchedule(ctx, name)
+	found, s, err := (&cluster{&target.Cluster{Dynamic: client, Namespace: namespace, Suggested: namespace}}).findSchedule(ctx, name)
 	if err != nil {
 		return nil, err
 	}
@@ -154,7 +154,7 @@ func (v *verbs) scheduleNext(ctx context.Context, name string) error {
 		return errors.Join(errs...)
 	}
 	if policy.Suspended {
-		v.Warn(found.Reference() + " is suspended: no run starts before " + c.suggest("schedule resume", name))
+		v.Warn(found.Reference() + " is suspended: no run starts before " + c.Suggest("schedule resume", name))
 	}
 	table := cli.Table(v.Out)
 	fmt.Fprintln(table, "TIME\tIN")

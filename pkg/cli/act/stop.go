@@ -46,7 +46,7 @@ func (s *stopOptions) run(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	found, o, err := c.find(ctx, name, overview.Application)
+	found, o, err := c.Find(ctx, name, overview.Application)
 	if err != nil {
 		return err
 	}

@@ -68,7 +68,7 @@ func (s *suspendOptions) run(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	found, o, err := c.find(ctx, name, s.nouns...)
+	found, o, err := c.Find(ctx, name, s.nouns...)
 	if err != nil {
 		return err
 	}

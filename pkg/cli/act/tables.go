@@ -49,7 +49,7 @@ func (l *listOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	namespace := c.namespace
+	namespace := c.Namespace
 	if l.all {
 		namespace = metav1.NamespaceAll
 	}
@@ -61,7 +61,7 @@ func (l *listOptions) run(ctx context.Context) error {
 		return l.output.Print(list, l.Out)
 	}
 	if len(list.Items) == 0 {
-		fmt.Fprintf(l.ErrOut, "There is no %s%s.\n", l.noun, map[bool]string{false: " in the namespace " + c.namespace}[l.all])
+		fmt.Fprintf(l.ErrOut, "There is no %s%s.\n", l.noun, map[bool]string{false: " in the namespace " + c.Namespace}[l.all])
 		return nil
 	}
 	return l.print(list)
@@ -101,7 +101,7 @@ func (c *cluster) list(ctx context.Context, noun overview.Kind, namespace, selec
 	absent, kinds := 0, target.Of(noun)
 	for _, kind := range kinds {
 		options := metav1.ListOptions{LabelSelector: selector, Limit: pageSize}
-		err := kind.Pages(ctx, c.dynamic, namespace, options, func(_ schema.GroupVersionResource, page *unstructured.UnstructuredList) error {
+		err := kind.Pages(ctx, c.Dynamic, namespace, options, func(_ schema.GroupVersionResource, page *unstructured.UnstructuredList) error {
 			all.Items = append(all.Items, page.Items...)
 			return nil
 		})

@@ -107,7 +107,7 @@ func (w *waitOptions) run(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	found, o, err := c.find(ctx, name)
+	found, o, err := c.Find(ctx, name)
 	if err != nil {
 		return err
 	}
@@ -167,7 +167,7 @@ func (c *cluster) failed(found *target.Found, o *overview.Object) error {
 	if message != "" {
 		message = ": " + o.Redactor().Text(message)
 	}
-	return cli.ApplicationFailed("%s failed (%s)%s: %s says why", found.Reference(), o.StateName(), message, c.suggest("why", o.Name()))
+	return cli.ApplicationFailed("%s failed (%s)%s: %s says why", found.Reference(), o.StateName(), message, c.Suggest("why", o.Name()))
 }
 
 // timeoutError reports that the time to wait is over.
@@ -179,14 +179,14 @@ func (e *timeoutError) Error() string { return e.message }
 // one has its name.
 func (c *cluster) until(ctx context.Context, found *target.Found, timeout time.Duration, reached func(*overview.Object) (bool, error)) error {
 	if timeout == 0 {
-		return target.Until(ctx, c.dynamic, found, reached)
+		return target.Until(ctx, c.Dynamic, found, reached)
 	}
 	limited, stop := context.WithTimeout(ctx, timeout)
 	defer stop()
-	err := target.Until(limited, c.dynamic, found, reached)
+	err := target.Until(limited, c.Dynamic, found, reached)
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
 		return &timeoutError{fmt.Sprintf("timed out after %s waiting for %s: %s says what keeps it",
-			timeout, found.Reference(), c.suggest("why", found.GetName()))}
+			timeout, found.Reference(), c.Suggest("why", found.GetName()))}
 	}
 	return err
 }

@@ -19,7 +19,7 @@ import (
 
 // runArchived prints an application as the archive has it. gone is why the cluster does not.
 func (g *getOptions) runArchived(ctx context.Context, c *cluster, name string, gone error) error {
-	app, err := g.archived.Find(ctx, c.rest, c.kube, c.namespace, name, gone)
+	app, err := g.archived.Find(ctx, c.REST, c.Kube, c.Namespace, name, gone)
 	if err != nil {
 		return err
 	}
@@ -60,7 +60,7 @@ func (s *screen) archivedText(attempt *api.Attempt) string {
 
 // runArchived explains an application by what the archive has of it.
 func (w *whyOptions) runArchived(ctx context.Context, c *cluster, name string, gone error) error {
-	app, err := w.archived.Find(ctx, c.rest, c.kube, c.namespace, name, gone)
+	app, err := w.archived.Find(ctx, c.REST, c.Kube, c.Namespace, name, gone)
 	if err != nil {
 		return err
 	}
@@ -77,7 +77,7 @@ func (w *whyOptions) runArchived(ctx context.Context, c *cluster, name string, g
 
 // runArchived prints logs of an application that is gone.
 func (l *logsOptions) runArchived(ctx context.Context, c *cluster, name string, ofAttempt bool, gone error) error {
-	app, err := l.archived.Find(ctx, c.rest, c.kube, c.namespace, name, gone)
+	app, err := l.archived.Find(ctx, c.REST, c.Kube, c.Namespace, name, gone)
 	if err != nil {
 		return err
 	}
@@ -98,7 +98,7 @@ func (r *logReader) fromArchive(ctx context.Context, o *overview.Object, gone er
 
 // ofExisting prints the logs of an attempt of an application that exists, from the archive.
 func (l *logsOptions) ofExisting(ctx context.Context, c *cluster, found *target.Found, attempt int64, gone error) error {
-	app, err := l.archived.OfExisting(ctx, c.rest, c.kube, found, gone)
+	app, err := l.archived.OfExisting(ctx, c.REST, c.Kube, found, gone)
 	if err != nil {
 		return err
 	}

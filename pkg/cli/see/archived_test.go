@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/firesteel-dev/firesteel/pkg/archive"
+	"github.com/firesteel-dev/firesteel/pkg/cli/target"
 	"github.com/firesteel-dev/firesteel/test/harness/console"
 	"github.com/firesteel-dev/firesteel/test/harness/golden"
 )
@@ -34,7 +35,7 @@ func ended(t *testing.T) (*env, *cluster) {
 	})
 	t.Setenv("FIRESTEEL_CONSOLE", served.URL)
 	e := newEnv(t, nil)
-	return e, &cluster{dynamic: e.dynamic, kube: e.kube, rest: served.Cluster(), namespace: "reports"}
+	return e, &cluster{&target.Cluster{Dynamic: e.dynamic, Kube: e.kube, REST: served.Cluster(), Namespace: "reports"}}
 }
 
 func TestWhatIsGoneIsShownFromTheArchive(t *testing.T) {
@@ -74,12 +75,12 @@ func TestLogsOfWhatIsGone(t *testing.T) {
 func TestLogsOfPodsThatAreGone(t *testing.T) {
 	_, c := ended(t)
 	e := newEnv(t, []string{failed})
-	c.dynamic, c.kube = e.dynamic, e.kube
+	c.Dynamic, c.Kube = e.dynamic, e.kube
 	if code := e.runWith(t.Context(), "logs etl --tail 1", c); code != 0 || e.out.String() != "java.lang.OutOfMemoryError: Java heap space\n" {
 		t.Errorf("exit code %d: %s%s", code, e.out.String(), e.errOut.String())
 	}
 	e = newEnv(t, []string{strings.ReplaceAll(failed, "u-etl", "u-another")})
-	c.dynamic, c.kube = e.dynamic, e.kube
+	c.Dynamic, c.Kube = e.dynamic, e.kube
 	if code := e.runWith(t.Context(), "logs etl", c); code != 1 || !strings.Contains(e.errOut.String(), "is gone, and its log with it") {
 		t.Errorf("another object of the name: exit code %d: %s%s", code, e.out.String(), e.errOut.String())
 	}
@@ -103,11 +104,11 @@ func TestWhatTheArchiveDoesNotHave(t *testing.T) {
 		}
 	}
 	e, c := ended(t)
-	c.rest.BearerToken = "other"
+	c.REST.BearerToken = "other"
 	if e.runWith(t.Context(), "list --ended", c); !strings.Contains(e.errOut.String(), "not authenticated") {
 		t.Errorf("a bad token: %s", e.errOut.String())
 	}
-	c.rest.BearerToken = ""
+	c.REST.BearerToken = ""
 	if e.runWith(t.Context(), "list --ended", c); !strings.Contains(e.errOut.String(), "what kubectl create token prints") {
 		t.Errorf("no token: %s", e.errOut.String())
 	}

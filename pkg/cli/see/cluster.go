@@ -9,9 +9,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
-	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
 
 	"github.com/firesteel-dev/firesteel/pkg/cli"
@@ -20,36 +18,11 @@ import (
 )
 
 // cluster is the connection of a command.
-type cluster struct {
-	dynamic dynamic.Interface
-	kube    kubernetes.Interface
-	// rest is what port-forwarding connects with.
-	rest *rest.Config
-	// namespace is that of the command line or of the kubeconfig. suggested is what commands that are suggested name: empty if the
-	// kubeconfig has it.
-	namespace, suggested string
-}
+type cluster struct{ *target.Cluster }
 
 func connect(o *cli.Options) (*cluster, error) {
-	c := &cluster{}
-	var err error
-	var explicit bool
-	if c.namespace, explicit, err = o.Namespace(); err != nil {
-		return nil, err
-	}
-	if explicit {
-		c.suggested = c.namespace
-	}
-	if c.rest, err = o.Cluster(); err != nil {
-		return nil, err
-	}
-	if c.dynamic, err = dynamic.NewForConfig(c.rest); err != nil {
-		return nil, err
-	}
-	if c.kube, err = kubernetes.NewForConfig(c.rest); err != nil {
-		return nil, err
-	}
-	return c, nil
+	c, err := target.Connect(o)
+	return &cluster{c}, err
 }
 
 // connectTo is connect with a namespace that the command line may not name.
@@ -58,23 +31,15 @@ func connectTo(o *cli.Options, namespace string) (*cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.namespace != namespace {
-		c.namespace, c.suggested = namespace, namespace
+	if c.Namespace != namespace {
+		c.Namespace, c.Suggested = namespace, namespace
 	}
 	return c, nil
 }
 
-// find reads the object that a user names.
-func (c *cluster) find(ctx context.Context, named string, nouns ...overview.Kind) (*target.Found, *overview.Object, error) {
-	return target.Find(ctx, c.dynamic, c.namespace, named, nouns...)
-}
-
-// suggest returns a command about the object that a user named.
-func (c *cluster) suggest(verb, name string) string { return cli.Suggestion(verb, name, c.suggested) }
-
 // again reads an object again. It returns nil if it is gone, or if another has its name.
 func (c *cluster) again(ctx context.Context, found *target.Found) (*overview.Object, error) {
-	read, err := c.dynamic.Resource(found.Resource).Namespace(found.GetNamespace()).Get(ctx, found.GetName(), metav1.GetOptions{})
+	read, err := c.Dynamic.Resource(found.Resource).Namespace(found.GetNamespace()).Get(ctx, found.GetName(), metav1.GetOptions{})
 	if apierrors.IsNotFound(err) || err == nil && read.GetUID() != found.GetUID() {
 		return nil, nil
 	}
@@ -89,7 +54,7 @@ const maxPods = 5_000
 
 // pods reads the Pods of an object.
 func (c *cluster) pods(ctx context.Context, o *overview.Object) (overview.Pods, error) {
-	return Pods(ctx, c.kube, o)
+	return Pods(ctx, c.Kube, o)
 }
 
 // Pods reads the Pods of an object.
@@ -126,7 +91,7 @@ func (c *cluster) events(ctx context.Context, o *overview.Object, pods overview.
 		if uid != "" {
 			selector["involvedObject.uid"] = uid
 		}
-		list, err := c.kube.CoreV1().Events(o.Namespace()).List(ctx, metav1.ListOptions{FieldSelector: selector.String(), Limit: maxEvents})
+		list, err := c.Kube.CoreV1().Events(o.Namespace()).List(ctx, metav1.ListOptions{FieldSelector: selector.String(), Limit: maxEvents})
 		if err == nil {
 			all = append(all, list.Items...)
 		}
@@ -157,7 +122,7 @@ func (c *cluster) logTail(ctx context.Context, o *overview.Object, driver *corev
 	if driver == nil || driver.Status.Phase == corev1.PodPending || driver.Status.Phase == "" {
 		return ""
 	}
-	stream, err := c.kube.CoreV1().Pods(driver.Namespace).GetLogs(driver.Name, &corev1.PodLogOptions{
+	stream, err := c.Kube.CoreV1().Pods(driver.Namespace).GetLogs(driver.Name, &corev1.PodLogOptions{
 		Container: o.MainContainer(driver), TailLines: ptr.To(int64(logLines)), LimitBytes: ptr.To(int64(logBytes)),
 	}).Stream(ctx)
 	if err != nil {

@@ -65,7 +65,7 @@ func (e *eventsOfAll) listed() string {
 	if e.allNamespaces {
 		return metav1.NamespaceAll
 	}
-	return e.namespace
+	return e.Namespace
 }
 
 // add adds events to the past. It stores at most twice as many as are printed.
@@ -90,7 +90,7 @@ func (e *eventsOfAll) prune(most int) {
 func (e *eventsOfAll) listObjects(ctx context.Context) error {
 	var refused error
 	for _, kind := range target.Kinds {
-		err := kind.Pages(ctx, e.dynamic, e.listed(), metav1.ListOptions{Limit: eventsPage},
+		err := kind.Pages(ctx, e.Dynamic, e.listed(), metav1.ListOptions{Limit: eventsPage},
 			func(served schema.GroupVersionResource, page *unstructured.UnstructuredList) error {
 				e.versions[served] = page.GetResourceVersion()
 				for i := range page.Items {
@@ -126,7 +126,7 @@ func (e *eventsOfAll) transitionsOf(read *unstructured.Unstructured) []Happening
 
 // listEvents adds the Kubernetes Events about Spark's objects, and returns the version of their list.
 func (e *eventsOfAll) listEvents(ctx context.Context) (version string, err error) {
-	pods, err := e.kube.CoreV1().Pods(e.listed()).List(ctx, metav1.ListOptions{LabelSelector: resources.LabelRole, ResourceVersion: "0"})
+	pods, err := e.Kube.CoreV1().Pods(e.listed()).List(ctx, metav1.ListOptions{LabelSelector: resources.LabelRole, ResourceVersion: "0"})
 	if err != nil {
 		return "", err
 	}
@@ -135,7 +135,7 @@ func (e *eventsOfAll) listEvents(ctx context.Context) (version string, err error
 	}
 	options := metav1.ListOptions{Limit: eventsPage}
 	for {
-		list, err := e.kube.CoreV1().Events(e.listed()).List(ctx, options)
+		list, err := e.Kube.CoreV1().Events(e.listed()).List(ctx, options)
 		if err != nil {
 			return "", err
 		}
@@ -174,7 +174,7 @@ func (e *eventsOfAll) follow(ctx context.Context, version string) {
 	for resource, version := range e.versions {
 		group.Go(func() {
 			watched(ctx, version, func(options metav1.ListOptions) (watch.Interface, error) {
-				return e.dynamic.Resource(resource).Namespace(e.listed()).Watch(ctx, options)
+				return e.Dynamic.Resource(resource).Namespace(e.listed()).Watch(ctx, options)
 			}, func(event watch.Event) {
 				if read, ok := event.Object.(*unstructured.Unstructured); ok {
 					e.printTransitions(read, event.Type == watch.Deleted)
@@ -184,7 +184,7 @@ func (e *eventsOfAll) follow(ctx context.Context, version string) {
 	}
 	group.Go(func() {
 		watched(ctx, version, func(options metav1.ListOptions) (watch.Interface, error) {
-			return e.kube.CoreV1().Events(e.listed()).Watch(ctx, options)
+			return e.Kube.CoreV1().Events(e.listed()).Watch(ctx, options)
 		}, func(event watch.Event) {
 			if happened, ok := event.Object.(*corev1.Event); ok && event.Type != watch.Deleted {
 				e.printEvent(ctx, happened)
@@ -220,7 +220,7 @@ func (e *eventsOfAll) printEvent(ctx context.Context, event *corev1.Event) {
 
 // learn reads the Pod of an Event, and reports whether it is one of Spark's.
 func (e *eventsOfAll) learn(ctx context.Context, event *corev1.Event) bool {
-	pod, err := e.kube.CoreV1().Pods(event.Namespace).Get(ctx, event.InvolvedObject.Name, metav1.GetOptions{})
+	pod, err := e.Kube.CoreV1().Pods(event.Namespace).Get(ctx, event.InvolvedObject.Name, metav1.GetOptions{})
 	if err != nil && !apierrors.IsNotFound(err) {
 		return ofExecutor.MatchString(event.InvolvedObject.Name) // asked again with its next Event
 	}

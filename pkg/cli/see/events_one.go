@@ -23,7 +23,7 @@ type eventsOfOne struct {
 
 // one prints what happened to the object with a name.
 func (s *stream) one(ctx context.Context, name string, nouns ...overview.Kind) error {
-	found, o, err := s.find(ctx, name, nouns...)
+	found, o, err := s.Find(ctx, name, nouns...)
 	if err != nil {
 		return err
 	}
@@ -49,7 +49,7 @@ func (e *eventsOfOne) list(ctx context.Context, o *overview.Object) ([]corev1.Ev
 	if err := e.learnPods(ctx, o); err != nil {
 		return nil, err
 	}
-	list, err := e.kube.CoreV1().Events(o.Namespace()).List(ctx, metav1.ListOptions{ResourceVersion: "0"})
+	list, err := e.Kube.CoreV1().Events(o.Namespace()).List(ctx, metav1.ListOptions{ResourceVersion: "0"})
 	if err != nil {
 		return nil, err
 	}
@@ -97,13 +97,13 @@ func (e *eventsOfOne) follow(ctx context.Context, o *overview.Object) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	go watched(ctx, "", func(options metav1.ListOptions) (watch.Interface, error) {
-		return e.kube.CoreV1().Events(o.Namespace()).Watch(ctx, options)
+		return e.Kube.CoreV1().Events(o.Namespace()).Watch(ctx, options)
 	}, func(event watch.Event) {
 		if happened, ok := event.Object.(*corev1.Event); ok && event.Type != watch.Deleted {
 			e.printEvent(ctx, happened, o)
 		}
 	})
-	err := target.Until(ctx, e.dynamic, e.found, func(now *overview.Object) (bool, error) {
+	err := target.Until(ctx, e.Dynamic, e.found, func(now *overview.Object) (bool, error) {
 		if now == nil {
 			return true, nil
 		}

@@ -102,7 +102,7 @@ func (c *cluster) changes(ctx context.Context, found *target.Found, o *overview.
 	if selector := o.PodSelector(); selector != "" {
 		go watched(ctx, "", func(options metav1.ListOptions) (watch.Interface, error) {
 			options.LabelSelector = selector
-			return c.kube.CoreV1().Pods(o.Namespace()).Watch(ctx, options)
+			return c.Kube.CoreV1().Pods(o.Namespace()).Watch(ctx, options)
 		}, changed)
 	}
 	return signal
@@ -110,7 +110,7 @@ func (c *cluster) changes(ctx context.Context, found *target.Found, o *overview.
 
 func (c *cluster) watchObject(ctx context.Context, resource schema.GroupVersionResource, namespace, name string, options metav1.ListOptions) (watch.Interface, error) {
 	options.FieldSelector = fields.OneTermEqualSelector(metav1.ObjectNameField, name).String()
-	return c.dynamic.Resource(resource).Namespace(namespace).Watch(ctx, options)
+	return c.Dynamic.Resource(resource).Namespace(namespace).Watch(ctx, options)
 }
 
 // running reports whether a container of a Pod has begun, so that it may have a log.

@@ -57,7 +57,7 @@ func (g *getOptions) run(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	found, o, err := c.find(ctx, name)
+	found, o, err := c.Find(ctx, name)
 	if err != nil {
 		return g.runArchived(ctx, c, name, err)
 	}
@@ -79,11 +79,11 @@ func (g *getOptions) run(ctx context.Context, name string) error {
 func (s *screen) rest(c *cluster, name string) {
 	o := s.object
 	s.attempts()
-	s.timeline(c.suggest("events", name))
+	s.timeline(c.Suggest("events", name))
 	s.conditions()
 	if o.Phase == overview.Failed || o.Phase == overview.Waiting {
 		s.line("")
-		s.line("%s says what keeps it.", c.suggest("why", name))
+		s.line("%s says what keeps it.", c.Suggest("why", name))
 	}
 }
 

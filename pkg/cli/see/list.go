@@ -159,14 +159,14 @@ func (t *table) where() string {
 	if t.allNamespaces {
 		return ""
 	}
-	return " in the namespace " + t.namespace
+	return " in the namespace " + t.Namespace
 }
 
 // list reads the objects of a kind in pages, and returns how many of them are shown.
 func (t *table) list(ctx context.Context, kind target.Kind) (int, error) {
 	shown := 0
 	options := metav1.ListOptions{LabelSelector: t.selector, Limit: t.pageSize}
-	err := kind.Pages(ctx, t.dynamic, t.listed(), options, func(served schema.GroupVersionResource, page *unstructured.UnstructuredList) error {
+	err := kind.Pages(ctx, t.Dynamic, t.listed(), options, func(served schema.GroupVersionResource, page *unstructured.UnstructuredList) error {
 		rows := t.read(served, page.Items)
 		shown += len(rows)
 		t.versions[served] = page.GetResourceVersion()
@@ -193,7 +193,7 @@ func (t *table) listed() string {
 	if t.allNamespaces {
 		return metav1.NamespaceAll
 	}
-	return t.namespace
+	return t.Namespace
 }
 
 // read reads the objects of a page that are shown. One that cannot be read is named and left out.
@@ -334,7 +334,7 @@ func (t *table) countExecutors(ctx context.Context, rows []*row) {
 			LabelSelector:   "spark-role=executor," + label + " in (" + strings.Join(slices.Compact(names), ",") + ")",
 			ResourceVersion: "0", // from the API server's cache
 		}
-		pods, err := t.kube.CoreV1().Pods(t.listed()).List(ctx, options)
+		pods, err := t.Kube.CoreV1().Pods(t.listed()).List(ctx, options)
 		if err != nil {
 			continue
 		}

@@ -21,11 +21,11 @@ import (
 
 // runEnded prints the applications that the archive has.
 func (l *listOptions) runEnded(ctx context.Context, c *cluster) error {
-	client, err := l.archived.Open(ctx, c.rest, c.kube)
+	client, err := l.archived.Open(ctx, c.REST, c.Kube)
 	if err != nil {
 		return err
 	}
-	namespaces := []string{c.namespace}
+	namespaces := []string{c.Namespace}
 	if l.allNamespaces {
 		archived, err := client.Namespaces(ctx)
 		if err != nil {
@@ -43,7 +43,7 @@ func (l *listOptions) runEnded(ctx context.Context, c *cluster) error {
 		return l.output.Print(e.printable(), l.Out)
 	}
 	if !e.header {
-		fmt.Fprintln(l.ErrOut, "The archive has nothing"+map[bool]string{false: " of the namespace " + c.namespace}[l.allNamespaces]+".")
+		fmt.Fprintln(l.ErrOut, "The archive has nothing"+map[bool]string{false: " of the namespace " + c.Namespace}[l.allNamespaces]+".")
 	}
 	return nil
 }

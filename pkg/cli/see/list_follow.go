@@ -53,7 +53,7 @@ func (t *table) follow(ctx context.Context) error {
 			w := &watching{
 				begin: func(options metav1.ListOptions) (watch.Interface, error) {
 					options.LabelSelector = t.selector
-					return t.dynamic.Resource(resource).Namespace(t.listed()).Watch(ctx, options)
+					return t.Dynamic.Resource(resource).Namespace(t.listed()).Watch(ctx, options)
 				},
 				each: func(event watch.Event) {
 					object, ok := event.Object.(*unstructured.Unstructured)
@@ -109,7 +109,7 @@ func (t *table) reread(ctx context.Context, resource schema.GroupVersionResource
 	there := map[types.UID]bool{}
 	var changed []unstructured.Unstructured
 	for options := (metav1.ListOptions{LabelSelector: t.selector, Limit: t.pageSize}); ; {
-		page, err := t.dynamic.Resource(resource).Namespace(t.listed()).List(ctx, options)
+		page, err := t.Dynamic.Resource(resource).Namespace(t.listed()).List(ctx, options)
 		if err != nil {
 			return "", err
 		}

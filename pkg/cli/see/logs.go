@@ -102,7 +102,7 @@ func (l *logsOptions) run(ctx context.Context, name string, ofAttempt bool) erro
 	if err != nil {
 		return err
 	}
-	found, o, err := c.find(ctx, name, overview.Application)
+	found, o, err := c.Find(ctx, name, overview.Application)
 	if err != nil {
 		return l.runArchived(ctx, c, name, ofAttempt, err)
 	}
@@ -110,7 +110,7 @@ func (l *logsOptions) run(ctx context.Context, name string, ofAttempt bool) erro
 	if ofAttempt {
 		was, known := o.OfAttempt(l.attempt)
 		if !known {
-			unknown := fmt.Errorf("nothing is known of attempt %d of %s: %s lists the attempts", l.attempt, name, c.suggest("get", name))
+			unknown := fmt.Errorf("nothing is known of attempt %d of %s: %s lists the attempts", l.attempt, name, c.Suggest("get", name))
 			return l.ofExisting(ctx, c, found, l.attempt, unknown)
 		}
 		o = was
@@ -268,9 +268,9 @@ func (r *logReader) absent(o *overview.Object, pods overview.Pods) error {
 	case r.executor != "":
 		return fmt.Errorf("%s has no executors whose Pods are there: Spark deletes those that end, unless spark.kubernetes.executor.deleteOnTermination is false", r.name)
 	case o.DriverPod == "":
-		return fmt.Errorf("%s has no driver yet (%s): -f waits for it, and %s says what keeps it", r.name, o.StateName(), r.suggest("why", r.name))
+		return fmt.Errorf("%s has no driver yet (%s): -f waits for it, and %s says what keeps it", r.name, o.StateName(), r.Suggest("why", r.name))
 	default:
-		return fmt.Errorf("the driver Pod %s of attempt %d is gone, and its log with it: %s shows what is left of it", o.DriverPod, o.Attempt, r.suggest("why", r.name))
+		return fmt.Errorf("the driver Pod %s of attempt %d is gone, and its log with it: %s shows what is left of it", o.DriverPod, o.Attempt, r.Suggest("why", r.name))
 	}
 }
 
@@ -302,7 +302,7 @@ func (r *logReader) options(s source) *corev1.PodLogOptions {
 }
 
 func (r *logReader) open(ctx context.Context, s source, options *corev1.PodLogOptions) (io.ReadCloser, error) {
-	return r.kube.CoreV1().Pods(s.pod.Namespace).GetLogs(s.pod.Name, options).Stream(ctx)
+	return r.Kube.CoreV1().Pods(s.pod.Namespace).GetLogs(s.pod.Name, options).Stream(ctx)
 }
 
 // print prints what there is of one log.

@@ -187,7 +187,7 @@ func (r *logReader) hasEnded() bool {
 
 // isOver reports whether the container of a source has ended by now, or is gone.
 func (r *logReader) isOver(ctx context.Context, s source) bool {
-	pod, err := r.kube.CoreV1().Pods(s.pod.Namespace).Get(ctx, s.pod.Name, metav1.GetOptions{})
+	pod, err := r.Kube.CoreV1().Pods(s.pod.Namespace).Get(ctx, s.pod.Name, metav1.GetOptions{})
 	if err != nil {
 		return apierrors.IsNotFound(err)
 	}
@@ -331,7 +331,7 @@ func (r *logReader) idle() bool {
 // outcome returns the error of an application that failed.
 func (r *logReader) outcome(o *overview.Object) error {
 	if o.Phase == overview.Failed {
-		return cli.ApplicationFailed("%s failed (%s): %s says why", r.name, o.State, r.suggest("why", r.name))
+		return cli.ApplicationFailed("%s failed (%s): %s says why", r.name, o.State, r.Suggest("why", r.name))
 	}
 	return nil
 }

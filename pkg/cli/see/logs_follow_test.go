@@ -147,7 +147,7 @@ func (e *env) logsOf(t *testing.T, server http.Handler) *cluster {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &cluster{dynamic: e.dynamic, kube: logClient{e.kube, client}, namespace: "reports"}
+	return &cluster{&target.Cluster{Dynamic: e.dynamic, Kube: logClient{e.kube, client}, Namespace: "reports"}}
 }
 
 type logClient struct {
@@ -232,7 +232,9 @@ func TestLogWaitsForAPodForAWhile(t *testing.T) {
 	begun := strings.Replace(failed, "TerminatedWithoutReleaseResources", "DriverReady", 1)
 	begun, _, _ = strings.Cut(begun, "    - {sequence: 5")
 	e := newEnv(t, []string{begun})
-	v := &verbs{Options: e.options, connect: func() (*cluster, error) { return &cluster{dynamic: e.dynamic, kube: e.kube, namespace: "reports"}, nil }}
+	v := &verbs{Options: e.options, connect: func() (*cluster, error) {
+		return &cluster{&target.Cluster{Dynamic: e.dynamic, Kube: e.kube, Namespace: "reports"}}, nil
+	}}
 	done := make(chan error)
 	go func() {
 		done <- (&logsOptions{verbs: v, tail: -1, patience: time.Minute}).run(t.Context(), "etl", false)
@@ -245,7 +247,9 @@ func TestLogWaitsForAPodForAWhile(t *testing.T) {
 		t.Errorf("%v, %q", err, e.out.String())
 	}
 	e = newEnv(t, []string{begun})
-	v.Options, v.connect = e.options, func() (*cluster, error) { return &cluster{dynamic: e.dynamic, kube: e.kube, namespace: "reports"}, nil }
+	v.Options, v.connect = e.options, func() (*cluster, error) {
+		return &cluster{&target.Cluster{Dynamic: e.dynamic, Kube: e.kube, Namespace: "reports"}}, nil
+	}
 	if err := (&logsOptions{verbs: v, tail: -1, patience: time.Millisecond}).run(t.Context(), "etl", false); err == nil || !strings.Contains(err.Error(), "is gone, and its log with it") {
 		t.Errorf("at the end of the patience the error is %v", err)
 	}

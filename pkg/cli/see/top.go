@@ -49,7 +49,7 @@ func (t *topOptions) run(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	_, o, err := c.find(ctx, name, overview.Application, overview.Cluster)
+	_, o, err := c.Find(ctx, name, overview.Application, overview.Cluster)
 	if err != nil {
 		return err
 	}
@@ -68,7 +68,7 @@ func (t *topOptions) run(ctx context.Context, name string) error {
 		}
 	}
 	if len(uses) == 0 {
-		return fmt.Errorf("%s has no Pods that run (%s): %s says why", name, o.StateName(), c.suggest("why", name))
+		return fmt.Errorf("%s has no Pods that run (%s): %s says why", name, o.StateName(), c.Suggest("why", name))
 	}
 	if !slices.ContainsFunc(uses, func(u *use) bool { return len(u.used) > 0 }) {
 		t.Warn("nothing was measured of its Pods yet: a metrics server measures a Pod within a minute of its start")
@@ -78,7 +78,7 @@ func (t *topOptions) run(ctx context.Context, name string) error {
 
 // usage reads what the Pods of an object use, by their names.
 func (c *cluster) usage(ctx context.Context, o *overview.Object) (map[string]corev1.ResourceList, error) {
-	list, err := c.dynamic.Resource(podMetrics).Namespace(o.Namespace()).List(ctx, metav1.ListOptions{LabelSelector: o.PodSelector()})
+	list, err := c.Dynamic.Resource(podMetrics).Namespace(o.Namespace()).List(ctx, metav1.ListOptions{LabelSelector: o.PodSelector()})
 	if target.NotServed(err) {
 		return nil, errors.New("this cluster has no metrics of Pods: install a metrics server (metrics.k8s.io)")
 	}

@@ -50,7 +50,7 @@ func (u *uiOptions) run(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	_, o, err := c.find(ctx, name, overview.Application)
+	_, o, err := c.Find(ctx, name, overview.Application)
 	if err != nil {
 		return err
 	}
@@ -63,10 +63,10 @@ func (u *uiOptions) run(ctx context.Context, name string) error {
 	case driver == nil:
 		return fmt.Errorf("%s has no driver (%s): only a driver that runs serves a UI", name, o.StateName())
 	case driver.Status.Phase != corev1.PodRunning:
-		return fmt.Errorf("the driver Pod %s does not run (%s): %s says why", driver.Name, driver.Status.Phase, c.suggest("why", name))
+		return fmt.Errorf("the driver Pod %s does not run (%s): %s says why", driver.Name, driver.Status.Phase, c.Suggest("why", name))
 	}
 	port := uiPort(driver, o.Facts(u.Now(), pods, nil, "").Properties)
-	return u.Run(ctx, u.Options, c.rest, tunnel.Target{Pod: driver, What: "driver", Port: port})
+	return u.Run(ctx, u.Options, c.REST, tunnel.Target{Pod: driver, What: "driver", Port: port})
 }
 
 // uiPort returns the port of a driver's UI: that of its container, or that of the properties.

@@ -17,6 +17,8 @@ import (
 	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/portforward"
+
+	"github.com/firesteel-dev/firesteel/pkg/cli/target"
 )
 
 // kubelet is an API server that forwards each port of a Pod to a page that names the port.
@@ -108,9 +110,9 @@ func forwards(ctx context.Context, t *testing.T, line string, refusals int) (e *
 	}
 	code = make(chan int, 1)
 	go func() {
-		code <- e.runWith(ctx, line, &cluster{
-			dynamic: e.dynamic, kube: fakePods{kube, e.kube}, rest: config, namespace: "reports",
-		})
+		code <- e.runWith(ctx, line, &cluster{&target.Cluster{
+			Dynamic: e.dynamic, Kube: fakePods{kube, e.kube}, REST: config, Namespace: "reports",
+		}})
 	}()
 	eventually(t, "the address is printed", func() bool { return strings.HasSuffix(e.out.String(), "\n") })
 	return e, k, strings.TrimSpace(e.out.String()), code

@@ -154,12 +154,12 @@ func (u *usageOptions) run(ctx context.Context) error {
 
 // sum adds the applications of a kind to the rows.
 func (u *usageOptions) sum(ctx context.Context, c *cluster, kind target.Kind, rows map[string]*usageRow) error {
-	namespace := c.namespace
+	namespace := c.Namespace
 	if u.allNamespaces {
 		namespace = metav1.NamespaceAll
 	}
 	options := metav1.ListOptions{LabelSelector: u.selector, Limit: u.pageSize}
-	return kind.Pages(ctx, c.dynamic, namespace, options, func(_ schema.GroupVersionResource, page *unstructured.UnstructuredList) error {
+	return kind.Pages(ctx, c.Dynamic, namespace, options, func(_ schema.GroupVersionResource, page *unstructured.UnstructuredList) error {
 		for i := range page.Items {
 			o, err := overview.Read(&page.Items[i])
 			if err != nil {

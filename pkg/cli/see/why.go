@@ -47,7 +47,7 @@ func (w *whyOptions) run(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	_, o, err := c.find(ctx, name)
+	_, o, err := c.Find(ctx, name)
 	if err != nil {
 		return w.runArchived(ctx, c, name, err)
 	}
@@ -62,9 +62,9 @@ func (w *whyOptions) run(ctx context.Context, name string) error {
 func (w *whyOptions) show(c *cluster, name string, o *overview.Object, facts why.Facts) error {
 	reasons := o.Why(facts)
 	if !w.output.Own() {
-		return w.output.Print(explanation(o, reasons, c.suggested, name), w.Out)
+		return w.output.Print(explanation(o, reasons, c.Suggested, name), w.Out)
 	}
-	w.print(o, reasons, c.suggested, name)
+	w.print(o, reasons, c.Suggested, name)
 	return nil
 }
 
