@@ -67,6 +67,9 @@ func (p *controlPlanePool) checkRoles() error {
 	for account, file := range roles {
 		var requests []controlplane.Request
 		for _, s := range p.started {
+			if s.Installation == nil { // it did not start: its test says why
+				continue
+			}
 			some, err := s.Plane.Audit(userOf(account)).Requests()
 			if err != nil {
 				return err
