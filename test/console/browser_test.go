@@ -59,7 +59,7 @@ var browser = sync.OnceValues(func() (context.Context, error) {
 	return ctx, chromedp.Run(ctx)
 })
 
-// tab is a tab of the browser, and what it complained about.
+// tab is a tab of the browser with cookies and a storage of its own, and what it complained about.
 type tab struct {
 	*testing.T
 	ctx context.Context
@@ -74,7 +74,7 @@ func newTab(t *testing.T) *tab {
 	if err != nil {
 		t.Fatalf("start Chromium: %v (localcluster chromium installs it)", err)
 	}
-	ctx, cancel := chromedp.NewContext(all)
+	ctx, cancel := chromedp.NewContext(all, chromedp.WithNewBrowserContext())
 	t.Cleanup(cancel)
 	ctx, stop := context.WithTimeout(ctx, 2*time.Minute)
 	t.Cleanup(stop)

@@ -25,6 +25,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/actions"
 	"github.com/firesteel-dev/firesteel/pkg/cli"
+	"github.com/firesteel-dev/firesteel/pkg/cli/connection"
 	"github.com/firesteel-dev/firesteel/pkg/cli/target"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/schedule/variant"
@@ -79,7 +80,7 @@ func server(t *testing.T) *dynamicfake.FakeDynamicClient {
 // run runs a command line, and returns the exit code and what is printed.
 func run(t *testing.T, client *dynamicfake.FakeDynamicClient, line string) (code int, out, errOut string) {
 	t.Helper()
-	return runIn(t, &cluster{&target.Cluster{Dynamic: client, Namespace: "team-a"}}, line)
+	return runIn(t, &cluster{&connection.Cluster{Dynamic: client, Namespace: "team-a"}}, line)
 }
 
 // runIn is run with another connection.
@@ -163,7 +164,9 @@ func TestAnyReasonStopsAnApplicationWhoeverTheUserIs(t *testing.T) {
 			return true, nil, apierrors.NewForbidden(schema.GroupResource{Resource: "selfsubjectreviews"}, "", nil)
 		})
 		s := &stopOptions{verbs: &verbs{Options: cli.NewOptions(cli.Plugin, genericiooptions.NewTestIOStreamsDiscard())}, reason: reason, dryRun: cli.DryRunNone}
-		s.connect = func() (*cluster, error) { return &cluster{&target.Cluster{Dynamic: client, Namespace: "team-a"}}, nil }
+		s.connect = func() (*cluster, error) {
+			return &cluster{&connection.Cluster{Dynamic: client, Namespace: "team-a"}}, nil
+		}
 		if err := s.run(t.Context(), "running"); err != nil {
 			t.Fatal(err)
 		}
@@ -182,7 +185,7 @@ func TestSuggestedCommandsNameTheNamespaceOfTheCommandLine(t *testing.T) {
 		"wait broken": "kubectl spark why broken -n team-a says why", "wait running --timeout=1ms": "kubectl spark why running -n team-a says what keeps it",
 		"suspend first": "kubectl spark stop first -n team-a ends it", "cluster ui standalone": "kubectl spark why standalone -n team-a says why",
 	} {
-		if _, _, errOut := runIn(t, &cluster{&target.Cluster{Dynamic: server(t), Namespace: "team-a", Suggested: "team-a"}}, line); !strings.Contains(errOut, want) {
+		if _, _, errOut := runIn(t, &cluster{&connection.Cluster{Dynamic: server(t), Namespace: "team-a", Suggested: "team-a"}}, line); !strings.Contains(errOut, want) {
 			t.Errorf("%s prints no %q: %s", line, want, errOut)
 		}
 	}
@@ -230,7 +233,7 @@ func TestAManualRunIsNotTakenForAScheduledOne(t *testing.T) {
 	// 01:00 in Berlin is an instant of the schedule.
 	at := time.Date(2026, 3, 26, 0, 0, 0, 0, time.UTC)
 	client := server(t)
-	found, s, err := (&cluster{&target.Cluster{Dynamic: client, Namespace: "team-a"}}).findSchedule(t.Context(), "nightly")
+	found, s, err := (&cluster{&connection.Cluster{Dynamic: client, Namespace: "team-a"}}).findSchedule(t.Context(), "nightly")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/actions"
 	"github.com/firesteel-dev/firesteel/pkg/cli"
+	"github.com/firesteel-dev/firesteel/pkg/cli/connection"
 	"github.com/firesteel-dev/firesteel/pkg/cli/target"
 	"github.com/firesteel-dev/firesteel/pkg/overview"
 )
@@ -33,10 +34,10 @@ func commands(v *verbs) []*cobra.Command {
 }
 
 // cluster is the connection of a command.
-type cluster struct{ *target.Cluster }
+type cluster struct{ *connection.Cluster }
 
 func connect(o *cli.Options) (*cluster, error) {
-	c, err := target.Connect(o)
+	c, err := connection.Open(o)
 	return &cluster{c}, err
 }
 

@@ -6,7 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/firesteel-dev/firesteel/pkg/cli/target"
+	"github.com/firesteel-dev/firesteel/pkg/cli/connection"
 	"github.com/firesteel-dev/firesteel/pkg/redact"
 	"github.com/firesteel-dev/firesteel/test/harness/console"
 )
@@ -28,7 +28,7 @@ func TestRerunFromTheArchiveNeedsTheSecretsAgain(t *testing.T) {
 	})
 	client := server(t)
 	in := func(line string) (int, string, string) {
-		return runIn(t, &cluster{&target.Cluster{Dynamic: client, Namespace: "team-a", REST: served.Cluster()}}, line)
+		return runIn(t, &cluster{&connection.Cluster{Dynamic: client, Namespace: "team-a", REST: served.Cluster()}}, line)
 	}
 	code, _, errOut := in("rerun gone")
 	if want := "2 fields of the spec had some: write --set FIELD=VALUE for each of driverArgs, sparkConf.spark.my.password"; code != 2 || !strings.Contains(errOut, want) {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/actions"
 	"github.com/firesteel-dev/firesteel/pkg/cli"
+	"github.com/firesteel-dev/firesteel/pkg/cli/connection"
 	"github.com/firesteel-dev/firesteel/pkg/cli/target"
 	"github.com/firesteel-dev/firesteel/pkg/overview"
 	"github.com/firesteel-dev/firesteel/pkg/schedule/variant"
@@ -118,7 +119,7 @@ func (r *scheduleRunOptions) run(ctx context.Context, name string) error {
 
 // NewRun returns a run of the schedule that a user names, as schedule run starts it. The caller creates it.
 func NewRun(ctx context.Context, client dynamic.Interface, namespace, name string, now time.Time) (*target.Found, error) {
-	found, s, err := (&cluster{&target.Cluster{Dynamic: client, Namespace: namespace, Suggested: namespace}}).findSchedule(ctx, name)
+	found, s, err := (&cluster{&connection.Cluster{Dynamic: client, Namespace: namespace, Suggested: namespace}}).findSchedule(ctx, name)
 	if err != nil {
 		return nil, err
 	}

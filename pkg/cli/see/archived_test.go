@@ -8,7 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/firesteel-dev/firesteel/pkg/archive"
-	"github.com/firesteel-dev/firesteel/pkg/cli/target"
+	"github.com/firesteel-dev/firesteel/pkg/cli/connection"
 	"github.com/firesteel-dev/firesteel/test/harness/console"
 	"github.com/firesteel-dev/firesteel/test/harness/golden"
 )
@@ -35,7 +35,7 @@ func ended(t *testing.T) (*env, *cluster) {
 	})
 	t.Setenv("FIRESTEEL_CONSOLE", served.URL)
 	e := newEnv(t, nil)
-	return e, &cluster{&target.Cluster{Dynamic: e.dynamic, Kube: e.kube, REST: served.Cluster(), Namespace: "reports"}}
+	return e, &cluster{&connection.Cluster{Dynamic: e.dynamic, Kube: e.kube, REST: served.Cluster(), Namespace: "reports"}}
 }
 
 func TestWhatIsGoneIsShownFromTheArchive(t *testing.T) {

@@ -13,15 +13,16 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/firesteel-dev/firesteel/pkg/cli"
+	"github.com/firesteel-dev/firesteel/pkg/cli/connection"
 	"github.com/firesteel-dev/firesteel/pkg/cli/target"
 	"github.com/firesteel-dev/firesteel/pkg/overview"
 )
 
 // cluster is the connection of a command.
-type cluster struct{ *target.Cluster }
+type cluster struct{ *connection.Cluster }
 
 func connect(o *cli.Options) (*cluster, error) {
-	c, err := target.Connect(o)
+	c, err := connection.Open(o)
 	return &cluster{c}, err
 }
 

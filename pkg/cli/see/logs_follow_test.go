@@ -20,6 +20,7 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/utils/ptr"
 
+	"github.com/firesteel-dev/firesteel/pkg/cli/connection"
 	"github.com/firesteel-dev/firesteel/pkg/cli/target"
 )
 
@@ -147,7 +148,7 @@ func (e *env) logsOf(t *testing.T, server http.Handler) *cluster {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &cluster{&target.Cluster{Dynamic: e.dynamic, Kube: logClient{e.kube, client}, Namespace: "reports"}}
+	return &cluster{&connection.Cluster{Dynamic: e.dynamic, Kube: logClient{e.kube, client}, Namespace: "reports"}}
 }
 
 type logClient struct {
@@ -233,7 +234,7 @@ func TestLogWaitsForAPodForAWhile(t *testing.T) {
 	begun, _, _ = strings.Cut(begun, "    - {sequence: 5")
 	e := newEnv(t, []string{begun})
 	v := &verbs{Options: e.options, connect: func() (*cluster, error) {
-		return &cluster{&target.Cluster{Dynamic: e.dynamic, Kube: e.kube, Namespace: "reports"}}, nil
+		return &cluster{&connection.Cluster{Dynamic: e.dynamic, Kube: e.kube, Namespace: "reports"}}, nil
 	}}
 	done := make(chan error)
 	go func() {
@@ -248,7 +249,7 @@ func TestLogWaitsForAPodForAWhile(t *testing.T) {
 	}
 	e = newEnv(t, []string{begun})
 	v.Options, v.connect = e.options, func() (*cluster, error) {
-		return &cluster{&target.Cluster{Dynamic: e.dynamic, Kube: e.kube, Namespace: "reports"}}, nil
+		return &cluster{&connection.Cluster{Dynamic: e.dynamic, Kube: e.kube, Namespace: "reports"}}, nil
 	}
 	if err := (&logsOptions{verbs: v, tail: -1, patience: time.Millisecond}).run(t.Context(), "etl", false); err == nil || !strings.Contains(err.Error(), "is gone, and its log with it") {
 		t.Errorf("at the end of the patience the error is %v", err)

@@ -31,6 +31,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/firesteel-dev/firesteel/pkg/cli"
+	"github.com/firesteel-dev/firesteel/pkg/cli/connection"
 	"github.com/firesteel-dev/firesteel/pkg/cli/target"
 	"github.com/firesteel-dev/firesteel/test/harness/golden"
 )
@@ -101,7 +102,7 @@ func decoded(t testing.TB, manifest string) *unstructured.Unstructured {
 
 // run runs a command line and returns its exit code.
 func (e *env) run(ctx context.Context, line string) int {
-	return e.runWith(ctx, line, &cluster{&target.Cluster{Dynamic: e.dynamic, Kube: e.kube, Namespace: "reports"}})
+	return e.runWith(ctx, line, &cluster{&connection.Cluster{Dynamic: e.dynamic, Kube: e.kube, Namespace: "reports"}})
 }
 
 // runWith is run with other clients.
@@ -402,7 +403,7 @@ func TestListPrintsTheFirstPageBeforeItReadsTheNext(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if code := e.runWith(t.Context(), "list --chunk-size 2", &cluster{&target.Cluster{Dynamic: client, Kube: e.kube, Namespace: "reports"}}); code != 0 {
+	if code := e.runWith(t.Context(), "list --chunk-size 2", &cluster{&connection.Cluster{Dynamic: client, Kube: e.kube, Namespace: "reports"}}); code != 0 {
 		t.Errorf("exit code %d: %s", code, e.errOut.String())
 	}
 	if lines := strings.Count(e.out.String(), "\n"); pages != 2 || lines != 5 {
@@ -646,7 +647,7 @@ func TestSuggestedCommandsNameTheNamespaceOfTheCommandLine(t *testing.T) {
 		"logs etl --attempt 0": "kubectl spark why etl -n reports shows what is left of it", "why etl": "kubectl spark rerun etl -n reports --set",
 	} {
 		e := full(t)
-		e.runWith(t.Context(), line, &cluster{&target.Cluster{Dynamic: e.dynamic, Kube: e.kube, Namespace: "reports", Suggested: "reports"}})
+		e.runWith(t.Context(), line, &cluster{&connection.Cluster{Dynamic: e.dynamic, Kube: e.kube, Namespace: "reports", Suggested: "reports"}})
 		if printed := e.out.String() + e.errOut.String(); !strings.Contains(printed, want) {
 			t.Errorf("%s prints no %q:\n%s", line, want, printed)
 		}

@@ -18,7 +18,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/portforward"
 
-	"github.com/firesteel-dev/firesteel/pkg/cli/target"
+	"github.com/firesteel-dev/firesteel/pkg/cli/connection"
 )
 
 // kubelet is an API server that forwards each port of a Pod to a page that names the port.
@@ -110,7 +110,7 @@ func forwards(ctx context.Context, t *testing.T, line string, refusals int) (e *
 	}
 	code = make(chan int, 1)
 	go func() {
-		code <- e.runWith(ctx, line, &cluster{&target.Cluster{
+		code <- e.runWith(ctx, line, &cluster{&connection.Cluster{
 			Dynamic: e.dynamic, Kube: fakePods{kube, e.kube}, REST: config, Namespace: "reports",
 		}})
 	}()

@@ -1,4 +1,5 @@
-package target
+// Package connection connects the verbs to the cluster.
+package connection
 
 import (
 	"context"
@@ -8,6 +9,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/firesteel-dev/firesteel/pkg/cli"
+	"github.com/firesteel-dev/firesteel/pkg/cli/target"
 	"github.com/firesteel-dev/firesteel/pkg/overview"
 )
 
@@ -22,8 +24,8 @@ type Cluster struct {
 	Namespace, Suggested string
 }
 
-// Connect returns the connection that the options describe. It sends no request.
-func Connect(o *cli.Options) (*Cluster, error) {
+// Open returns the connection that the options describe. It sends no request.
+func Open(o *cli.Options) (*Cluster, error) {
 	namespace, explicit, err := o.Namespace()
 	if err != nil {
 		return nil, err
@@ -45,8 +47,8 @@ func Connect(o *cli.Options) (*Cluster, error) {
 }
 
 // Find reads the object that a user names.
-func (c *Cluster) Find(ctx context.Context, named string, nouns ...overview.Kind) (*Found, *overview.Object, error) {
-	return Find(ctx, c.Dynamic, c.Namespace, named, nouns...)
+func (c *Cluster) Find(ctx context.Context, named string, nouns ...overview.Kind) (*target.Found, *overview.Object, error) {
+	return target.Find(ctx, c.Dynamic, c.Namespace, named, nouns...)
 }
 
 // Suggest returns a command about the object that a user named.
