@@ -14,10 +14,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/cdproto/target"
 	"github.com/chromedp/chromedp"
 	"github.com/firesteel-dev/firesteel/pkg/console/pages"
 	"github.com/firesteel-dev/firesteel/pkg/console/session"
@@ -74,7 +76,7 @@ func newTab(t *testing.T) *tab {
 	if err != nil {
 		t.Fatalf("start Chromium: %v (localcluster chromium installs it)", err)
 	}
-	ctx, cancel := chromedp.NewContext(all, chromedp.WithNewBrowserContext())
+	ctx, cancel := chromedp.NewContext(all, chromedp.WithTargetID(newWindow(t, all)))
 	t.Cleanup(cancel)
 	ctx, stop := context.WithTimeout(ctx, 2*time.Minute)
 	t.Cleanup(stop)
@@ -97,6 +99,22 @@ func newTab(t *testing.T) *tab {
 		return err
 	}))
 	return b
+}
+
+// newWindow opens a window with cookies and a storage of its own: cookies know no ports, so otherwise one test would leave its theme to the others.
+func newWindow(t *testing.T, all context.Context) target.ID {
+	t.Helper()
+	ctx := cdp.WithExecutor(all, chromedp.FromContext(all).Browser)
+	profile, err := target.CreateBrowserContext().Do(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = target.DisposeBrowserContext(profile).Do(ctx) })
+	window, err := target.CreateTarget("about:blank").WithBrowserContextID(profile).WithNewWindow(true).Do(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return window
 }
 
 func (b *tab) complain(text string) {
