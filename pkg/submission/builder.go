@@ -48,6 +48,8 @@ type driver struct {
 	containerField string
 	// mounted are the volumes that were added to those of the template.
 	mounted []mounted
+	// podTemplate is the config map with the executors' pod template; nil if there is no template.
+	podTemplate *mountedConfigMap
 	// excluded are the classes of the steps that are left out; nil until they are read.
 	excluded map[string]bool
 

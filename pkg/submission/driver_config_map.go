@@ -12,11 +12,13 @@ func mountProperties(d *driver) {
 	name := d.plan.Names.ConfigMap
 	text := propertiesText(name, d.plan.SubmitTime, merged(d.conf.values, d.written))
 	d.conf.checkFits("properties", text)
-	d.owned = append(d.owned, d.configMap(name, map[string]string{
+	configMap := d.configMap(name, map[string]string{
 		propertiesFile: text,
 		// No code reads it there, but Spark writes it.
 		namespaceKey: d.plan.Namespace,
-	}))
+	})
+	d.owned = append(d.owned, configMap)
+	d.movePodTemplate(configMap)
 	const volume = "spark-conf-volume-driver"
 	mode := int32(0o644)
 	source := configMapVolume(name, corev1.KeyToPath{Key: propertiesFile, Path: propertiesFile, Mode: &mode})

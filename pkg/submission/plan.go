@@ -40,6 +40,9 @@ type Plan struct {
 	// WithoutService means that no Service is created: executors find the driver by its Pod's address. Spark has no such
 	// submission. If false, the field is left out of the encoding, so that the launch IDs of other plans do not change.
 	WithoutService bool `json:",omitempty"`
+	// OneConfigMap means that the executors' pod template is in the config map of the driver's properties, if both fit into it. Spark makes
+	// two. If false, the field is left out of the encoding as well.
+	OneConfigMap bool `json:",omitempty"`
 	// EventLogs is the sidecar that sends the event log to the archive; nil for none. Build does not add it: EventLogSidecar.AddTo does, once the Pod is
 	// complete.
 	EventLogs *EventLogSidecar `json:",omitempty"`

@@ -10,9 +10,11 @@ import (
 )
 
 const (
-	templateDir     = "/opt/spark/pod-template"
-	templateFile    = "pod-spec-template.yml"
-	templateDataKey = "podspec-configmap-key"
+	templateDir  = "/opt/spark/pod-template"
+	templateFile = "pod-spec-template.yml"
+
+	// PodTemplateKey is the key of the executors' pod template in its config map.
+	PodTemplateKey = "podspec-configmap-key"
 )
 
 // podTemplateConfigMap passes the executors' pod template to the driver, which creates the executors. It mirrors
@@ -31,8 +33,10 @@ func podTemplateConfigMap(d *driver) {
 	}
 	d.conf.checkFits("executorTemplate", manifest)
 	name := d.plan.Names.Prefix + "-driver-podspec-conf-map"
-	d.owned = append(d.owned, d.configMap(name, map[string]string{templateDataKey: manifest}))
-	source := configMapVolume(name, corev1.KeyToPath{Key: templateDataKey, Path: templateFile})
+	configMap := d.configMap(name, map[string]string{PodTemplateKey: manifest})
+	d.owned = append(d.owned, configMap)
+	source := configMapVolume(name, corev1.KeyToPath{Key: PodTemplateKey, Path: templateFile})
+	d.podTemplate = &mountedConfigMap{configMap, source.ConfigMap}
 	d.mount(corev1.VolumeMount{Name: "pod-template-volume", MountPath: templateDir}, source, "executorTemplate")
 	d.written[executorTemplateKey] = templateDir + "/" + templateFile
 }

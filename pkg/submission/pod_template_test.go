@@ -111,8 +111,8 @@ func TestFinalizersOfTemplatesReachNoPod(t *testing.T) {
 		t.Errorf("the driver has %v", given)
 	}
 	for _, object := range objects.Owned {
-		if configMap, ok := object.(*corev1.ConfigMap); ok && strings.Contains(configMap.Data[templateDataKey], "finalizers") {
-			t.Errorf("executors are made from\n%s", configMap.Data[templateDataKey])
+		if configMap, ok := object.(*corev1.ConfigMap); ok && strings.Contains(configMap.Data[PodTemplateKey], "finalizers") {
+			t.Errorf("executors are made from\n%s", configMap.Data[PodTemplateKey])
 		}
 	}
 	if len(template.Finalizers) != 1 {
