@@ -197,6 +197,8 @@ func TestSettingsOfConfigDefaultsAreRead(t *testing.T) {
 		"UIs at an IP of the nodes": {data("ui-node-host", "2001:db8::7"), apache.Defaults{Settings: dialect.Settings{UINodeHost: "2001:db8::7"}}},
 		"drivers without a Service": {data("driver-service", "none\n"), apache.Defaults{Settings: dialect.Settings{WithoutDriverService: true}}},
 		"drivers with one":          {data("driver-service", "headless"), apache.Defaults{}},
+		"one ConfigMap":             {data("driver-config-maps", "one\n"), apache.Defaults{Settings: dialect.Settings{OneDriverConfigMap: true}}},
+		"separate ConfigMaps":       {data("driver-config-maps", "separate"), apache.Defaults{}},
 		"a bound of all attempts":   {data("active-deadline", "24h"), apache.Defaults{ActiveDeadline: 24 * time.Hour}},
 		"tolerations, as in an application": {
 			data("applicationTolerations", "restartConfig:\n  restartPolicy: OnFailure\n  maxRestartAttempts: 0\nttlAfterStopMillis: 3600000\n"),
@@ -500,7 +502,7 @@ func TestInvalidSettings(t *testing.T) {
 		"a default that there is not": {
 			config.DefaultsName, "color", "blue",
 			`config-defaults: there is no key "color": ` +
-				`write one of active-deadline, applicationTolerations, batch-schedulers, driver-log-lines, driver-service, driver-service-account, image, pod-security, pod-security-user, pod-template-urls, spark-defaults.conf`,
+				`write one of active-deadline, applicationTolerations, batch-schedulers, driver-config-maps, driver-log-lines, driver-service, driver-service-account, image, pod-security, pod-security-user, pod-template-urls, spark-defaults.conf`,
 		},
 		"accounts that are none": {
 			config.NamespacesName, "service-accounts", "spark, Spark",
@@ -599,6 +601,9 @@ func TestInvalidSettings(t *testing.T) {
 		},
 		"a driver's Service that there is not": {
 			config.DefaultsName, "driver-service", "None", `config-defaults: driver-service is "None": write headless or none`,
+		},
+		"ConfigMaps of a driver that there are not": {
+			config.DefaultsName, "driver-config-maps", "two", `config-defaults: driver-config-maps is "two": write separate or one`,
 		},
 		"a service account that there cannot be": {
 			config.DefaultsName, "driver-service-account", "Spark!",

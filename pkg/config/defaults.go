@@ -52,7 +52,8 @@ func defaultsKeys(defaults *apache.Defaults) Keys {
 		},
 		"active-deadline":        timeLimit(&defaults.ActiveDeadline),
 		"driver-log-lines":       driverLogLines(&defaults.DriverLogLines),
-		"driver-service":         driverService(&defaults.WithoutDriverService),
+		"driver-service":         eitherWord(&defaults.WithoutDriverService, dialect.ParseDriverService, "write headless or none"),
+		"driver-config-maps":     eitherWord(&defaults.OneDriverConfigMap, dialect.ParseDriverConfigMaps, "write separate or one"),
 		"ui-service-type":        optionalUIServiceType(&defaults.UIServiceType),
 		"ui-node-host":           nodeHost(&defaults.UINodeHost),
 		"driver-service-account": serviceAccount(&defaults.DriverServiceAccount),
@@ -72,11 +73,12 @@ func driverLogLines(into *int) func(key, value string) error {
 	}
 }
 
-func driverService(without *bool) func(key, value string) error {
+// eitherWord reads one of two words.
+func eitherWord(into *bool, parse func(text string) (other, ok bool), remedy string) func(key, value string) error {
 	return func(key, value string) error {
-		none, ok := dialect.ParseDriverService(value)
-		if *without = none; !ok {
-			return InvalidValue(key, value, "write headless or none")
+		other, ok := parse(value)
+		if *into = other; !ok {
+			return InvalidValue(key, value, remedy)
 		}
 		return nil
 	}

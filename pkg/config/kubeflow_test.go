@@ -70,6 +70,7 @@ func TestSettingsOfConfigKubeflowAreRead(t *testing.T) {
 			}),
 		},
 		"drivers without a Service": {data("driver-service", "none"), changed(func(d *config.Kubeflow) { d.WithoutDriverService = true })},
+		"one ConfigMap":             {data("driver-config-maps", "one"), changed(func(d *config.Kubeflow) { d.OneDriverConfigMap = true })},
 		"no time limits":            {data("driver-start-timeout", "0s", "executors-start-timeout", "0s", "active-deadline", "0s"), unchanged},
 		"no Ingress": {
 			data("ingress-url-format", "", "ingress-class-name", "", "ingress-tls", "", "ingress-annotations", ""), unchanged,
@@ -108,6 +109,7 @@ func TestInvalidSettingsOfKubeflow(t *testing.T) {
 	for name, test := range map[string]struct{ key, value, want string }{
 		"a flag as the operator has it":        {"enable-ui-service", "true", `there is no key "enable-ui-service": write one of active-deadline, batch-schedulers, `},
 		"a driver's Service that there is not": {"driver-service", "ClusterIP", `driver-service is "ClusterIP": write headless or none`},
+		"ConfigMaps that there are not":        {"driver-config-maps", "spark", `driver-config-maps is "spark": write separate or one`},
 		"a time limit without unit":            {"driver-start-timeout", "600", `driver-start-timeout is "600": write a time with its unit, such as 10m`},
 		"a time limit below zero":              {"executors-start-timeout", "-1s", `executors-start-timeout is "-1s": write a time with its unit`},
 		"a time limit longer than it":          {"active-deadline", "87601h", `active-deadline is "87601h": write a time with its unit, such as 10m, up to 87600h0m0s`},

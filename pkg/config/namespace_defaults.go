@@ -30,10 +30,10 @@ const maxOwnDefaults = 64 << 10
 // spec. The others concern the whole installation, or let Firesteel act with rights that are not the namespace's.
 var ownKeys = map[string][]string{
 	OwnDefaultsName: {
-		"active-deadline", "applicationTolerations", "driver-service", "image", "pod-security", "pod-security-user", "spark-defaults.conf",
+		"active-deadline", "applicationTolerations", "driver-config-maps", "driver-service", "image", "pod-security", "pod-security-user", "spark-defaults.conf",
 	},
 	OwnKubeflowName: {
-		"active-deadline", "default-batch-scheduler", "default-time-to-live", "driver-service", "driver-start-timeout",
+		"active-deadline", "default-batch-scheduler", "default-time-to-live", "driver-config-maps", "driver-service", "driver-start-timeout",
 		"executors-start-timeout", "pod-security", "pod-security-user", "spark-defaults.conf", "ui-service",
 	},
 }

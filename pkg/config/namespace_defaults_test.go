@@ -160,7 +160,7 @@ func TestOwnDefaultsThatAreInvalidLeaveTheValueBefore(t *testing.T) {
 		},
 		"a key that there is not": {
 			config.OwnDefaultsName, "color", "blue", `firesteel-defaults: there is no key "color": write one of active-deadline, applicationTolerations, ` +
-				`driver-service, image, pod-security, pod-security-user, spark-defaults.conf`,
+				`driver-config-maps, driver-service, image, pod-security, pod-security-user, spark-defaults.conf`,
 		},
 		"too much": {config.OwnDefaultsName, "image", strings.Repeat("a", 70000), "firesteel-defaults: it has more than 65536 bytes: write fewer"},
 	} {

@@ -72,7 +72,8 @@ func AnnotationWarnings(app metav1.Object) finding.List {
 			found.Warn(finding.Entry(field, name), nil, "has no effect, there is no such annotation", "write one of "+strings.Join(BoundAnnotations, ", "))
 		}
 	}
-	found = append(found, driverServiceWarnings(app)...)
+	found = append(found, driverService.warnings(app)...)
+	found = append(found, driverConfigMaps.warnings(app)...)
 	slices.SortFunc(found, func(a, b finding.Finding) int { return strings.Compare(a.Field, b.Field) })
 	return found
 }

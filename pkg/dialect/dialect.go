@@ -111,6 +111,9 @@ type Settings struct {
 	DriverServiceAccount string
 	// WithoutDriverService creates drivers without a headless Service, unless an application's annotation chooses otherwise.
 	WithoutDriverService bool
+	// OneDriverConfigMap puts the executors' pod template into the ConfigMap of the driver's properties, unless an application's annotation
+	// chooses otherwise.
+	OneDriverConfigMap bool
 	// EventLogs is how Spark's event logs get into the archives.
 	EventLogs EventLogs
 	// UINodeHost is the host of UIs at node ports: a name or an IP of the cluster's nodes; empty for the IP of the driver's node.

@@ -13,6 +13,8 @@
 //	templates.go, volumes.go, images.go    pod templates behind URLs, checks of volumes, the version in an image's name
 //	pod_values.go                          values in the fields of Pods that the API server refuses
 //	service_account.go, driver_service.go  the driver's service account; drivers without a Service
+//	driver_config_maps.go                  drivers with one ConfigMap for properties and the executors' pod template
+//	annotation_choice.go                   a choice of two words by annotation
 //	event_logs.go                          Spark's event log in the archive of the namespace
 //	pod_security.go                        Pods of the restricted profile of the Pod Security Standards
 //	ui_service.go, gateway.go, routes.go   the Service of a UI; its route behind a Gateway

@@ -17,36 +17,18 @@ import (
 // AnnotationDriverService chooses whether the driver of one application has a headless Service.
 const AnnotationDriverService = "firesteel.dev/driver-service"
 
-const (
-	serviceHeadless = "headless"
-	serviceNone     = "none"
-)
+const serviceHeadless = "headless"
+
+var driverService = choice{annotation: AnnotationDriverService, standard: serviceHeadless, other: "none"}
 
 // ParseDriverService reads how executors find a driver: by the name of a headless Service, or without one by its Pod's
 // address.
-func ParseDriverService(text string) (none, ok bool) {
-	text = strings.TrimSpace(text)
-	return text == serviceNone, text == serviceNone || text == serviceHeadless
-}
+func ParseDriverService(text string) (none, ok bool) { return driverService.parse(text) }
 
 // WithoutService reports whether an application's driver has no headless Service. The application's annotation wins over
 // the operator's setting.
 func WithoutService(app metav1.Object, settings Settings) bool {
-	if none, ok := ParseDriverService(app.GetAnnotations()[AnnotationDriverService]); ok {
-		return none
-	}
-	return settings.WithoutDriverService
-}
-
-// driverServiceWarnings warns of a value of the annotation that has no effect.
-func driverServiceWarnings(app metav1.Object) finding.List {
-	var found finding.List
-	value, set := app.GetAnnotations()[AnnotationDriverService]
-	if _, ok := ParseDriverService(value); set && !ok {
-		found.Warn(finding.Entry("metadata.annotations", AnnotationDriverService), clippedValue(value),
-			fmt.Sprintf("has no effect, it is neither %s nor %s", serviceHeadless, serviceNone), "write one of them, or leave it out")
-	}
-	return found
+	return driverService.of(app, settings.WithoutDriverService)
 }
 
 // servers are the main classes of Spark whose clients connect from outside the application.

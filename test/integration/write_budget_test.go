@@ -16,6 +16,7 @@ import (
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/test/harness/controlplane"
 )
 
@@ -39,15 +40,21 @@ func plainBudget(creates ...string) budget {
 
 func TestWriteBudgetOfAnApplication(t *testing.T) {
 	t.Parallel()
-	for version, objects := range map[string][]string{
-		"4.1.1": {"pods", "services", "configmaps"},
-		"4.2.0": {"pods", "services", "configmaps", "networkpolicies"},
+	templated := func() *application { return App("pi").Executor(corev1.PodSpec{PriorityClassName: "low"}) }
+	for name, test := range map[string]struct {
+		app     *application
+		objects []string
+	}{
+		"on Spark 4.1.1":              {App("pi").Spark("4.1.1"), []string{"pods", "services", "configmaps"}},
+		"on Spark 4.2.0":              {App("pi").Spark("4.2.0"), []string{"pods", "services", "configmaps", "networkpolicies"}},
+		"with a template":             {templated().Spark("4.1.1"), []string{"pods", "services", "configmaps", "configmaps"}},
+		"with a template in the same": {templated().Spark("4.1.1").Annotation(dialect.AnnotationDriverConfigMaps, "one"), []string{"pods", "services", "configmaps"}},
 	} {
-		t.Run("on Spark "+version, func(t *testing.T) {
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			newEnv(t).sharesController().storesRecords()
 			s := newEnv(t).sharesController()
-			app := s.create(App("pi").Spark(version))
+			app := s.create(test.app)
 			s.run("pi", 0).succeed()
 			s.untilState("pi", "ResourceReleased")
 			s.untilPublished(app, plainRun...)
@@ -58,7 +65,7 @@ func TestWriteBudgetOfAnApplication(t *testing.T) {
 			s.delete("pi")
 			untilGone(s, s.apps(), "pi")
 			s.wantNoRequestsSince(life)
-			allowed := plainBudget(objects...)
+			allowed := plainBudget(test.objects...)
 			allowed["update sparkapplications/status"] += rests
 			s.wantWithinBudget(allowed, s.requestsAtRest())
 		})

@@ -47,6 +47,7 @@ func TestGoldenOutput(t *testing.T) {
 		"lint-settings":            {[]string{"lint", "-f", "testdata/fine", "--settings", "testdata/settings.yaml"}, 1},
 		"plan-apache":              {[]string{"plan", "-f", "testdata/fine/apache.yaml"}, 0},
 		"plan-kubeflow-3.5":        {[]string{"plan", "-f", "testdata/fine/kubeflow.yaml", "--spark-version", "3.5.9", "-n", "team-b"}, 0},
+		"plan-one-config-map":      {[]string{"plan", "-f", "testdata/fine/kubeflow.yaml", "-n", "team-b", "--settings", "testdata/one-config-map.yaml"}, 0},
 		"plan-early":               {[]string{"plan", "-f", "testdata/fine/early.yaml"}, 0},
 		"plan-cluster":             {[]string{"plan", "-f", "testdata/fine/cluster.yaml"}, 0},
 		"plan-schedule":            {[]string{"plan", "-f", "testdata/fine/schedule.yaml", "-o", "name"}, 0},

@@ -59,6 +59,7 @@ func Plan(app *sparkv1.SparkApplication, attempt v1alpha1.Attempt, defaults Defa
 		// It must be the same before and after the record was stored, in any time zone: the launch ID is a hash of the plan.
 		SubmitTime:     attempt.Since.UTC().Truncate(time.Microsecond),
 		WithoutService: dialect.WithoutService(app, defaults.Settings),
+		OneConfigMap:   dialect.OneConfigMap(app, defaults.Settings),
 	}
 	return plan, slices.Concat(unfitID(app), checkVolumes(app), invalidDriver(app, plan), dialect.CheckTemplates(plan, API.Fields)).Err()
 }

@@ -189,6 +189,33 @@ func TestPlanWithoutServiceHasNoServiceProperties(t *testing.T) {
 	}
 }
 
+func TestPlanHasOneConfigMap(t *testing.T) {
+	annotated := func(value string) *sparkv1.SparkApplication {
+		return pi().With(func(app *sparkv1.SparkApplication) {
+			app.Annotations = map[string]string{dialect.AnnotationDriverConfigMaps: value}
+		}).Obj()
+	}
+	one := apache.Defaults{Settings: dialect.Settings{OneDriverConfigMap: true}}
+	for name, test := range map[string]struct {
+		app      *sparkv1.SparkApplication
+		settings apache.Defaults
+		want     bool
+	}{
+		"not by default":                    {pi().Obj(), apache.Defaults{}, false},
+		"by the annotation":                 {annotated("one"), apache.Defaults{}, true},
+		"by the setting":                    {pi().Obj(), one, true},
+		"but not against the annotation":    {annotated("separate"), one, false},
+		"by the setting, not another value": {annotated("two"), one, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := apache.Plan(test.app, v1alpha1.Attempt{}, test.settings)
+			if err != nil || got.OneConfigMap != test.want {
+				t.Errorf("one ConfigMap: %t, %v", got.OneConfigMap, err)
+			}
+		})
+	}
+}
+
 func defaultsWith(key, value string) map[string]string {
 	properties := defaults()
 	properties[key] = value

@@ -157,7 +157,11 @@ func objects() []runtime.Object {
 		pod("other-exec-1", "uid-of-other", ran("spark-kubernetes-executor", 0)),
 		&corev1.ConfigMap{
 			ObjectMeta: metav1.ObjectMeta{Namespace: pi.Namespace, Name: "pi-conf"},
-			Data:       map[string]string{"spark.properties": "spark.hadoop.fs.s3a.secret.key=hunter2-secret\n"},
+			Data: map[string]string{
+				"spark.properties": "spark.hadoop.fs.s3a.secret.key=hunter2-secret\n",
+				// Here if one ConfigMap has both. It came from a URL, and no redactor knows it.
+				"podspec-configmap-key": "spec:\n  containers:\n  - args: [hunter4]\n",
+			},
 		},
 		&corev1.Event{
 			ObjectMeta: metav1.ObjectMeta{Namespace: pi.Namespace, Name: "x"}, Message: "Pulled",
@@ -307,7 +311,7 @@ func TestArchivedObjectsHoldNoSecret(t *testing.T) {
 		if err != nil || !json.Valid(content) {
 			t.Fatalf("%s: %v", object.File, err)
 		}
-		for _, unwanted := range []string{"hunter2-secret", "hunter3-secret", "managedFields"} {
+		for _, unwanted := range []string{"hunter2-secret", "hunter3-secret", "hunter4", "managedFields"} {
 			if strings.Contains(string(content), unwanted) {
 				t.Errorf("%s has %s: %s", object.File, unwanted, content)
 			}

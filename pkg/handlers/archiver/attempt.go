@@ -351,6 +351,8 @@ func (t *attempt) storeConfigMap(ctx context.Context) error {
 		t.failed("ConfigMap "+name, err)
 		return nil
 	}
+	// The executors' template may be here. It may come from a URL, with secrets that are not in the application.
+	delete(configMap.Data, submission.PodTemplateKey)
 	object, err := t.object("v1", "ConfigMap", configMap)
 	if err != nil {
 		return err

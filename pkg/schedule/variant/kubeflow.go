@@ -31,7 +31,9 @@ var Kubeflow = &Kind{
 // annotationsOf returns the annotations of a schedule that are about applications: its template has no field for them.
 func annotationsOf(s *sparkoperatorv1beta2.ScheduledSparkApplication) map[string]string {
 	annotations := map[string]string{}
-	for _, name := range append(slices.Clone(dialect.BoundAnnotations), dialect.AnnotationDriverService, dialect.AnnotationEventLogs) {
+	for _, name := range append(
+		slices.Clone(dialect.BoundAnnotations), dialect.AnnotationDriverService, dialect.AnnotationDriverConfigMaps, dialect.AnnotationEventLogs,
+	) {
 		if value, set := s.Annotations[name]; set {
 			annotations[name] = value
 		}

@@ -95,14 +95,18 @@ func TestARunNamesItsScheduleAndInstant(t *testing.T) {
 func TestARunOfTheKubeflowKindHasTheAnnotationsOfItsSchedule(t *testing.T) {
 	s := &v1beta2.ScheduledSparkApplication{}
 	s.Namespace, s.Name, s.UID = "team-a", "pi", "uid-of-pi"
-	s.Annotations = map[string]string{"firesteel.dev/active-deadline": "1h", "firesteel.dev/driver-start-timeout": "10m", "firesteel.dev/driver-service": "none", "example.com/a": "b"}
+	s.Annotations = map[string]string{
+		"firesteel.dev/active-deadline": "1h", "firesteel.dev/driver-start-timeout": "10m", "firesteel.dev/driver-service": "none",
+		"firesteel.dev/driver-config-maps": "one", "example.com/a": "b",
+	}
 	s.Spec.Template.Raw = []byte("{}")
 	run, err := variant.Kubeflow.NewRun(s, time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := map[string]string{
-		"firesteel.dev/active-deadline": "1h", "firesteel.dev/driver-start-timeout": "10m", "firesteel.dev/driver-service": "none", "firesteel.dev/scheduled-time": "2026-03-01T12:00:00Z",
+		"firesteel.dev/active-deadline": "1h", "firesteel.dev/driver-start-timeout": "10m", "firesteel.dev/driver-service": "none",
+		"firesteel.dev/driver-config-maps": "one", "firesteel.dev/scheduled-time": "2026-03-01T12:00:00Z",
 	}
 	if diff := cmp.Diff(want, run.GetAnnotations()); diff != "" {
 		t.Errorf("annotations (-want +got):\n%s", diff)

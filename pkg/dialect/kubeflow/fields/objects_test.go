@@ -401,6 +401,37 @@ func TestADriverWithoutServiceHasTheUIsService(t *testing.T) {
 	}
 }
 
+func TestOneConfigMapHasTheExecutorsTemplate(t *testing.T) {
+	one := settings.NewDefaults()
+	one.OneDriverConfigMap = true
+	tolerant := func() *application { return pi().Executor("tolerations: [{key: spot}]") }
+	for name, test := range map[string]struct {
+		app      *application
+		settings settings.Defaults
+		maps     int
+	}{
+		"by the annotation":     {tolerant().Annotated(dialect.AnnotationDriverConfigMaps, "one"), settings.NewDefaults(), 1},
+		"by the setting":        {tolerant(), one, 1},
+		"not without them":      {tolerant(), settings.NewDefaults(), 2},
+		"not if it is separate": {tolerant().Annotated(dialect.AnnotationDriverConfigMaps, "separate"), one, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var configMaps []*corev1.ConfigMap
+			for _, object := range built(t, test.app.Obj(), test.settings).Owned {
+				if configMap, ok := object.(*corev1.ConfigMap); ok {
+					configMaps = append(configMaps, configMap)
+				}
+			}
+			if len(configMaps) != test.maps {
+				t.Fatalf("the driver owns %d ConfigMaps", len(configMaps))
+			}
+			if template := configMaps[0].Data[submission.PodTemplateKey]; !strings.Contains(template, "key: spot") {
+				t.Errorf("executors are made from %q", template)
+			}
+		})
+	}
+}
+
 func TestAnotherHostnameOfADriverWithoutServiceIsRefused(t *testing.T) {
 	app := pi().Driver("env: [{name: A, value: b}, {name: SPARK_LOCAL_HOSTNAME, value: laptop}]")
 	built(t, app.Obj(), settings.NewDefaults())

@@ -39,6 +39,7 @@ func Plan(app *v1beta2.SparkApplication, attempt v1alpha1.Attempt, defaults sett
 		// It must be the same before and after the record was stored, in any time zone: the launch ID is a hash of the plan.
 		SubmitTime:     attempt.Since.UTC().Truncate(time.Microsecond),
 		WithoutService: dialect.WithoutService(app, defaults.Settings),
+		OneConfigMap:   dialect.OneConfigMap(app, defaults.Settings),
 	}
 	for r, template := range map[names.Role]*corev1.PodTemplateSpec{names.Driver: plan.DriverTemplate, names.Executor: plan.ExecutorTemplate} {
 		if template != nil {

@@ -160,7 +160,7 @@ func TestLaunchIDDependsOnTheRoutes(t *testing.T) {
 	}
 }
 
-func TestLaunchIDDependsOnTheService(t *testing.T) {
+func TestLaunchIDDependsOnTheServiceAndTheConfigMaps(t *testing.T) {
 	idOf := func(annotations map[string]string) string {
 		app := routed()
 		app.Annotations = annotations
@@ -175,8 +175,12 @@ func TestLaunchIDDependsOnTheService(t *testing.T) {
 	if none := idOf(map[string]string{dialect.AnnotationDriverService: "none"}); none == plain || headless != plain {
 		t.Errorf("the launch is %s, with a headless Service %s, without a Service %s", plain, headless, none)
 	}
+	separate := idOf(map[string]string{dialect.AnnotationDriverConfigMaps: "separate"})
+	if one := idOf(map[string]string{dialect.AnnotationDriverConfigMaps: "one"}); one == plain || separate != plain {
+		t.Errorf("the launch is %s, with separate ConfigMaps %s, with one %s", plain, separate, one)
+	}
 	encoded, err := json.Marshal(submission.Plan{})
-	if err != nil || strings.Contains(string(encoded), "WithoutService") {
+	if err != nil || strings.Contains(string(encoded), "WithoutService") || strings.Contains(string(encoded), "OneConfigMap") {
 		t.Errorf("the launches of the previous version get other ids: %s, %v", encoded, err)
 	}
 }
