@@ -15,7 +15,7 @@ import (
 	"github.com/firesteel-dev/firesteel/test/e2e/cluster"
 )
 
-func TestExecutorsFindADriverWithoutService(t *testing.T) {
+func TestExecutorsOfADriverWithoutServiceAndWithOneConfigMap(t *testing.T) {
 	for _, version := range []string{"3.5.9", manifested, "4.3.0"} {
 		t.Run(version, func(t *testing.T) {
 			t.Parallel()
@@ -33,16 +33,20 @@ func TestExecutorsFindADriverWithoutService(t *testing.T) {
 			}
 			pods := c.AwaitPods(t, executors, "two", func(pods []corev1.Pod) bool { return len(pods) == 2 })
 			for _, pod := range pods {
+				if tier := pod.Labels["tier"]; tier != "batch" {
+					t.Errorf("%s has the tier %q, not that of the template", pod.Name, tier)
+				}
 				url := corev1.EnvVar{Name: "SPARK_DRIVER_URL", Value: "spark://CoarseGrainedScheduler@" + address + ":7078"}
 				if container := containerOf(t, pod, "spark-kubernetes-executor"); !slices.Contains(container.Env, url) {
 					t.Errorf("%s has the variables %v, without %v", pod.Name, container.Env, url)
 				}
 			}
 			expectNoService(t, c)
+			expectOneConfigMap(t, c, driver)
 
 			cluster.Must(t, c.Kube.CoreV1().Pods(c.Namespace).Delete(t.Context(), pods[0].Name, metav1.DeleteOptions{}))
 			c.Await(t, "alone", "kept", kept)
-			expectLog(t, c, name, "driver at "+address+"\n", "executors at first: 0\n", "at work were executors 1 2 3\n", "executors at rest: 0\n")
+			expectLog(t, c, name, "driver at "+address+"\n", "configuration: spark.properties\n", "template: pod-spec-template.yml\n", "executors at first: 0\n", "at work were executors 1 2 3\n", "executors at rest: 0\n")
 			expectNoService(t, c)
 		})
 	}
@@ -54,6 +58,22 @@ func expectNoService(t *testing.T, c *cluster.Cluster) {
 	cluster.Must(t, err)
 	if len(services.Items) > 0 {
 		t.Errorf("there is the Service %s", services.Items[0].Name)
+	}
+}
+
+// expectOneConfigMap checks that the driver has one ConfigMap besides that of its executors, which it made itself.
+func expectOneConfigMap(t *testing.T, c *cluster.Cluster, driver *corev1.Pod) {
+	t.Helper()
+	configMaps, err := c.Kube.CoreV1().ConfigMaps(c.Namespace).List(t.Context(), metav1.ListOptions{})
+	cluster.Must(t, err)
+	var found []string
+	for _, configMap := range configMaps.Items {
+		if metav1.IsControlledBy(&configMap, driver) && !strings.HasPrefix(configMap.Name, "spark-exec-") {
+			found = append(found, configMap.Name)
+		}
+	}
+	if !slices.Equal(found, []string{"alone-0-spark-drv-conf-map"}) {
+		t.Errorf("the driver has the ConfigMaps %v", found)
 	}
 }
 
