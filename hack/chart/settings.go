@@ -255,7 +255,7 @@ var settings = map[string]map[string]schema{
 		"url":       trimmed(`[Hh][Tt][Tt][Pp][Ss]://[^\s/@?#]+(/[^\s?#]*)?`),
 		"audiences": listOfUpTo(8, `[^,\s]+`),
 		"actions":   oneOf("none", "allowed"),
-		"spark-uis": trimmed(`(https://(\*\.)?|http://(localhost|127\.0\.0\.1))[^\s/@?#*]*/?`),
+		"spark-uis": trimmed(`(https://\*\.[^\s/@?#*]+|http://\*\.localhost(:[0-9]+)?)/?`),
 
 		"impersonation-groups": groups(),
 

@@ -397,10 +397,16 @@ func TestInvalidSettings(t *testing.T) {
 			config.ConsoleName, "impersonation-groups", strings.Repeat("g,", 65), `config-console: impersonation-groups is "` + strings.Repeat("g,", 65) + `": write up to 64 groups, separated by commas`,
 		},
 		"Spark UIs below a path": {
-			config.ConsoleName, "spark-uis", "https://example.com/ui", `config-console: spark-uis is "https://example.com/ui": write an address without a path`,
+			config.ConsoleName, "spark-uis", "https://example.com/ui", `config-console: spark-uis is "https://example.com/ui": write an address such as https://*.spark-ui.example.com, without a path`,
 		},
 		"Spark UIs without TLS": {
-			config.ConsoleName, "spark-uis", "http://spark-ui.example.com", `config-console: spark-uis is "http://spark-ui.example.com": write an address without a path`,
+			config.ConsoleName, "spark-uis", "http://*.spark-ui.example.com", `config-console: spark-uis is "http://*.spark-ui.example.com": write an address`,
+		},
+		"Spark UIs at one host": {
+			config.ConsoleName, "spark-uis", "https://spark-ui.example.com", `config-console: spark-uis is "https://spark-ui.example.com": write an address such as https://*.spark-ui.example.com, without a path: each application's UI has a host of its own`,
+		},
+		"Spark UIs at one host of this machine": {
+			config.ConsoleName, "spark-uis", "http://localhost:8082", `config-console: spark-uis is "http://localhost:8082": write an address`,
 		},
 		"a History Server below a path": {
 			config.ConsoleName, "history-server", "http://history/ui", `config-console: history-server is "http://history/ui": write an address without a path`,

@@ -24,7 +24,7 @@ type Console struct {
 	Audiences []string
 	// ImpersonationGroups are the groups for whose users a proxy's word is taken; empty for none.
 	ImpersonationGroups []string
-	// SparkUIs is the origin of the drivers' UIs; empty if the console serves none. A host that begins with *. stands for one of each application.
+	// SparkUIs is the origin of the drivers' UIs; empty if the console serves none. Its host begins with *., which stands for a name of each application.
 	SparkUIs string
 	// HistoryServer is the address at which the console reaches Spark's History Server; empty if there is none.
 	HistoryServer string
@@ -80,8 +80,8 @@ func NewConsole(configMap *corev1.ConfigMap) (*Console, error) {
 		"impersonation-groups": groups(&console.ImpersonationGroups),
 		"spark-uis": func(key, value string) error {
 			console.SparkUIs = strings.TrimSuffix(strings.TrimSpace(value), "/")
-			if console.SparkUIs != "" && !isOrigin(console.SparkUIs) {
-				return InvalidValue(key, value, "write an address without a path, such as https://spark-ui.example.com or https://*.spark-ui.example.com")
+			if console.SparkUIs != "" && !isOriginOfEach(console.SparkUIs) {
+				return InvalidValue(key, value, "write an address such as https://*.spark-ui.example.com, without a path: each application's UI has a host of its own")
 			}
 			return nil
 		},
@@ -106,9 +106,6 @@ func NewConsole(configMap *corev1.ConfigMap) (*Console, error) {
 	}.Read(ConsoleName, configMap)
 	if err != nil {
 		return nil, err
-	}
-	if own, err := url.Parse(console.URL); err == nil && console.SparkUIs != "" && strings.EqualFold(strings.TrimPrefix(console.SparkUIs, "https://"), own.Host) {
-		return nil, fmt.Errorf("%s: spark-uis is %q, the host of url: scripts of drivers would run as the console's: write another host", ConsoleName, console.SparkUIs)
 	}
 	if console.Prices != (Prices{}) && console.Prices.Currency == "" {
 		return nil, fmt.Errorf("%s: %w", ConsoleName, InvalidValue("price-currency", "", "write the currency of the prices, such as EUR"))
@@ -184,13 +181,12 @@ func isServer(address string) bool {
 		parsed.Fragment == "" && !strings.Contains(parsed.Host, "*")
 }
 
-// isOrigin reports whether an address is an origin: by HTTPS, or of this machine.
-func isOrigin(address string) bool {
-	address = strings.Replace(address, "://*.", "://", 1)
-	parsed, err := url.Parse(address)
-	if err != nil || !isServer(address) {
+// isOriginOfEach reports whether an address is an origin of each application: by HTTPS, or of this machine.
+func isOriginOfEach(address string) bool {
+	one := strings.Replace(address, "://*.", "://", 1)
+	parsed, err := url.Parse(one)
+	if err != nil || one == address || !isServer(one) {
 		return false
 	}
-	local := parsed.Scheme == "http" && (parsed.Hostname() == "localhost" || parsed.Hostname() == "127.0.0.1")
-	return parsed.Scheme == "https" || local
+	return parsed.Scheme == "https" || parsed.Hostname() == "localhost"
 }

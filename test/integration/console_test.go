@@ -90,7 +90,7 @@ func (s *env) serveConsoleAnd(stored *archive.Archive, historyServer string, aud
 	pages := site.New(site.Options{
 		Source: running.Live, Views: running.Views, Clients: clients, Address: noAddress, Clock: clock.RealClock{}, Logger: zap.NewNop().Sugar(),
 		Settings: config.Default,
-		Actions:  func() bool { return false }, Drivers: site.Drivers{Live: running.Live}, SparkUIs: func() string { return uis.String() },
+		Actions:  func() bool { return false }, Drivers: site.Drivers{Live: running.Live}, SparkUIs: func() string { return "http://*.localhost:" + uis.Port() },
 		HistoryServer: func() string { return historyServer }, Archived: func() bool { return true },
 	})
 	sessions := session.New(session.Options{Key: key, Users: incluster.NewUsers(incluster.NewNamespaces(client), reviewer, nil, nil), Pages: pages, Clock: clock.RealClock{}, Address: noAddress})

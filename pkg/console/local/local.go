@@ -57,7 +57,7 @@ func Run(ctx context.Context, o Options) error {
 		return err
 	}
 	defer ofPages.Close()
-	ofSparkUIs, err := listenAsUIHost("--spark-ui-port", o.SparkUIPort)
+	ofSparkUIs, err := listenAsUIHosts("--spark-ui-port", o.SparkUIPort)
 	if err != nil {
 		return err
 	}
@@ -78,7 +78,7 @@ func Run(ctx context.Context, o Options) error {
 		return err
 	}
 	address := &url.URL{Scheme: "http", Host: net.JoinHostPort(loopback, portOf(ofPages)), Path: "/" + strings.ToLower(rand.Text())}
-	sparkUIs := "http://" + net.JoinHostPort(uiHost, portOf(ofSparkUIs[0]))
+	sparkUIs := "http://" + net.JoinHostPort(uiHosts, portOf(ofSparkUIs[0]))
 	pages := site.New(site.Options{
 		Source: running.Live, Views: running.Views, Clients: clients{c.cluster}, Address: address.String, Note: c.scope.Note,
 		Actions: func() bool { return o.Actions }, Drivers: site.Drivers{Live: running.Live}, SparkUIs: func() string { return sparkUIs },

@@ -11,11 +11,11 @@ import (
 )
 
 const (
-	// loopback is the only address at which the pages are served. The UIs of drivers are served at uiHost, another name of it, so that cookies of one are
-	// not sent to the other. Browsers connect to that name by loopback6 or by loopback.
+	// loopback is the only address at which the pages are served. The UIs of drivers are served at uiHosts, a name for each application, so that none
+	// can use what the browser has of another, or of the pages. Browsers connect to such a name by loopback6 or by loopback.
 	loopback  = "127.0.0.1"
 	loopback6 = "::1"
-	uiHost    = "localhost"
+	uiHosts   = "*.localhost"
 )
 
 // opener opens a port of an address, as net.Listen does.
@@ -53,8 +53,8 @@ func (open opener) atBoth(flag string, port int) ([]net.Listener, error) {
 	return nil, fmt.Errorf("%d free ports of %s were tried, and each is taken at %s: name one by %s that is free at both", tries, loopback, loopback6, flag)
 }
 
-// listenAsUIHost opens the port of the UIs of drivers, at each address by which browsers may connect to uiHost.
-func listenAsUIHost(flag string, port int) ([]net.Listener, error) {
+// listenAsUIHosts opens the port of the UIs of drivers, at each address by which browsers may connect to uiHosts.
+func listenAsUIHosts(flag string, port int) ([]net.Listener, error) {
 	addresses, err := net.InterfaceAddrs()
 	if err != nil {
 		return nil, fmt.Errorf("read the addresses of this machine: %w", err)

@@ -131,7 +131,7 @@ func TestPortsThatAreTakenEverywhereAreAnError(t *testing.T) {
 }
 
 func TestNoOtherUserListensWhereSparkUIsAreServed(t *testing.T) {
-	listeners, err := listenAsUIHost("--spark-ui-port", 0)
+	listeners, err := listenAsUIHosts("--spark-ui-port", 0)
 	if err != nil {
 		t.Fatal(err)
 	}

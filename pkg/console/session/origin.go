@@ -8,9 +8,9 @@ import (
 
 const fetchSite = "Sec-Fetch-Site"
 
-// isReadByOwnPages reports whether a request that reads may use the session: one of the console's pages sent it, or a user follows a link. A
+// IsReadByOwnPages reports whether a request that reads may use the rights of a user: a page of its own origin sent it, or a user follows a link. A
 // page of another port or host of the same site does neither: browsers send it the cookies all the same. Old browsers do not say who sends.
-func isReadByOwnPages(r *http.Request) bool {
+func IsReadByOwnPages(r *http.Request) bool {
 	switch site := r.Header.Get(fetchSite); site {
 	case "", "same-origin", "none":
 		return true

@@ -460,6 +460,9 @@ func TestPagesOfOtherOriginsCannotReadWithTheSession(t *testing.T) {
 		if got.StatusCode != c.want || len(got.Cookies()) > 0 {
 			t.Errorf("%s: got %d with the cookies %v, want %d and the session as it is", name, got.StatusCode, got.Cookies(), c.want)
 		}
+		if got := e.send(browser(t), http.MethodGet, "/", nil, append(c.headers, "Authorization", "Bearer a-token")...); got.StatusCode != c.want {
+			t.Errorf("%s, through a proxy that adds the token: got %d, want %d", name, got.StatusCode, c.want)
+		}
 	}
 }
 

@@ -116,6 +116,9 @@ func (s *Sessions) Reader(r *http.Request) (console.Reader, error) {
 
 // session returns the session of a request. Its errors are access.ErrUnauthenticated and access.ErrUnavailable.
 func (s *Sessions) session(r *http.Request) (*Session, error) {
+	if !IsReadByOwnPages(r) {
+		return nil, fmt.Errorf("%w: %w", access.ErrUnauthenticated, errForeign)
+	}
 	session := &Session{sessions: s}
 	ofProxy, err := s.Proxy.credential(r.Header)
 	if err != nil {
@@ -134,8 +137,6 @@ func (s *Sessions) session(r *http.Request) (*Session, error) {
 			return nil, fmt.Errorf("%w: the session is not valid here: sign in again", access.ErrUnauthenticated)
 		case !time.Unix(c.Ends, 0).After(s.Clock.Now()):
 			return nil, errOver
-		case !isReadByOwnPages(r):
-			return nil, fmt.Errorf("%w: %w", access.ErrUnauthenticated, errForeign)
 		}
 		session.Token, session.CanSignOut, session.Ends = c.Token, true, time.Unix(c.Ends, 0)
 		session.binding = "session " + c.ID

@@ -16,10 +16,11 @@
 //	api_list.go   its list: what runs, and what the History Server has
 //	elements.go   reads the History Server's list, one application at a time
 //
-// What a driver serves is its tenant's code, so it has an origin of its own: its scripts can neither read the console's pages nor act with its
-// session. No header of the user but what a page needs reaches a driver, and no answer can set a cookie or lead elsewhere. UIs of several
-// applications may share an origin. So each visit has a path that no other page knows, and its cookie is of that path and of one application's uid.
-// With an address such as https://*.example.com, each application has an origin of its own.
+// What a driver serves is its tenant's code, so each application has an origin of its own: its scripts can neither read the console's pages nor act
+// with its session, and not those of another application. A shared origin could not be made safe: browsers tell a page the addresses of others of its
+// origin that were in the same tab. No header of the user but what a page needs reaches a driver, and no answer can set a cookie or lead elsewhere.
+// Each visit has a path that no other page knows, its cookie is of that path and of one application's uid, and pages of other origins can only link to
+// it.
 //
 // Spark makes its links from the header X-Forwarded-Context, unless the application has spark.ui.proxyBase: then the UI works only at its own
 // address, and the link leads nowhere else.

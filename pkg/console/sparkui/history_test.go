@@ -36,7 +36,7 @@ func TestLinkLeadsToTheHistoryServerWhenTheDriverIsGone(t *testing.T) {
 		t.Errorf("a visit of the driver that is gone: %d %s", got.StatusCode, got.body)
 	}
 	visit := ann.visit(etl)
-	prefix := strings.TrimPrefix(visit, e.uis.URL)
+	prefix := mustParse(t, visit).Path
 	if got := ann.send(http.MethodGet, visit+"/"); got.StatusCode != http.StatusSeeOther || got.Header.Get("Location") != prefix+"/history/team-a-etl/jobs/" {
 		t.Errorf("the visit begins with %d %s", got.StatusCode, got.Header.Get("Location"))
 	}
@@ -106,7 +106,7 @@ func TestRedirectionsOfTheHistoryServerStayInTheVisit(t *testing.T) {
 	e := newEnv(t).past()
 	ann := e.browser("ann")
 	visit := ann.visit(etl)
-	prefix := strings.TrimPrefix(visit, e.uis.URL)
+	prefix := mustParse(t, visit).Path
 	var seen http.Header
 	for location, want := range map[string]string{
 		historyServer + "/history/team-a-etl/jobs/": prefix + "/history/team-a-etl/jobs/", "/history/team-a-etl/jobs/": prefix + "/history/team-a-etl/jobs/",

@@ -36,7 +36,8 @@ type Options struct {
 	Runs Runs
 	// Actions reports whether users may end jobs and stages from the UIs, if they have the right to update the application.
 	Actions func() bool
-	// Address returns the origin of the UIs, such as https://spark-ui.example.com or https://*.spark-ui.example.com; empty if they are not served.
+	// Address returns the origin of the UIs, such as https://*.spark-ui.example.com, in which * stands for a name of each application; empty if they are
+	// not served.
 	Address func() string
 	Clock   clock.PassiveClock
 	Logger  *zap.SugaredLogger

@@ -26,6 +26,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/console"
 	"github.com/firesteel-dev/firesteel/pkg/console/session"
 	"github.com/firesteel-dev/firesteel/pkg/console/sparkui"
+	"github.com/firesteel-dev/firesteel/test/harness/localhost"
 )
 
 var (
@@ -94,7 +95,7 @@ func newEnvWith(t *testing.T, change func(*env, *sparkui.Options)) *env {
 	mux.Handle("GET /spark-ui/{namespace}/{resource}/{name}", sessions.Require(s.Open()))
 	mux.Handle("/api/v1/", s.API(sessions))
 	e.console, e.uis = httptest.NewServer(mux), httptest.NewServer(s.Handler())
-	e.address = e.uis.URL
+	e.address = strings.Replace(e.uis.URL, "127.0.0.1", "*.localhost", 1)
 	t.Cleanup(func() {
 		e.console.Close()
 		e.uis.Close()
@@ -178,7 +179,7 @@ func (e *env) browser(name string) *browser {
 	if err != nil {
 		e.t.Fatal(err)
 	}
-	return &browser{e, name, &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
+	return &browser{e, name, &http.Client{Transport: localhost.Transport(), Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
 }
 
 // answer is an answer with its body.
@@ -226,7 +227,7 @@ func (b *browser) visit(ref sparkui.Ref) string {
 	if link.StatusCode != http.StatusSeeOther || opened.StatusCode != http.StatusSeeOther {
 		b.t.Fatalf("the link: %d %s; the ticket: %d %s", link.StatusCode, link.body, opened.StatusCode, opened.body)
 	}
-	return b.uis.URL + strings.TrimSuffix(opened.Header.Get("Location"), "/")
+	return "http://" + opened.Request.URL.Host + strings.TrimSuffix(opened.Header.Get("Location"), "/")
 }
 
 func TestVisitShowsTheDriversPages(t *testing.T) {
@@ -244,7 +245,7 @@ func TestVisitShowsTheDriversPages(t *testing.T) {
 	if len(e.dialed) == 0 || slices.ContainsFunc(e.dialed, func(to string) bool { return to != "10.1.2.3:4040" }) {
 		t.Errorf("the console called %v", e.dialed)
 	}
-	prefix := strings.TrimPrefix(visit, e.uis.URL)
+	prefix := mustParse(t, visit).Path
 	for _, segment := range strings.Split(prefix, "/") {
 		if segment == "proxy" || segment == "history" || segment == "etl" || segment == "team-a" {
 			t.Errorf("the prefix is %q", prefix)
@@ -281,7 +282,7 @@ func TestNothingOfTheUserReachesTheDriver(t *testing.T) {
 	ann.send(http.MethodGet, visit+"/jobs/", "Authorization", "Bearer secret", "X-Firesteel-Authorization", "Bearer secret", "X-Csrf-Token", "secret", "Referer", visit,
 		"Origin", "https://console.example", "X-Forwarded-Context", "/evil", "X-Forwarded-For", "1.2.3.4", "X-Forwarded-Host", "secret", "X-Remote-User", "ann",
 		"Impersonate-User", "ann", "Proxy-Authorization", "secret", "Accept-Language", "de", "Upgrade", "websocket", "Connection", "Upgrade", "Cookie", "a=secret")
-	want := map[string]string{"X-Forwarded-Context": strings.TrimPrefix(visit, e.uis.URL), "User-Agent": "firesteel-console", "Accept-Language": "de", "Accept-Encoding": "gzip"}
+	want := map[string]string{"X-Forwarded-Context": mustParse(t, visit).Path, "User-Agent": "firesteel-console", "Accept-Language": "de", "Accept-Encoding": "gzip"}
 	if len(seen) != len(want) || host != "10.1.2.3:4040" {
 		t.Errorf("the driver sees %v for %s", seen, host)
 	}
@@ -337,7 +338,7 @@ func TestRedirectionsStayInTheVisit(t *testing.T) {
 	e := newEnv(t)
 	ann := e.browser("ann")
 	visit := ann.visit(etl)
-	prefix := strings.TrimPrefix(visit, e.uis.URL)
+	prefix := mustParse(t, visit).Path
 	for location, want := range map[string]string{
 		"/jobs/": prefix + "/jobs/", "http://10.1.2.3:4040/jobs/?id=1": prefix + "/jobs/?id=1", prefix + "/jobs/": prefix + "/jobs/", "jobs/": "jobs/", "?page=2": "?page=2",
 		"http://10.1.2.3:4040" + prefix + "/jobs/": prefix + "/jobs/", "http://10.1.2.3:4040": prefix + "/",
@@ -407,7 +408,7 @@ func TestVisitIsOfOneApplicationAndOneBrowser(t *testing.T) {
 	if got := eve.send(http.MethodGet, ofEtl+"/", "Cookie", mine.Name+"="+cookie.Value); got.StatusCode != http.StatusForbidden {
 		t.Errorf("the cookie of another visit under this one's name: %d %q", got.StatusCode, got.body)
 	}
-	if got := eve.send(http.MethodGet, e.uis.URL+"/ui/"+strings.Repeat("a", 26)+"/", "Cookie", cookie.Name+"="+cookie.Value); got.StatusCode != http.StatusForbidden {
+	if got := eve.send(http.MethodGet, strings.Replace(ofEtl, mustParse(t, ofEtl).Path, "/ui/"+strings.Repeat("a", 26), 1)+"/", "Cookie", cookie.Name+"="+cookie.Value); got.StatusCode != http.StatusForbidden {
 		t.Errorf("a guessed path: %d %q", got.StatusCode, got.body)
 	}
 	if !cookie.HttpOnly && cookie.Path != "" { // the jar of Go keeps neither
@@ -420,6 +421,30 @@ func TestVisitIsOfOneApplicationAndOneBrowser(t *testing.T) {
 	delete(e.drivers, other)
 	if got := ann.send(http.MethodGet, ofOther+"/"); got.StatusCode != http.StatusGone {
 		t.Errorf("a deleted application: %d %q", got.StatusCode, got.body)
+	}
+}
+
+// Browsers send the cookie with requests of other pages of its site, too.
+func TestOtherPagesCanOnlyLinkToAVisit(t *testing.T) {
+	e := newEnv(t)
+	ann := e.browser("ann")
+	visit := ann.visit(etl)
+	for name, c := range map[string]struct {
+		site, mode, destination string
+		want                    int
+	}{
+		"its own script":            {"same-origin", "cors", "empty", http.StatusOK},
+		"an address that is typed":  {"none", "navigate", "document", http.StatusOK},
+		"a link of another site":    {"cross-site", "navigate", "document", http.StatusOK},
+		"a script of the same site": {"same-site", "cors", "empty", http.StatusForbidden},
+		"an image of the same site": {"same-site", "no-cors", "image", http.StatusForbidden},
+		"a frame of the same site":  {"same-site", "navigate", "iframe", http.StatusForbidden},
+		"a script of another site":  {"cross-site", "no-cors", "script", http.StatusForbidden},
+	} {
+		got := ann.send(http.MethodGet, visit+"/jobs/", "Sec-Fetch-Site", c.site, "Sec-Fetch-Mode", c.mode, "Sec-Fetch-Dest", c.destination)
+		if got.StatusCode != c.want || c.want != http.StatusOK && strings.Contains(got.body, "GET") {
+			t.Errorf("%s: %d %q", name, got.StatusCode, got.body)
+		}
 	}
 }
 
@@ -552,10 +577,10 @@ func TestEachApplicationHasAHostOfItsOwn(t *testing.T) {
 
 func TestCookieOfAVisitIsOfItsPathAndOfHTTPS(t *testing.T) {
 	e := newEnv(t)
-	e.address = strings.Replace(e.uis.URL, "http:", "https:", 1)
+	e.address = "https://*.ui.example"
 	ann := e.browser("ann")
 	link := mustParse(t, ann.ticket(etl).Header.Get("Location"))
-	opened := ann.send(http.MethodGet, e.uis.URL+link.RequestURI())
+	opened := ann.send(http.MethodGet, e.uis.URL+link.RequestURI(), "Host", link.Host)
 	cookie := opened.Cookies()[0]
 	if !cookie.Secure || !cookie.HttpOnly || cookie.Path+"/" != opened.Header.Get("Location") || !strings.HasPrefix(cookie.Name, "__Secure-spark-ui-") || cookie.Domain != "" ||
 		strings.Contains(cookie.Value, "ann") || cookie.SameSite != http.SameSiteLaxMode {

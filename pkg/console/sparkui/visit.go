@@ -122,6 +122,8 @@ func (s *SparkUIs) visitor(r *http.Request) (v *visitor, status int, problem str
 		return nil, http.StatusForbidden, "You have no visit here. " + again
 	case !time.Unix(h.Ends, 0).After(s.Clock.Now()):
 		return nil, http.StatusForbidden, "The visit is over. " + again
+	case !session.IsReadByOwnPages(r):
+		return nil, http.StatusForbidden, "Another page sent the request. Nothing was done."
 	}
 	driver, found := s.driverOf(h)
 	switch {

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 
 	"github.com/firesteel-dev/firesteel/test/e2e/cluster"
+	"github.com/firesteel-dev/firesteel/test/harness/localhost"
 )
 
 // pages are those of a console on this machine, in a browser that has its session.
@@ -43,7 +44,7 @@ func (u *user) console(t *testing.T) *pages {
 	cluster.Must(t, err)
 	jar, err := cookiejar.New(nil)
 	cluster.Must(t, err)
-	p := &pages{&http.Client{Jar: jar}, link.Scheme + "://" + link.Host + strings.TrimSuffix(link.Path, "/sign-in")}
+	p := &pages{&http.Client{Transport: localhost.Transport(), Jar: jar}, link.Scheme + "://" + link.Host + strings.TrimSuffix(link.Path, "/sign-in")}
 	p.until(t, link.String(), "Overview")
 	return p
 }
