@@ -310,6 +310,7 @@ var settings = map[string]map[string]schema{
 
 		"driver-logs":    oneOf("none", "end", "follow"),
 		"executor-logs":  oneOf("none", "end", "follow"),
+		"cluster-logs":   oneOf("none", "follow"),
 		"max-log-bytes":  byteCount(),
 		"open-streams":   oneUpTo(1000),
 		"flush-interval": positiveDuration(),

@@ -242,11 +242,17 @@ func (a *Archive) read(ctx context.Context, ids []ID) ([]Application, error) {
 	return apps, nil
 }
 
-// Compare orders logs for people: the driver's first, then by role, Pod, container and restart.
+// Compare orders logs for people: the driver's or the master's first, then by role, Pod, container and time.
 func (l Log) Compare(other Log) int {
 	rank := func(role string) int {
-		return slices.Index([]string{RoleDriver, RoleExecutor, RoleSidecar, RoleInit}, role)
+		return slices.Index([]string{RoleDriver, RoleMaster, RoleExecutor, RoleWorker, RoleSidecar, RoleInit}, role)
 	}
-	return cmp.Or(cmp.Compare(rank(l.Role), rank(other.Role)), cmp.Compare(l.Pod, other.Pod), cmp.Compare(l.PodUID, other.PodUID),
-		cmp.Compare(l.Container, other.Container), cmp.Compare(l.Restart, other.Restart))
+	from := func(log Log) time.Time {
+		if log.From == nil {
+			return time.Time{}
+		}
+		return *log.From
+	}
+	return cmp.Or(cmp.Compare(rank(l.Role), rank(other.Role)), cmp.Compare(l.Pod, other.Pod), cmp.Compare(l.Container, other.Container),
+		from(l).Compare(from(other)), cmp.Compare(l.PodUID, other.PodUID), cmp.Compare(l.Restart, other.Restart))
 }

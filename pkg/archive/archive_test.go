@@ -392,11 +392,14 @@ func TestRetentionDeletesNothingOfOthers(t *testing.T) {
 	mine := id("team-a", "pi")
 	other := mine
 	other.Resource = "sparkapplications.sparkoperator.k8s.io"
+	cluster := mine
+	cluster.Resource = "sparkclusters.spark.apache.org"
 	write(t, a, application(mine, begin))
 	write(t, a, application(other, begin))
+	write(t, a, application(cluster, begin))
 	all := func(string) bool { return true }
 	deleted, err := a.SweepIfDue(t.Context(), time.Now().Add(2*time.Hour), time.Hour, archive.Retention{Age: time.Hour}, all)
-	if err != nil || deleted.Applications != 2 {
+	if err != nil || deleted.Applications != 3 {
 		t.Errorf("%+v, %v", deleted, err)
 	}
 	for _, key := range foreign {

@@ -120,8 +120,10 @@ func (a *Archive) Sweep(ctx context.Context, now time.Time, retention Retention,
 	return deleted, nil
 }
 
-// applicationResources begins the resource of all applications, whatever their API.
-const applicationResources = "sparkapplications."
+// isArchived reports whether a resource is one of those that are archived: applications, whatever their API, and clusters.
+func isArchived(resource string) bool {
+	return strings.HasPrefix(resource, "sparkapplications.") || strings.HasPrefix(resource, "sparkclusters.")
+}
 
 // usage lists what is stored of each application of a namespace, by resource, name and uid. The bucket may hold things of others, with as many elements in
 // their keys: what is not below the resource of an application is not counted, and so never deleted.
@@ -129,7 +131,7 @@ func (a *Archive) usage(ctx context.Context, namespace string) (map[string]*stor
 	apps := map[string]*stored{}
 	of := func(elements []string) *stored {
 		key := strings.Join(elements, "/")
-		if names, ok := split(key); !ok || !strings.HasPrefix(names[0], applicationResources) {
+		if names, ok := split(key); !ok || !isArchived(names[0]) {
 			return nil
 		}
 		if apps[key] == nil {

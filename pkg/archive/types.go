@@ -17,10 +17,10 @@ type Namespace struct {
 	UID  types.UID
 }
 
-// ID identifies an application.
+// ID identifies an application, or a cluster.
 type ID struct {
 	Namespace Namespace
-	// Resource is the plural and the group, such as sparkapplications.spark.apache.org.
+	// Resource is the plural and the group, such as sparkapplications.spark.apache.org or sparkclusters.spark.apache.org.
 	Resource string
 	Name     string
 	UID      types.UID
@@ -29,7 +29,7 @@ type ID struct {
 // MaxLabels bounds the labels in the description of an application.
 const MaxLabels = 64
 
-// Application describes an application.
+// Application describes an application, or a cluster.
 type Application struct {
 	Format       int               `json:"format"`
 	Namespace    string            `json:"namespace"`
@@ -94,6 +94,8 @@ type Usage struct {
 const (
 	RoleDriver   = "driver"
 	RoleExecutor = "executor"
+	RoleMaster   = "master"
+	RoleWorker   = "worker"
 	RoleSidecar  = "sidecar"
 	RoleInit     = "init"
 )
@@ -114,7 +116,7 @@ func (l LogID) path() []string {
 // Log describes a stored log.
 type Log struct {
 	LogID
-	// Role is driver or executor for the containers of Spark, and else sidecar or init.
+	// Role is driver, executor, master or worker for the containers of Spark, and else sidecar or init.
 	Role string `json:"role"`
 	// From and To are the times of its first and its last line.
 	From *time.Time `json:"from,omitempty"`

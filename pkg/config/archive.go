@@ -25,6 +25,8 @@ type Archive struct {
 	RetentionBytes int64
 	// DriverLogs and ExecutorLogs say when logs are stored.
 	DriverLogs, ExecutorLogs string
+	// ClusterLogs says when logs of clusters are stored: LogsNone or LogsFollow.
+	ClusterLogs string
 	// MaxLogBytes bounds a log.
 	MaxLogBytes int64
 	// OpenStreams bounds the logs that are followed at once, and FlushInterval is how often what was read of them is stored.
@@ -59,7 +61,10 @@ const (
 
 // NewArchive reads config-archive.
 func NewArchive(configMap *corev1.ConfigMap) (*Archive, error) {
-	archive := &Archive{DriverLogs: LogsEnd, ExecutorLogs: LogsEnd, MaxLogBytes: 1 << 30, OpenStreams: 50, FlushInterval: 10 * time.Second, wait: 2 * time.Minute}
+	archive := &Archive{
+		DriverLogs: LogsEnd, ExecutorLogs: LogsEnd, ClusterLogs: LogsNone, MaxLogBytes: 1 << 30, OpenStreams: 50, FlushInterval: 10 * time.Second,
+		wait: 2 * time.Minute,
+	}
 	archive.EventLogs.Sidecar = defaultSidecar(configMap.Namespace)
 	keys := Keys{
 		"url": func(key, value string) error {
@@ -72,8 +77,9 @@ func NewArchive(configMap *corev1.ConfigMap) (*Archive, error) {
 		"namespaces":      archiveNamespaces(&archive.namespaces),
 		"retention-age":   nonNegativeDuration(&archive.RetentionAge),
 		"retention-bytes": byteCount(&archive.RetentionBytes, 0),
-		"driver-logs":     logsWhen(&archive.DriverLogs),
-		"executor-logs":   logsWhen(&archive.ExecutorLogs),
+		"driver-logs":     logsWhen(&archive.DriverLogs, LogsNone, LogsEnd, LogsFollow),
+		"executor-logs":   logsWhen(&archive.ExecutorLogs, LogsNone, LogsEnd, LogsFollow),
+		"cluster-logs":    logsWhen(&archive.ClusterLogs, LogsNone, LogsFollow),
 		"max-log-bytes":   byteCount(&archive.MaxLogBytes, 1),
 		"open-streams": func(key, value string) error {
 			count, err := strconv.Atoi(strings.TrimSpace(value))
@@ -146,10 +152,10 @@ func byteCount(into *int64, least int64) func(key, value string) error {
 	}
 }
 
-func logsWhen(into *string) func(key, value string) error {
+func logsWhen(into *string, values ...string) func(key, value string) error {
 	return func(key, value string) error {
 		*into = value
-		return OneOf(LogsNone, LogsEnd, LogsFollow)(key, value)
+		return OneOf(values...)(key, value)
 	}
 }
 

@@ -34,6 +34,18 @@ func TestArchivesOfNamespaces(t *testing.T) {
 	}
 }
 
+func TestLogsOfClustersAreFollowedOrNot(t *testing.T) {
+	for value, ok := range map[string]bool{"none": true, "follow": true, "end": false, "": false} {
+		archive, err := config.NewArchive(data("cluster-logs", value))
+		if (err == nil) != ok || ok && archive.ClusterLogs != value {
+			t.Errorf("%q: %+v, %v", value, archive, err)
+		}
+	}
+	if got := config.Default().Archive.ClusterLogs; got != config.LogsNone {
+		t.Errorf("the default is %q", got)
+	}
+}
+
 func TestThereIsNoArchiveByDefault(t *testing.T) {
 	archive := config.Default().Archive
 	if archive.URLOf("team-a") != "" || archive.WaitIn("team-a") != 0 || len(archive.URLs()) > 0 {

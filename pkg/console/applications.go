@@ -21,6 +21,7 @@ import (
 
 const (
 	sparkApplications = "sparkapplications"
+	sparkClusters     = "sparkclusters." + spark.GroupName
 	// usageFile is the file with what an attempt used, of at most maxUsage bytes.
 	usageFile, maxUsage = "usage.json", 64 << 10
 	// maxAttempts bounds the attempts of one answer: the last ones are shown.
@@ -41,14 +42,17 @@ func resources() []string {
 	return all
 }
 
-// namespaces answers which namespaces have applications that the reader may list.
+// archivedResources are all kinds that the archive may have. A list has clusters only if they are asked for.
+func archivedResources() []string { return append(resources(), sparkClusters) }
+
+// namespaces answers which namespaces have applications, or clusters, that the reader may list.
 func (h *handler) namespaces(q *Request) error {
 	names, err := h.archives.Namespaces(q.Context())
 	if err != nil {
 		return err
 	}
 	// Who may list the applications of all namespaces sees the names of all. What is in one is read with the right in that one.
-	for _, resource := range resources() {
+	for _, resource := range archivedResources() {
 		allowed, err := access.Allowed(q.Check(q.Context(), access.RightOn("list", resource, "", "")))
 		if err != nil {
 			return err
@@ -62,7 +66,7 @@ func (h *handler) namespaces(q *Request) error {
 	group.SetLimit(readers)
 	for i, name := range names {
 		group.Go(func() error {
-			for _, resource := range resources() {
+			for _, resource := range archivedResources() {
 				allowed, err := access.Allowed(q.Check(ctx, access.RightOn("list", resource, name, "")))
 				if err != nil || allowed {
 					readable[i] = allowed
@@ -133,8 +137,8 @@ func (q *Request) selection() (filter archive.Filter, page archive.Page, err err
 	}
 	filter.Resource, filter.Name, filter.State = parameters.Get("resource"), parameters.Get("name"), parameters.Get("state")
 	page.Token = parameters.Get("continue")
-	if filter.Resource != "" && !slices.Contains(resources(), filter.Resource) {
-		return filter, page, Invalid("resource", filter.Resource, "write one of "+strings.Join(resources(), ", "))
+	if filter.Resource != "" && !slices.Contains(archivedResources(), filter.Resource) {
+		return filter, page, Invalid("resource", filter.Resource, "write one of "+strings.Join(archivedResources(), ", "))
 	}
 	for name, at := range map[string]*time.Time{"since": &filter.Since, "until": &filter.Until} {
 		if *at, err = TimeOf(name, parameters.Get(name)); err != nil {
@@ -194,10 +198,10 @@ func (h *handler) application(q *Request) (source, archive.ID, error) {
 	return h.find(q, &notFoundError{what: q.what(), needs: right.String()})
 }
 
-// allowedOn returns nil if the reader has a right and the resource of the path is a kind of application.
+// allowedOn returns nil if the reader has a right and the resource of the path is a kind that the archive may have.
 func (q *Request) allowedOn(right access.Right, resource string) error {
-	if !slices.Contains(resources(), resource) {
-		return Invalid("the resource", resource, "write one of "+strings.Join(resources(), ", "))
+	if !slices.Contains(archivedResources(), resource) {
+		return Invalid("the resource", resource, "write one of "+strings.Join(archivedResources(), ", "))
 	}
 	return q.allowed(right, q.what())
 }

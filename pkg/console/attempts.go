@@ -99,7 +99,7 @@ func objectRight(q *Request, object archive.Object) (access.Right, bool) {
 	namespace := q.PathValue("namespace")
 	right := access.Right{Verb: "get", Namespace: namespace, Name: object.Name}
 	switch object.Kind {
-	case "SparkApplication", "Transition":
+	case "SparkApplication", "SparkCluster", "Transition":
 		return access.RightOn("get", q.PathValue("resource"), namespace, q.PathValue("name")), true
 	case "Event":
 		right.Resource, right.Name = "events", ""

@@ -156,6 +156,34 @@ func TestListHasPagesAndFilters(t *testing.T) {
 	}
 }
 
+// Clusters have the rights of their own kind, and are listed if they are asked for.
+func TestClustersAreReadWithTheRightsOfTheirKind(t *testing.T) {
+	e := newEnv(t)
+	app := application("team-a", "etl", "uid-1", 0)
+	lab := application("team-a", "lab", "uid-2", 0)
+	lab.Resource, lab.Kind = "sparkclusters.spark.apache.org", "SparkCluster"
+	e.store(app)
+	e.storeAttempt(lab)
+	const listClusters, path = "list of sparkclusters.spark.apache.org in the namespace team-a", "/namespaces/team-a/applications/sparkclusters.spark.apache.org/lab"
+	for path, rights := range map[string]string{
+		"/namespaces/team-a/applications?resource=sparkclusters.spark.apache.org": listClusters,
+		"/namespaces":   listClusters,
+		path:            "get of sparkclusters.spark.apache.org lab in the namespace team-a",
+		path + "/uid-2": "get of sparkclusters.spark.apache.org lab in the namespace team-a",
+	} {
+		if got := e.get(path, rights); got.code != http.StatusOK || !strings.Contains(got.body, `"lab"`) && path != "/namespaces" || strings.Contains(got.body, "etl\"") {
+			t.Errorf("%s: %d %s", path, got.code, got.body)
+		}
+		got := e.get(path, list+"; "+getEtl)
+		if path != "/namespaces" && got.code != http.StatusNotFound {
+			t.Errorf("%s with the rights on applications: %d %s", path, got.code, got.body)
+		}
+	}
+	if got := e.get("/namespaces/team-a/applications", list+"; "+listClusters); got.code != http.StatusOK || strings.Contains(got.body, `"lab"`) {
+		t.Errorf("the list of applications: %d %s", got.code, got.body)
+	}
+}
+
 func TestNamespacesAreThoseThatMayBeListed(t *testing.T) {
 	e := newEnv(t)
 	e.store(application("team-a", "etl", "uid-1", 0))

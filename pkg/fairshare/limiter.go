@@ -58,6 +58,13 @@ func (l *Limiter) TryAcquire(namespace string) (release func(), ok bool) {
 	return func() { l.release(namespace) }, true
 }
 
+// Wanted reports whether anybody waits for a slot.
+func (l *Limiter) Wanted() bool {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	return len(l.turns) > 0
+}
+
 func (l *Limiter) take(namespace string) {
 	l.used++
 	l.held[namespace]++

@@ -145,9 +145,15 @@ func TestLimiterForgetsCancelledRequests(t *testing.T) {
 			failed <- err
 		}()
 		synctest.Wait()
+		if !l.Wanted() {
+			t.Error("a slot is waited for, and not wanted")
+		}
 		cancel()
 		if err := <-failed; !errors.Is(err, context.Canceled) {
 			t.Errorf("Acquire = %v", err)
+		}
+		if l.Wanted() {
+			t.Error("a slot is wanted that nobody waits for")
 		}
 		if _, err := l.Acquire(ctx, "c"); !errors.Is(err, context.Canceled) {
 			t.Errorf("Acquire of a context that has ended = %v", err)

@@ -17,7 +17,7 @@ import (
 
 // findArchived returns an application that is gone, as the archive has it.
 func (r *rerunOptions) findArchived(ctx context.Context, c *cluster, name string, gone error) (*target.Found, *overview.Object, error) {
-	app, err := r.archived.Find(ctx, c.REST, c.Kube, c.Namespace, name, gone)
+	app, err := r.archived.Find(ctx, c.REST, c.Kube, c.Namespace, name, gone, overview.Application)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -26,13 +26,15 @@ type Application struct {
 	kind   target.Kind
 }
 
-// Find returns the newest application of the archive that a user names. gone is the error of the search in the cluster: it is returned if there is
-// no archive, or if the archive does not have the application either.
-func (f *Flags) Find(ctx context.Context, cluster *rest.Config, kube kubernetes.Interface, namespace, named string, gone error) (*Application, error) {
+// Find returns the newest application of the archive that a user names, or the newest cluster if nouns have that kind. gone is the error of the search in
+// the cluster: it is returned if there is no archive, or if the archive does not have the application either.
+func (f *Flags) Find(
+	ctx context.Context, cluster *rest.Config, kube kubernetes.Interface, namespace, named string, gone error, nouns ...overview.Kind,
+) (*Application, error) {
 	if !target.IsNotFound(gone) {
 		return nil, gone
 	}
-	kinds, name, err := target.Parse(named, overview.Application)
+	kinds, name, err := target.Parse(named, nouns...)
 	if err != nil {
 		return nil, gone // it is another kind
 	}
@@ -48,7 +50,7 @@ func (f *Flags) Find(ctx context.Context, cluster *rest.Config, kube kubernetes.
 	for _, kind := range kinds {
 		found, err := client.Named(ctx, namespace, kind.GroupResource.String(), name)
 		switch {
-		case isAbsent(err):
+		case isAbsent(err), kind.Noun == overview.Cluster && isUnknown(err):
 			continue
 		case err != nil:
 			return nil, fmt.Errorf("%w; the archive cannot be asked: %w", gone, err)
@@ -92,6 +94,12 @@ func (f *Flags) OfExisting(ctx context.Context, cluster *rest.Config, kube kuber
 func isAbsent(err error) bool {
 	var answer *api.Error
 	return errors.As(err, &answer) && (answer.Code == http.StatusNotFound || answer.Code == http.StatusForbidden)
+}
+
+// isUnknown reports whether the console does not know a kind: an older one has no clusters.
+func isUnknown(err error) bool {
+	var answer *api.Error
+	return errors.As(err, &answer) && answer.Code == http.StatusBadRequest
 }
 
 // LastAttempt stands for the number of the last attempt.
@@ -191,4 +199,6 @@ func (a *Application) LogTail(ctx context.Context, attempt *api.Attempt) string 
 const (
 	RoleDriver   = "driver"
 	RoleExecutor = "executor"
+	RoleMaster   = "master"
+	RoleWorker   = "worker"
 )

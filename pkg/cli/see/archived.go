@@ -19,7 +19,7 @@ import (
 
 // runArchived prints an application as the archive has it. gone is why the cluster does not.
 func (g *getOptions) runArchived(ctx context.Context, c *cluster, name string, gone error) error {
-	app, err := g.archived.Find(ctx, c.REST, c.Kube, c.Namespace, name, gone)
+	app, err := g.archived.Find(ctx, c.REST, c.Kube, c.Namespace, name, gone, overview.Application, overview.Cluster)
 	if err != nil {
 		return err
 	}
@@ -60,7 +60,7 @@ func (s *screen) archivedText(attempt *api.Attempt) string {
 
 // runArchived explains an application by what the archive has of it.
 func (w *whyOptions) runArchived(ctx context.Context, c *cluster, name string, gone error) error {
-	app, err := w.archived.Find(ctx, c.REST, c.Kube, c.Namespace, name, gone)
+	app, err := w.archived.Find(ctx, c.REST, c.Kube, c.Namespace, name, gone, overview.Application)
 	if err != nil {
 		return err
 	}
@@ -75,9 +75,9 @@ func (w *whyOptions) runArchived(ctx context.Context, c *cluster, name string, g
 	return w.show(c, name, o, o.Facts(w.Now(), app.Pods(ctx, o, attempt), app.Events(ctx, attempt), app.LogTail(ctx, attempt)))
 }
 
-// runArchived prints logs of an application that is gone.
-func (l *logsOptions) runArchived(ctx context.Context, c *cluster, name string, ofAttempt bool, gone error) error {
-	app, err := l.archived.Find(ctx, c.REST, c.Kube, c.Namespace, name, gone)
+// runArchived prints logs of an application, or of a cluster, that is gone.
+func (l *logsOptions) runArchived(ctx context.Context, c *cluster, name string, ofAttempt bool, noun overview.Kind, gone error) error {
+	app, err := l.archived.Find(ctx, c.REST, c.Kube, c.Namespace, name, gone, noun)
 	if err != nil {
 		return err
 	}
@@ -90,10 +90,14 @@ func (l *logsOptions) runArchived(ctx context.Context, c *cluster, name string, 
 
 // fromArchive prints the logs of an attempt whose Pods are gone. gone is the error if the archive has none.
 func (r *logReader) fromArchive(ctx context.Context, o *overview.Object, gone error) error {
-	if o.DriverPod == "" {
+	if o.Kind == overview.Application && o.DriverPod == "" {
 		return gone // it has no logs yet
 	}
-	return r.ofExisting(ctx, r.cluster, r.found, o.Attempt, gone)
+	attempt := o.Attempt
+	if o.Kind == overview.Cluster {
+		attempt = archived.LastAttempt // the archive has one, whatever was edited
+	}
+	return r.ofExisting(ctx, r.cluster, r.found, attempt, gone)
 }
 
 // ofExisting prints the logs of an attempt of an application that exists, from the archive.
@@ -111,7 +115,7 @@ func (l *logsOptions) printArchived(ctx context.Context, app *archived.Applicati
 	if err != nil {
 		return err
 	}
-	logs := slices.DeleteFunc(slices.Clone(attempt.Logs), func(log api.Log) bool { return !l.asksFor(log) })
+	logs := slices.DeleteFunc(slices.Clone(attempt.Logs), func(log api.Log) bool { return !l.asksFor(app, log) })
 	if len(logs) == 0 {
 		return fmt.Errorf("the archive has no such log of attempt %d: it has %s", attempt.Attempt, cmp.Or(namesOf(attempt.Logs), "none"))
 	}
@@ -124,20 +128,28 @@ func (l *logsOptions) printArchived(ctx context.Context, app *archived.Applicati
 }
 
 // asksFor reports whether the flags ask for a log.
-func (l *logsOptions) asksFor(log api.Log) bool {
+func (l *logsOptions) asksFor(app *archived.Application, log api.Log) bool {
 	if l.container != "" && l.container != log.Container {
 		return false
 	}
-	ofExecutor := executorID(log.Pod) != ""
-	isMain := log.Role == archived.RoleDriver || log.Role == archived.RoleExecutor || log.Role == "" || l.container != ""
+	id, mains := memberID(app, log.Pod), []string{archived.RoleDriver, archived.RoleExecutor, archived.RoleMaster, archived.RoleWorker, ""}
+	isMain := slices.Contains(mains, log.Role) || l.container != ""
 	switch {
 	case l.executor != "":
-		return isMain && executorID(log.Pod) == l.executor
+		return isMain && id == l.executor
 	case l.all:
 		return isMain
 	default:
-		return isMain && !ofExecutor
+		return isMain && id == ""
 	}
+}
+
+// memberID returns the ID of an executor, or the number of a worker, by the name of its Pod; empty for a driver and a master.
+func memberID(app *archived.Application, pod string) string {
+	if app.Kind == kindCluster {
+		return workerID(app.Name, pod)
+	}
+	return executorID(pod)
 }
 
 // executorID returns the ID of an executor by the name of its Pod; empty for another Pod.
@@ -178,10 +190,7 @@ func (l *logsOptions) printStored(ctx context.Context, app *archived.Application
 	if !l.all {
 		_, err = io.Copy(l.Out, stream)
 	} else {
-		prefix := "driver"
-		if id := executorID(log.Pod); id != "" {
-			prefix = "exec-" + id
-		}
+		prefix := prefixOf(app.Kind == kindCluster, memberID(app, log.Pod))
 		err = lines(stream, func(line string) error {
 			_, err := io.WriteString(l.Out, l.prefixed(prefix, line))
 			return err

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/firesteel-dev/firesteel/pkg/archive"
 	"github.com/firesteel-dev/firesteel/pkg/cli/connection"
@@ -68,6 +69,45 @@ func TestLogsOfWhatIsGone(t *testing.T) {
 	e, c := ended(t)
 	if e.runWith(t.Context(), "logs etl -e 2", c); !strings.Contains(e.errOut.String(), "is not whole: the first 10 MiB") {
 		t.Errorf("a log without its beginning: %s", e.errOut.String())
+	}
+}
+
+// The logs of a cluster are those of its master, or of one of its workers.
+func TestLogsOfAClusterThatIsGone(t *testing.T) {
+	const master = "2026-01-01T10:00:00Z I have been elected leader!\n"
+	for line, want := range map[string]string{
+		"logs cluster/shared": "I have been elected leader!\n", "logs cluster/shared -f --tail 1": "I have been elected leader!\n",
+		"logs cluster/shared -e 1": "second worker\nonce more\n", "logs cluster/shared -c fluentd -e 0": "of the sidecar\n",
+		"logs cluster/shared --all": "[master] I have been elected leader!\n[worker-0] first worker\n[worker-1] second worker\n[worker-1] once more\n",
+	} {
+		served := console.New(t)
+		log := func(pod, uid, container, role, text string) console.Log {
+			return console.Log{Log: archive.Log{LogID: archive.LogID{Pod: pod, PodUID: types.UID(uid), Container: container}, Role: role}, Text: text}
+		}
+		later := now
+		again := log("shared-worker-1", "a", "worker", archive.RoleWorker, "2026-01-01T11:00:00Z once more\n")
+		again.From = &later // by its time, and not by the uid of its Pod
+		served.Store(t, console.Ended{
+			Object: decoded(t, cluster1), Resource: "sparkclusters", At: now.Add(-4 * time.Minute), State: "ResourceReleased",
+			Logs: []console.Log{
+				again, log("shared-worker-1", "b", "worker", archive.RoleWorker, "2026-01-01T10:00:00Z second worker\n"),
+				log("shared-worker-0", "c", "worker", archive.RoleWorker, "2026-01-01T10:00:00Z first worker\n"),
+				log("shared-worker-0", "c", "fluentd", archive.RoleSidecar, "2026-01-01T10:00:00Z of the sidecar\n"),
+				log("shared-master-0", "d", "master", archive.RoleMaster, master),
+			},
+		})
+		t.Setenv("FIRESTEEL_CONSOLE", served.URL)
+		e := newEnv(t, nil)
+		c := &cluster{&connection.Cluster{Dynamic: e.dynamic, Kube: e.kube, REST: served.Cluster(), Namespace: "reports"}}
+		if code := e.runWith(t.Context(), line, c); code != 0 || e.out.String() != want {
+			t.Errorf("%s: exit code %d: %s%s, want %s", line, code, e.out.String(), e.errOut.String(), want)
+		}
+		if code := e.runWith(t.Context(), "get cluster/shared", c); code != 0 || !strings.Contains(e.out.String(), "Archived") {
+			t.Errorf("get: exit code %d: %s%s", code, e.out.String(), e.errOut.String())
+		}
+		if code := e.runWith(t.Context(), "logs shared", c); code != 1 || !strings.Contains(e.errOut.String(), `there is no application "shared"`) {
+			t.Errorf("an application of the name: exit code %d: %s%s", code, e.out.String(), e.errOut.String())
+		}
 	}
 }
 

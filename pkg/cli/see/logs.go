@@ -20,6 +20,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/cli"
 	"github.com/firesteel-dev/firesteel/pkg/cli/archived"
 	"github.com/firesteel-dev/firesteel/pkg/cli/target"
+	"github.com/firesteel-dev/firesteel/pkg/cluster/resources"
 	"github.com/firesteel-dev/firesteel/pkg/overview"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
@@ -43,7 +44,8 @@ func (v *verbs) logsCommand() *cobra.Command {
 	l := &logsOptions{verbs: v}
 	command := &cobra.Command{
 		Use: "logs NAME [flags]", Aliases: []string{"log"}, Short: "Print the log of a driver, or of executors",
-		Long: `Print the log of the driver of an application; with -e that of an executor, with --all those of all its Pods.
+		Long: `Print the log of the driver of an application; with -e that of an executor, with --all those of all its Pods. Of cluster/NAME, print that
+of the master, with -e that of a worker by its number, from 0 on.
 
 With -f it waits for the Pod, prints what comes, and goes on with the driver of the next attempt. It ends with the application; the exit code
 is 3 if that failed.
@@ -53,7 +55,8 @@ The logs of an application that is gone, and of an attempt whose Pods are gone, 
 ` + target.NameHelp,
 		Example: `  kubectl spark logs etl -f
   kubectl spark logs etl -e 2 --since 10m
-  kubectl spark logs etl --attempt 0`,
+  kubectl spark logs etl --attempt 0
+  kubectl spark logs cluster/lab -e 1`,
 		Args: cli.One("application"),
 		RunE: func(command *cobra.Command, args []string) error {
 			return l.run(command.Context(), args[0], command.Flags().Changed("attempt"))
@@ -61,7 +64,7 @@ The logs of an application that is gone, and of an attempt whose Pods are gone, 
 	}
 	l.archived.AddTo(command)
 	flags := command.Flags()
-	flags.StringVarP(&l.executor, "executor", "e", "", "Print the log of the executor with this ID, as Spark numbers them.")
+	flags.StringVarP(&l.executor, "executor", "e", "", "Print the log of the executor with this ID, as Spark numbers them; of a cluster, of the worker with this number.")
 	flags.BoolVar(&l.all, "all", false, "Print the logs of driver and executors, each line after the name of its Pod.")
 	flags.Int64Var(&l.attempt, "attempt", 0, "Print the log of this attempt, as long as its Pods are there or the archive has it. The first one is 0.")
 	flags.BoolVarP(&l.follow, "follow", "f", false, "Go on with what comes, across restarts.")
@@ -102,9 +105,13 @@ func (l *logsOptions) run(ctx context.Context, name string, ofAttempt bool) erro
 	if err != nil {
 		return err
 	}
-	found, o, err := c.Find(ctx, name, overview.Application)
+	noun := nounOf(name)
+	if noun == overview.Cluster && ofAttempt {
+		return cli.Usage("--attempt is for applications, and %s is a cluster: leave it out", name)
+	}
+	found, o, err := c.Find(ctx, name, noun)
 	if err != nil {
-		return l.runArchived(ctx, c, name, ofAttempt, err)
+		return l.runArchived(ctx, c, name, ofAttempt, noun, err)
 	}
 	current := o.Attempt
 	if ofAttempt {
@@ -122,7 +129,17 @@ func (l *logsOptions) run(ctx context.Context, name string, ofAttempt bool) erro
 	return r.printAll(ctx, o)
 }
 
-// logReader reads the logs of an application.
+// nounOf returns the kind of the object whose logs are asked for: an application, unless the user writes cluster/NAME.
+func nounOf(named string) overview.Kind {
+	if _, _, err := target.Parse(named, overview.Application); err != nil {
+		if _, _, err := target.Parse(named, overview.Cluster); err == nil {
+			return overview.Cluster
+		}
+	}
+	return overview.Application
+}
+
+// logReader reads the logs of an application or of a cluster.
 type logReader struct {
 	*logsOptions
 	*cluster
@@ -163,6 +180,9 @@ func (s source) check() error {
 
 // sources returns the containers whose logs are asked for.
 func (r *logReader) sources(o *overview.Object, pods overview.Pods) []source {
+	if o.Kind == overview.Cluster {
+		return r.sourcesOfCluster(pods)
+	}
 	ofDriver := func(prefix string) source {
 		return source{pods.Driver, cmp.Or(r.container, o.MainContainer(pods.Driver)), prefix}
 	}
@@ -188,6 +208,50 @@ func (r *logReader) sources(o *overview.Object, pods overview.Pods) []source {
 		all = append(all, ofDriver(""))
 	}
 	return all
+}
+
+// sourcesOfCluster returns the containers of a cluster whose logs are asked for: the master first.
+func (r *logReader) sourcesOfCluster(pods overview.Pods) (all []source) {
+	for _, role := range []string{resources.Master, resources.Worker} {
+		for _, pod := range pods.Executors {
+			id := workerID(r.found.GetName(), pod.Name)
+			if pod.Labels[resources.LabelRole] != role || !r.all && id != r.executor {
+				continue
+			}
+			prefix := ""
+			if r.all {
+				prefix = prefixOf(true, id)
+			}
+			all = append(all, source{pod, cmp.Or(r.container, role), prefix})
+		}
+	}
+	return all
+}
+
+// kindCluster is the kind of clusters.
+const kindCluster = "SparkCluster"
+
+// workerID returns the number of a worker of a cluster by the name of its Pod; empty for another Pod.
+func workerID(cluster, pod string) string {
+	id, ok := strings.CutPrefix(pod, resources.WorkerName(cluster)+"-")
+	if !ok {
+		return ""
+	}
+	return id
+}
+
+// prefixOf returns what is written before the lines of a log, by the ID of an executor or the number of a worker; empty for a driver or a master.
+func prefixOf(ofCluster bool, id string) string {
+	switch {
+	case ofCluster && id == "":
+		return resources.Master
+	case ofCluster:
+		return resources.Worker + "-" + id
+	case id == "":
+		return "driver"
+	default:
+		return "exec-" + id
+	}
 }
 
 // executorContainer returns the name of the container that runs an executor. If none has Spark's name, it is the first one.
@@ -263,6 +327,10 @@ func (r *logReader) hasLog(o *overview.Object, pods overview.Pods) bool {
 // absent says why there is no log.
 func (r *logReader) absent(o *overview.Object, pods overview.Pods) error {
 	switch {
+	case o.Kind == overview.Cluster && r.executor != "":
+		return fmt.Errorf("%s has no Pod of a worker %s: kubectl get pods -l %s shows what there is", r.name, r.executor, o.PodSelector())
+	case o.Kind == overview.Cluster:
+		return fmt.Errorf("%s has no Pod of its master (%s): -f waits for it", r.name, o.StateName())
 	case r.executor != "" && len(pods.Executors) > 0:
 		return fmt.Errorf("%s has no executor %s: it has %s", r.name, r.executor, idsOf(pods.Executors))
 	case r.executor != "":

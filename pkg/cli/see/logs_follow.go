@@ -114,7 +114,11 @@ func (r *logReader) begin(ctx context.Context, o *overview.Object, pods overview
 			continue
 		}
 		if s.prefix == "" {
-			fmt.Fprintln(r.ErrOut, r.Color(r.ErrOut, cli.Dim, fmt.Sprintf("Log of Pod %s, attempt %d:", s.pod.Name, o.Attempt)))
+			attempt := ""
+			if o.Kind == overview.Application {
+				attempt = fmt.Sprintf(", attempt %d", o.Attempt)
+			}
+			fmt.Fprintln(r.ErrOut, r.Color(r.ErrOut, cli.Dim, fmt.Sprintf("Log of Pod %s%s:", s.pod.Name, attempt)))
 		}
 		r.reading[s.pod.UID] = true
 		group.Go(func() {

@@ -505,6 +505,37 @@ func TestLogsAreThoseOfTheDriverOrOfExecutors(t *testing.T) {
 	}
 }
 
+// daemonPod is a Pod of the cluster "shared".
+func daemonPod(role, ordinal string) *corev1.Pod {
+	name := "shared-" + role + "-" + ordinal
+	return driverPod(name, name, "", func(pod *corev1.Pod) {
+		pod.Labels = map[string]string{"spark-role": role, "spark.operator/spark-cluster-name": "shared"}
+		pod.Spec.Containers[0].Name = role
+		ready(pod)
+	})
+}
+
+func TestLogsOfAClusterAreThoseOfItsMasterOrOfWorkers(t *testing.T) {
+	for line, want := range map[string]string{
+		"logs cluster/shared":                "fake logs",
+		"logs sparkcluster/shared -e 1":      "fake logs",
+		"logs cluster/shared --all":          "[master] fake logs\n[worker-0] fake logs\n[worker-1] fake logs\n",
+		"logs cluster/shared -e 0 -c worker": "fake logs",
+	} {
+		e := newEnv(t, []string{cluster1}, daemonPod("worker", "1"), daemonPod("worker", "0"), daemonPod("master", "0"))
+		if code := e.run(t.Context(), line); code != 0 || e.out.String() != want {
+			t.Errorf("%s: exit code %d, %q, %s", line, code, e.out.String(), e.errOut.String())
+		}
+		for _, action := range e.kube.Actions() {
+			if read, ok := action.(clienttesting.GenericAction); ok && action.GetSubresource() == "log" && strings.Contains(line, "-e") {
+				if container := read.GetValue().(*corev1.PodLogOptions).Container; container != "worker" {
+					t.Errorf("%s: it reads the container %s", line, container)
+				}
+			}
+		}
+	}
+}
+
 func TestLogsFollowAcrossRestarts(t *testing.T) {
 	first := strings.NewReplacer("TerminatedWithoutReleaseResources", "DriverReady", "id: 1, since", "id: 0, since", "etl-1", "etl-0", "d1", "d0").Replace(failed)
 	first, _, _ = strings.Cut(first, "    - {sequence: 3")
@@ -614,7 +645,10 @@ func TestEachErrorIsOneLineWithTheRemedy(t *testing.T) {
 		{"logs etl --attempt 0", nothing, 1, "the driver Pod etl-0-driver of attempt 0 is gone, and its log with it: kubectl spark why etl shows what is left of it"},
 		{"logs etl -e 1", nothing, 1, "etl has no executors whose Pods are there: Spark deletes those that end, unless spark.kubernetes.executor.deleteOnTermination is false"},
 		{"logs daily -e 9", nothing, 1, "daily has no executor 9: it has 1, 2"},
-		{"logs cluster/shared", nothing, 2, `"cluster" is no kind that this command knows: write one of sparkapplications.spark.apache.org, sparkapplications.sparkoperator.k8s.io, ` +
+		{"logs cluster/shared", nothing, 1, "cluster/shared has no Pod of its master (RunningHealthy): -f waits for it"},
+		{"logs cluster/shared -e 7", nothing, 1, "cluster/shared has no Pod of a worker 7: kubectl get pods -l spark.operator/spark-cluster-name=shared shows what there is"},
+		{"logs cluster/shared --attempt 0", nothing, 2, "--attempt is for applications, and cluster/shared is a cluster: leave it out (kubectl spark logs --help shows the usage)"},
+		{"logs schedule/nightly", nothing, 2, `"schedule" is no kind that this command knows: write one of sparkapplications.spark.apache.org, sparkapplications.sparkoperator.k8s.io, ` +
 			`sparkapplications.spark-operator.k8s.io (kubectl spark logs --help shows the usage)`},
 		{"ui etl", nothing, 1, "the driver Pod etl-1-driver does not run (Failed): kubectl spark why etl says why"},
 		{"ui etl --port 70000", nothing, 2, "--port 70000 is no port: write a number up to 65535 (kubectl spark ui --help shows the usage)"},

@@ -295,6 +295,11 @@ func (t *attempt) object(apiVersion, kind string, object any) (map[string]any, e
 	if t.redactor == nil {
 		t.redactor = redact.For(encoded)
 	}
+	return redacted(t.redactor, apiVersion, kind, encoded)
+}
+
+// redacted returns an object from its JSON, with the secrets in it replaced.
+func redacted(redactor *redact.Redactor, apiVersion, kind string, encoded []byte) (map[string]any, error) {
 	var fields map[string]any
 	if err := json.Unmarshal(encoded, &fields); err != nil {
 		return nil, fmt.Errorf("encode %s: %w", kind, err)
@@ -303,7 +308,7 @@ func (t *attempt) object(apiVersion, kind string, object any) (map[string]any, e
 		delete(metadata, "managedFields")
 	}
 	fields["apiVersion"], fields["kind"] = apiVersion, kind
-	return t.redactor.Fields("", fields).(map[string]any), nil //nolint:forcetypeassert // it returns what it is given
+	return redactor.Fields("", fields).(map[string]any), nil //nolint:forcetypeassert // it returns what it is given
 }
 
 func (t *attempt) putObject(ctx context.Context, file, kind, name string, object any) error {

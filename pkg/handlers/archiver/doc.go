@@ -7,6 +7,7 @@
 //	kubernetes_events.go the Kubernetes Events, read once for several jobs
 //	follower.go          follows the logs of containers that run: one process, and which logs
 //	follow.go            follows one log
+//	clusters.go          whose logs of clusters are followed, and what is stored of a cluster that is gone
 //	usage.go             what the Pods used
 //	gap.go               closes a gap in that, from the event log of Spark
 //	namespaces.go        the uids of namespaces

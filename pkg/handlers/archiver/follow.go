@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -17,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 
 	"github.com/firesteel-dev/firesteel/pkg/archive"
+	"github.com/firesteel-dev/firesteel/pkg/fairshare"
 	"github.com/firesteel-dev/firesteel/pkg/handlers/lookup"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
@@ -32,10 +34,23 @@ const (
 	lastTries = 5
 	// lastFlush bounds the storing of what was read when this process is to end.
 	lastFlush = 10 * time.Second
+	// streamTurn is for how long a log of a cluster is followed while others of clusters wait.
+	streamTurn = time.Minute
+)
+
+var (
+	// errTurnOver ends a stream that has had its turn.
+	errTurnOver = errors.New("other logs wait for a stream")
+	// errRestarted means that the log of another run of the container was opened.
+	errRestarted = errors.New("the container was restarted")
 )
 
 // goneMissing says what is missing of a log whose Pod is gone.
 const goneMissing = "the end: its Pod was gone before it was read"
+
+// goneAtOnceMissing says what may be missing of a log that was read to the end of its stream. Pods of clusters end without a grace period, so that most are
+// gone before their containers are seen to end.
+const goneAtOnceMissing = "possibly the end: its Pod was deleted while the container ran"
 
 // tooLargeMissing says what is missing of a log that is larger than it may be.
 func tooLargeMissing(limit int64) string {
@@ -53,31 +68,40 @@ type logKey struct {
 type followedLog struct {
 	archive.LogID
 	namespace string
-	ofDriver  bool
-	started   time.Time
-	// driver is the uid of the driver Pod of its attempt.
-	driver types.UID
+	// podRole is the role of its Pod.
+	podRole string
+	started time.Time
+	// driver is the uid of the driver Pod of its attempt, and cluster the name of its cluster, if it is of one.
+	driver  types.UID
+	cluster string
+	// attempt is what the log belongs to; nil until that is known. following.mu guards it.
+	attempt *followedAttempt
 
 	// over is closed when the container has ended. later is then how often it was restarted since.
 	over  chan struct{}
-	later int32
+	later atomic.Int32
 	// lost reports whether its Pod was gone before its container was seen to end. A stream may end then without an error.
 	lost bool
-	// done reports whether the log is not followed any more, although the container runs. following.mu guards it, and the closing.
-	done bool
+	// done reports whether the log is not followed any more, and listed whether its Pod shows the run. following.mu guards them, and the closing.
+	done, listed bool
 }
 
 func newFollowedLog(pod *sparkPod, run containerRun, driver types.UID) *followedLog {
-	return &followedLog{
+	log := &followedLog{
 		LogID:     archive.LogID{Pod: pod.Name, PodUID: pod.UID, Container: run.container, Restart: run.restart},
-		namespace: pod.Namespace, ofDriver: pod.driver, started: run.started, driver: driver, over: make(chan struct{}),
+		namespace: pod.Namespace, podRole: pod.role, started: run.started, driver: driver, cluster: pod.cluster, over: make(chan struct{}), listed: true,
 	}
+	if run.ended {
+		log.ended(pod.restarts[run.container]-run.restart, false)
+	}
+	return log
 }
 
 // ended notes that the container has ended. following.mu is held.
 func (l *followedLog) ended(later int32, lost bool) {
+	l.later.Store(max(l.later.Load(), later))
 	if !l.isOver() {
-		l.later, l.lost = later, lost
+		l.lost = lost
 		close(l.over)
 	}
 }
@@ -91,12 +115,12 @@ func (l *followedLog) isOver() bool {
 	}
 }
 
-// followedAttempt is an attempt whose logs are followed.
+// followedAttempt is an attempt, or a cluster, whose logs are followed.
 type followedAttempt struct {
 	stored *archive.Attempt
 	// limit is the most that is stored of one log.
 	limit int64
-	// main is the name of the driver's main container.
+	// main is the name of the driver's main container; empty for a cluster.
 	main string
 }
 
@@ -106,16 +130,16 @@ func (f *following) follow(log *followedLog) error {
 	if err != nil {
 		return err
 	}
-	slots := f.executorSlots
-	if log.ofDriver {
-		slots = f.driverSlots
+	if log.cluster != "" && log.isOver() {
+		if _, err := attempt.stored.Followed(f.ctx, log.LogID); err == nil {
+			return nil // another process has read it to its end
+		}
 	}
-	release, err := slots.Acquire(f.ctx, log.namespace)
-	if err != nil {
+	s := &stream{following: f, log: log, attempt: attempt, slots: f.slotsOf(log)}
+	if err := s.acquire(); err != nil {
 		return err
 	}
-	defer release()
-	s := &stream{following: f, log: log, attempt: attempt}
+	defer func() { s.release() }()
 	pause := newPause()
 	for tries := 0; ; {
 		done, err := s.read()
@@ -124,6 +148,11 @@ func (f *following) follow(log *followedLog) error {
 			return nil
 		case f.ctx.Err() != nil:
 			return s.stop()
+		case errors.Is(err, errTurnOver):
+			if err := s.nextTurn(); err != nil {
+				return err
+			}
+			continue
 		case log.isOver():
 			if tries++; tries >= lastTries {
 				return errors.Join(err, s.finish("the end: it could not be read"))
@@ -133,6 +162,17 @@ func (f *following) follow(log *followedLog) error {
 			pause, s.progress = newPause(), false
 		}
 		f.sleep(pause.Step(), log)
+	}
+}
+
+func (f *following) slotsOf(log *followedLog) *fairshare.Limiter {
+	switch {
+	case log.cluster != "":
+		return f.clusterSlots
+	case log.podRole == archive.RoleDriver:
+		return f.driverSlots
+	default:
+		return f.executorSlots
 	}
 }
 
@@ -157,7 +197,15 @@ func (f *following) sleep(pause time.Duration, log *followedLog) {
 func (f *following) awaitAttempt(log *followedLog) (attempt *followedAttempt, err error) {
 	pause := newPause()
 	for range attemptTries {
-		if attempt, err = f.attemptOf(f.ctx, log.namespace, log.driver); err == nil || f.ctx.Err() != nil {
+		if log.cluster != "" {
+			attempt, err = f.clusterAttempt(f.ctx, types.NamespacedName{Namespace: log.namespace, Name: log.cluster})
+		} else {
+			attempt, err = f.attemptOf(f.ctx, log.namespace, log.driver)
+		}
+		if err == nil || f.ctx.Err() != nil {
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			log.attempt = attempt
 			return attempt, err
 		}
 		f.sleep(pause.Step(), log)
@@ -171,6 +219,12 @@ type stream struct {
 	log     *followedLog
 	attempt *followedAttempt
 	w       *archive.LogWriter
+	// slots bounds the streams that are open, and release leaves it. began is when the stream got its slot.
+	slots   *fairshare.Limiter
+	release func()
+	began   time.Time
+	// gap reports whether lines were lost in an earlier turn.
+	gap bool
 	// progress reports whether something was read since the last failure.
 	progress bool
 }
@@ -194,6 +248,11 @@ func (s *stream) read() (done bool, err error) {
 	ctx, cancel := context.WithCancel(s.ctx)
 	defer cancel()
 	source, err := s.openLog(ctx, types.NamespacedName{Namespace: s.log.namespace, Name: s.log.Pod}, options)
+	if err == nil && s.log.cluster != "" {
+		if err = s.checkPod(ctx, options.Previous); err != nil {
+			_ = source.Close() // nothing was read
+		}
+	}
 	switch {
 	case apierrors.IsNotFound(err):
 		return true, s.finish(goneMissing)
@@ -212,6 +271,9 @@ func (s *stream) read() (done bool, err error) {
 		missing := ""
 		if s.log.lost {
 			missing = goneMissing
+			if s.log.cluster != "" {
+				missing = goneAtOnceMissing
+			}
 		}
 		return true, s.finish(missing)
 	}
@@ -221,22 +283,75 @@ func (s *stream) read() (done bool, err error) {
 // options returns what to ask the kubelet for. It returns false if the kubelet has the log no more.
 func (s *stream) options() (*corev1.PodLogOptions, bool) {
 	options := &corev1.PodLogOptions{Container: s.log.Container, Timestamps: true, Follow: true}
-	if s.log.isOver() && s.log.later > 0 {
+	later := s.log.later.Load()
+	if s.log.isOver() && later > 0 {
 		options.Follow, options.Previous = false, true
 	}
 	if since := s.w.Since(); !since.IsZero() {
 		options.SinceTime = &metav1.Time{Time: since}
 	}
-	return options, !s.log.isOver() || s.log.later <= 1
+	return options, !s.log.isOver() || later <= 1
 }
 
 // copy stores what a stream has, and does so whenever the interval is over.
 func (s *stream) copy(source io.ReadCloser) error {
 	ticks := time.NewTicker(s.how.flushInterval)
 	defer ticks.Stop()
-	reader := newFlushing(source, ticks.C, s.flush)
+	reader := newFlushing(source, ticks.C, s.tick)
 	defer reader.Close()
 	return s.w.Copy(s.ctx, reader)
+}
+
+// tick stores what was read. It returns errTurnOver if other logs of clusters wait for a stream, and this one has had its turn.
+func (s *stream) tick() error {
+	if err := s.flush(); err != nil {
+		return err
+	}
+	if s.log.cluster != "" && s.slots.Wanted() && time.Since(s.began) >= streamTurn {
+		return errTurnOver
+	}
+	return nil
+}
+
+// acquire waits for a stream.
+func (s *stream) acquire() error {
+	s.release = func() {}
+	release, err := s.slots.Acquire(s.ctx, s.log.namespace)
+	if err != nil {
+		return err
+	}
+	s.release, s.began = release, time.Now()
+	return nil
+}
+
+// nextTurn leaves the stream to others, and waits for the next one. Meanwhile it holds nothing in memory.
+func (s *stream) nextTurn() error {
+	s.gap = s.gap || s.w.Gap
+	s.w = nil
+	s.release()
+	return s.acquire()
+}
+
+// checkPod returns an error if a log that was opened may be that of another run: the next Pod of a StatefulSet has the same name. A Pod that is still there
+// was there when its log was opened, and so was its run.
+func (s *stream) checkPod(ctx context.Context, previous bool) error {
+	pod, err := s.core.Pods(s.log.namespace).Get(ctx, s.log.Pod, metav1.GetOptions{})
+	if err == nil && pod.UID != s.log.PodUID {
+		err = apierrors.NewNotFound(schema.GroupResource{Resource: "pods"}, s.log.Pod)
+	}
+	if err != nil {
+		return err
+	}
+	stripped, _ := stripSparkPod(pod) // it has no error
+	latest := s.log.Restart
+	if previous {
+		latest++
+	}
+	if stripped.(*sparkPod).restarts[s.log.Container] != latest {
+		s.observe(stripped.(*sparkPod))
+		return errRestarted
+	}
+	return nil
 }
 
 // flush stores what was read.
@@ -289,13 +404,17 @@ func (s *stream) finish(missing string) error {
 	if err := s.flush(); err != nil {
 		return err
 	}
+	s.w.Gap = s.w.Gap || s.gap
 	log := archive.Log{LogID: s.log.LogID, Role: s.role(), Bytes: s.w.Bytes(), Followed: true, Missing: missing}
 	describeTimes(&log, s.w, s.log.started)
 	return s.attempt.stored.DescribeFollowed(s.ctx, log)
 }
 
 func (s *stream) role() string {
-	return roleOf(s.log.ofDriver, s.log.Container, s.attempt.main)
+	if s.log.cluster != "" {
+		return clusterRole(s.log.Container)
+	}
+	return roleOf(s.log.podRole == archive.RoleDriver, s.log.Container, s.attempt.main)
 }
 
 // roleOf returns the role of a container of which only the name is known.

@@ -509,7 +509,7 @@ func TestLogsThatAreFollowedTakeLittleMemory(t *testing.T) {
 	before := heap()
 	pod := e.driver(true)
 	for i := range logs {
-		pod.runs = append(pod.runs, containerRun{fmt.Sprint("sidecar-", i), 0, began})
+		pod.runs = append(pod.runs, containerRun{fmt.Sprint("sidecar-", i), 0, began, false})
 	}
 	pod.runs = pod.runs[1:]
 	e.following.observe(pod)

@@ -42,16 +42,17 @@ const (
 	maxWaitingStreams, maxWaitingPerNamespace = 2000, 1000
 	// maxFlushes bounds the logs that are stored at once.
 	maxFlushes = 8
-	// sparkPods selects the Pods of Spark.
-	sparkPods = "spark-role in (driver, executor)"
+	// sparkPods selects the Pods of applications, and withClusters those of clusters, too.
+	sparkPods, withClusters = "spark-role in (driver, executor)", "spark-role in (driver, executor, master, worker)"
 )
 
 // Follower stores logs while their containers run, for follow in config-archive. Of several processes, one does: it holds a lease. What it stores may be
 // stored again by another one, since logs are resumed.
 type Follower struct {
 	*Archiver
-	apis   map[string]*applications.API
-	served lookup.Namespaces
+	clients kube.Clients
+	apis    map[string]*applications.API
+	served  lookup.Namespaces
 	// here reports whether the handler archive is one of this process.
 	here func() bool
 	lock resourcelock.Interface
@@ -67,7 +68,7 @@ func NewFollower(
 		host = "unknown" // the identity is unique without it
 	}
 	return &Follower{
-		Archiver: newArchiver(core, stores, settings, clock.RealClock{}), apis: applications.All(clients), served: namespaces, here: here,
+		Archiver: newArchiver(core, stores, settings, clock.RealClock{}), clients: clients, apis: applications.All(clients), served: namespaces, here: here,
 		lock: &resourcelock.LeaseLock{
 			LeaseMeta: metav1.ObjectMeta{Namespace: namespace, Name: followLease}, Client: leases,
 			LockConfig: resourcelock.ResourceLockConfig{Identity: host + "_" + uuid.NewString()},
@@ -77,9 +78,9 @@ func NewFollower(
 
 // followSettings are the settings with which a follower runs. A change starts it anew.
 type followSettings struct {
-	drivers, executors bool
-	streams            int
-	flushInterval      time.Duration
+	drivers, executors, clusters bool
+	streams                      int
+	flushInterval                time.Duration
 	// namespaces are the namespaces that it may read, each with a comma behind it; empty for all.
 	namespaces string
 }
@@ -87,16 +88,33 @@ type followSettings struct {
 func (f *Follower) present() followSettings {
 	settings := f.settings()
 	of := settings.Archive
-	if !f.here() || len(of.URLs()) == 0 || of.DriverLogs != config.LogsFollow && of.ExecutorLogs != config.LogsFollow {
-		return followSettings{}
-	}
 	present := followSettings{
-		drivers: of.DriverLogs == config.LogsFollow, executors: of.ExecutorLogs == config.LogsFollow, streams: of.OpenStreams, flushInterval: of.FlushInterval,
+		drivers: of.DriverLogs == config.LogsFollow, executors: of.ExecutorLogs == config.LogsFollow, clusters: of.ClusterLogs == config.LogsFollow,
+		streams: of.OpenStreams, flushInterval: of.FlushInterval,
+	}
+	if !f.here() || len(of.URLs()) == 0 || !present.drivers && !present.executors && !present.clusters {
+		return followSettings{}
 	}
 	for _, namespace := range settings.Scope.OnlyNamespaces() {
 		present.namespaces += namespace + ","
 	}
 	return present
+}
+
+// shares returns how many logs of drivers, of executors and of clusters are followed at once. Daemons of clusters run for long, and many executors may run:
+// both leave streams to others.
+func (s followSettings) shares() (drivers, executors, clusters int) {
+	const ofClusters, ofExecutors = 4, 2 // the divisors of their shares
+	left := s.streams
+	if clusters = left; s.clusters && (s.drivers || s.executors) {
+		clusters = max(left/ofClusters, 1)
+		left = max(left-clusters, 1)
+	}
+	if drivers, executors = left, left; s.drivers && s.executors {
+		executors = max(left/ofExecutors, 1)
+		drivers = max(left-executors, 1)
+	}
+	return drivers, executors, clusters
 }
 
 // Run follows logs until ctx ends, if the settings ask for that.
@@ -169,29 +187,33 @@ type following struct {
 	*Follower
 	ctx context.Context //nolint:containedctx // it is the life of the lease
 	how followSettings
-	// driverSlots and executorSlots bound the streams, and waiting the logs that wait for one. flushes bounds what is stored at once.
-	driverSlots, executorSlots, waiting *fairshare.Limiter
-	flushes                             chan struct{}
-	streams                             sync.WaitGroup
+	// driverSlots, executorSlots and clusterSlots bound the streams, and waiting and clusterWaiting the logs that wait for one. flushes bounds what is stored
+	// at once.
+	driverSlots, executorSlots, clusterSlots *fairshare.Limiter
+	waiting, clusterWaiting                  *fairshare.Limiter
+	flushes                                  chan struct{}
+	streams                                  sync.WaitGroup
 
 	mu sync.Mutex
 	// drivers holds the driver Pods, by uid.
 	drivers map[types.UID]*sparkPod
 	// attempts holds the attempts that are followed, by the uids of their driver Pods.
 	attempts map[types.UID]*followedAttempt
+	// clusters holds the clusters that exist.
+	clusters map[types.NamespacedName]*followedCluster
 	logs     map[logKey]*followedLog
 }
 
 func newFollowing(ctx context.Context, f *Follower, settings followSettings) *following {
-	drivers, executors := settings.streams, settings.streams
-	if settings.drivers && settings.executors { // many executors leave streams to drivers
-		executors = max(settings.streams/2, 1)
-		drivers = max(settings.streams-executors, 1)
+	drivers, executors, clusters := settings.shares()
+	waiting := func() *fairshare.Limiter {
+		return fairshare.NewShared(maxWaitingStreams, maxWaitingPerNamespace, freeShare)
 	}
 	return &following{
 		Follower: f, ctx: ctx, how: settings, driverSlots: fairshare.NewShared(drivers, drivers, freeShare),
-		executorSlots: fairshare.NewShared(executors, executors, freeShare), waiting: fairshare.NewShared(maxWaitingStreams, maxWaitingPerNamespace, freeShare),
-		flushes: make(chan struct{}, maxFlushes), drivers: map[types.UID]*sparkPod{}, attempts: map[types.UID]*followedAttempt{}, logs: map[logKey]*followedLog{},
+		executorSlots: fairshare.NewShared(executors, executors, freeShare), clusterSlots: fairshare.NewShared(clusters, clusters, freeShare),
+		waiting: waiting(), clusterWaiting: waiting(), flushes: make(chan struct{}, maxFlushes), drivers: map[types.UID]*sparkPod{},
+		attempts: map[types.UID]*followedAttempt{}, clusters: map[types.NamespacedName]*followedCluster{}, logs: map[logKey]*followedLog{},
 	}
 }
 
@@ -204,6 +226,12 @@ func (f *following) run() {
 	var informers sync.WaitGroup
 	for _, namespace := range namespaces {
 		informers.Go(func() { f.informer(namespace).RunWithContext(f.ctx) })
+		if f.how.clusters {
+			informers.Go(func() { f.clusterInformer(namespace).RunWithContext(f.ctx) })
+		}
+	}
+	if f.how.clusters {
+		informers.Go(f.renewClusters)
 	}
 	<-f.ctx.Done()
 	informers.Wait()
@@ -211,23 +239,32 @@ func (f *following) run() {
 }
 
 func (f *following) informer(namespace string) cache.Controller {
-	pods := f.core.Pods(namespace)
+	pods, selector := f.core.Pods(namespace), sparkPods
+	if f.how.clusters {
+		selector = withClusters
+	}
 	_, informer := cache.NewInformerWithOptions(cache.InformerOptions{
 		ListerWatcher: &cache.ListWatch{
 			ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
-				options.LabelSelector = sparkPods
+				options.LabelSelector = selector
 				return pods.List(ctx, options)
 			},
 			WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
-				options.LabelSelector = sparkPods
+				options.LabelSelector = selector
 				return pods.Watch(ctx, options)
 			},
 		},
 		ObjectType: &corev1.Pod{},
 		Transform:  stripSparkPod,
 		Handler: cache.ResourceEventHandlerFuncs{
-			AddFunc:    func(object any) { f.observe(object.(*sparkPod)) },
-			UpdateFunc: func(_, object any) { f.observe(object.(*sparkPod)) },
+			AddFunc: func(object any) { f.observe(object.(*sparkPod)) },
+			UpdateFunc: func(old, object any) {
+				pod := object.(*sparkPod)
+				if before := old.(*sparkPod); before.UID != pod.UID { // the next Pod of a StatefulSet has the same name
+					f.gone(before)
+				}
+				f.observe(pod)
+			},
 			DeleteFunc: func(object any) {
 				if last, ok := object.(cache.DeletedFinalStateUnknown); ok {
 					object = last.Obj
@@ -245,9 +282,12 @@ func (f *following) informer(namespace string) cache.Controller {
 type sparkPod struct {
 	// ObjectMeta is its identity: its name, UID and resourceVersion.
 	metav1.ObjectMeta
-	driver bool
-	owner  metav1.OwnerReference
-	// runs are the runs of its containers that have begun and not ended, and restarts is how often each container was restarted.
+	role  string
+	owner metav1.OwnerReference
+	// cluster is the name of its cluster, for a master and a worker.
+	cluster string
+	// runs are the runs of its containers that have begun and not ended; in a cluster, where nothing else reads the rest of them, also those that have ended.
+	// restarts is how often each container was restarted.
 	runs     []containerRun
 	restarts map[string]int32
 }
@@ -257,6 +297,16 @@ type containerRun struct {
 	container string
 	restart   int32
 	started   time.Time
+	ended     bool
+}
+
+// run returns the run of a container with a log; nil if the Pod does not have it.
+func (p *sparkPod) run(key logKey) *containerRun {
+	i := slices.IndexFunc(p.runs, func(run containerRun) bool { return run.container == key.container && run.restart == key.restart })
+	if i < 0 {
+		return nil
+	}
+	return &p.runs[i]
 }
 
 // stripSparkPod transforms a corev1.Pod of the informer.
@@ -267,15 +317,19 @@ func stripSparkPod(object any) (any, error) {
 	}
 	stripped := &sparkPod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID, ResourceVersion: pod.ResourceVersion},
-		driver:     pod.Labels[roleLabel] == archive.RoleDriver, restarts: map[string]int32{},
+		role:       pod.Labels[roleLabel], restarts: map[string]int32{},
 	}
 	if owner := metav1.GetControllerOfNoCopy(pod); owner != nil {
 		stripped.owner = metav1.OwnerReference{APIVersion: owner.APIVersion, Kind: owner.Kind, Name: owner.Name, UID: owner.UID}
 	}
+	stripped.cluster = clusterOf(pod, stripped.owner)
 	for _, status := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
 		stripped.restarts[status.Name] = status.RestartCount
 		if status.State.Running != nil {
-			stripped.runs = append(stripped.runs, containerRun{status.Name, status.RestartCount, status.State.Running.StartedAt.Time})
+			stripped.runs = append(stripped.runs, containerRun{status.Name, status.RestartCount, status.State.Running.StartedAt.Time, false})
+		}
+		if stripped.cluster != "" {
+			stripped.runs = append(stripped.runs, endedRuns(status)...)
 		}
 	}
 	return stripped, nil
@@ -293,12 +347,16 @@ func (f *following) observe(pod *sparkPod) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	driver := pod.owner.UID
-	if pod.driver {
+	if pod.role == archive.RoleDriver {
 		driver = pod.UID
 		f.drivers[pod.UID] = pod
 	}
 	for key, log := range f.logs {
-		if key.pod == pod.UID && !slices.ContainsFunc(pod.runs, func(run containerRun) bool { return run.container == key.container && run.restart == key.restart }) {
+		if key.pod != pod.UID {
+			continue
+		}
+		run := pod.run(key)
+		if log.listed = run != nil; run == nil || run.ended {
 			f.end(key, log, pod.restarts[key.container]-key.restart, false)
 		}
 	}
@@ -310,9 +368,13 @@ func (f *following) observe(pod *sparkPod) {
 		if f.logs[key] != nil {
 			continue
 		}
-		leave, ok := f.waiting.TryAcquire(pod.Namespace)
+		waiting := f.waiting
+		if pod.cluster != "" {
+			waiting = f.clusterWaiting
+		}
+		leave, ok := waiting.TryAcquire(pod.Namespace)
 		if !ok {
-			continue // it is stored at the end
+			continue // it is stored at the end; that of a cluster is tried again
 		}
 		log := newFollowedLog(pod, run, driver)
 		f.logs[key] = log
@@ -331,10 +393,12 @@ func (f *following) follows(pod *sparkPod) bool {
 	switch {
 	case f.settings().Archive.URLOf(pod.Namespace) == "":
 		return false
-	case pod.driver:
+	case pod.role == archive.RoleDriver:
 		return f.how.drivers && pod.owner.Kind == sparkApplication
-	default:
+	case pod.role == archive.RoleExecutor:
 		return f.how.executors && pod.owner.Kind == "Pod"
+	default:
+		return f.how.clusters && pod.cluster != ""
 	}
 }
 
@@ -346,6 +410,7 @@ func (f *following) gone(pod *sparkPod) {
 	delete(f.attempts, pod.UID)
 	for key, log := range f.logs {
 		if key.pod == pod.UID {
+			log.listed = false
 			f.end(key, log, 0, true)
 		}
 	}
@@ -353,12 +418,12 @@ func (f *following) gone(pod *sparkPod) {
 
 // end notes that the container of a log has ended.
 func (f *following) end(key logKey, log *followedLog, later int32, lost bool) {
-	if log.ended(later, lost); log.done {
+	if log.ended(later, lost); log.done && !log.listed {
 		delete(f.logs, key)
 	}
 }
 
-// done notes that a log is not followed any more. While its container runs, that is remembered.
+// done notes that a log is not followed any more. While its Pod shows its run, that is remembered.
 func (f *following) done(key logKey) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -366,7 +431,7 @@ func (f *following) done(key logKey) {
 	if log == nil {
 		return
 	}
-	if log.done = true; log.isOver() {
+	if log.done = true; log.isOver() && !log.listed {
 		delete(f.logs, key)
 	}
 }
