@@ -11,12 +11,16 @@ import (
 	"testing"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/utils/ptr"
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/archive"
 	_ "github.com/firesteel-dev/firesteel/pkg/archive/clouds"
+	"github.com/firesteel-dev/firesteel/pkg/cluster/resources"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/test/harness/firesteel"
@@ -29,8 +33,8 @@ func (s *env) withArchive(rights, folder string, log func(w http.ResponseWriter,
 	s.configured("config-archive", "url", "file://"+folder)
 	s.configured("config-archive", "wait", "5s")
 	s.node(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path != "/containerLogs/"+s.ns+"/pi-0-driver/spark-kubernetes-driver" {
-			http.NotFound(w, r) // drivers of other envs are on this node, too
+		if !strings.HasPrefix(r.URL.Path, "/containerLogs/"+s.ns+"/") {
+			http.NotFound(w, r) // Pods of other envs are on this node, too
 			return
 		}
 		log(w, r)
@@ -149,6 +153,77 @@ func TestArchiveFollowsTheLogOfADriverThatIsLost(t *testing.T) {
 	if content, err := io.ReadAll(reader); err != nil || string(content) != "INFO one\nERROR two\n" {
 		s.Errorf("the log is %q; %v", content, err)
 	}
+}
+
+// The logs of a cluster are followed by the handler as a service, with its own rights. When the cluster is gone, the archive describes it.
+func TestArchiveFollowsTheLogsOfAClusterUntilItIsGone(t *testing.T) {
+	alone(t)
+	s := newEnv(t)
+	s.configured("config-handlers", "archive", "external")
+	s.configured("config-archive", "cluster-logs", "follow")
+	s.configured("config-archive", "flush-interval", "1s")
+	twoLines, killed := s.twoLines(), make(chan struct{})
+	url := s.withArchive("archive-eventing/500-handler-archive.yaml", t.TempDir(), func(w http.ResponseWriter, r *http.Request) {
+		twoLines(w, r)
+		s.check(http.NewResponseController(w).Flush())
+		<-killed
+	})
+	s.archiveHandler()
+	c := s.createCluster(Cluster("c"))
+	s.memberRuns(s.untilSet("c-master", "exist", func(*appsv1.StatefulSet) bool { return true }))
+	store, err := archive.Open(s.Context(), url)
+	s.must(err)
+	defer store.Close()
+	id := archive.ID{Namespace: s.namespace(), Resource: "sparkclusters.spark.apache.org", Name: "c", UID: c.UID}
+	attempt := store.Attempt(id, 0)
+	s.must(wait.PollUntilContextTimeout(s.Context(), 100*time.Millisecond, timeout, true, func(ctx context.Context) (bool, error) {
+		logs, err := attempt.Logs(ctx)
+		if archive.IsNotFound(err) {
+			return false, nil
+		}
+		return len(logs) == 1 && logs[0].Bytes > 0, err
+	}))
+	s.must(s.clusters().Delete(s.Context(), "c", metav1.DeleteOptions{}))
+	s.must(s.Kube.CoreV1().Pods(s.ns).Delete(s.Context(), "c-master-0", metav1.DeleteOptions{})) // as the garbage collector does
+	close(killed)
+	untilGone(s, s.clusters(), "c")
+	var manifest *archive.Manifest
+	s.must(wait.PollUntilContextTimeout(s.Context(), 100*time.Millisecond, timeout, true, func(ctx context.Context) (bool, error) {
+		if manifest, err = attempt.Manifest(ctx); archive.IsNotFound(err) {
+			return false, nil
+		}
+		return err == nil, err
+	}))
+	if len(manifest.Logs) != 1 || manifest.Logs[0].Role != archive.RoleMaster || !manifest.Logs[0].Followed || len(manifest.Objects) != 2 {
+		s.Fatalf("the manifest is %+v", manifest)
+	}
+	reader, err := attempt.OpenLog(s.Context(), manifest.Logs[0].LogID, archive.LogOptions{Tail: -1})
+	s.must(err)
+	if content, err := io.ReadAll(reader); err != nil || string(content) != "INFO one\nERROR two\n" {
+		s.Errorf("the log is %q; %v", content, err)
+	}
+}
+
+// memberRuns replaces the controller of StatefulSets and the kubelet: the first Pod of a set runs on the node, and ends without a grace period.
+func (s *env) memberRuns(set *appsv1.StatefulSet) {
+	s.Helper()
+	name, pods := set.Spec.Template.Labels[resources.LabelRole], s.Kube.CoreV1().Pods(s.ns)
+	pod, err := pods.Create(s.Context(), &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: set.Name + "-0", Labels: set.Spec.Template.Labels,
+			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(set, appsv1.SchemeGroupVersion.WithKind("StatefulSet"))},
+		},
+		Spec: corev1.PodSpec{
+			NodeName: "node", TerminationGracePeriodSeconds: ptr.To[int64](0), Containers: []corev1.Container{{Name: name, Image: "none"}},
+		},
+	}, metav1.CreateOptions{})
+	s.must(err)
+	pod.Status.Phase = corev1.PodRunning
+	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{
+		Name: name, Ready: true, State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.Now()}},
+	}}
+	_, err = pods.UpdateStatus(s.Context(), pod, metav1.UpdateOptions{})
+	s.must(err)
 }
 
 // A driver that runs is archived before it is deleted with its application.

@@ -1,14 +1,18 @@
 package features
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"regexp"
 	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/firesteel-dev/firesteel/test/e2e/cluster"
 )
@@ -149,4 +153,75 @@ func TestArchiveShowsWhatIsDeleted(t *testing.T) {
 			t.Errorf("%s: got %s, want %d", c.who, answer.Status, c.want)
 		}
 	}
+}
+
+// A cluster, its Pods and their logs are deleted. The archive still has them, for those who may read them.
+func TestArchiveShowsTheLogsOfAClusterThatIsDeleted(t *testing.T) {
+	u := newUser(t)
+	newArchive(t, u.Cluster)
+	const reset = `{"data":{"cluster-logs":null,"flush-interval":null}}`
+	finally(t, "-n", system, "patch", "configmap/config-archive", "--type=merge", "-p", reset)
+	u.Run(t, "", "kubectl", "-n", system, "patch", "configmap/config-archive", "--type=merge", "-p", `{"data":{"cluster-logs":"follow","flush-interval":"1s"}}`)
+	u.ApplyText(t, accounts)
+	u.Apply(t, "../../../examples/cluster.yaml")
+	u.AwaitCluster(t, standalone, "ready", ready(2))
+
+	// The first worker dies once: the archive has its logs before and after that.
+	worker, master := standalone+"-worker-0", standalone+"-master-0"
+	logOf := func(pod string) string { return u.Run(t, "", "kubectl", "-n", u.Namespace, "logs", pod) }
+	u.Run(t, "", "kubectl", "-n", u.Namespace, "exec", worker, "--", "sh", "-c", killJava)
+	var before string
+	eventually(t, "the worker is restarted", func(ctx context.Context) error {
+		pod, err := u.Kube.CoreV1().Pods(u.Namespace).Get(ctx, worker, metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		status := pod.Status.ContainerStatuses[0]
+		return unless(status.RestartCount == 1 && status.Ready, "restarts: %d, ready: %t", status.RestartCount, status.Ready)
+	})
+	before = u.Run(t, "", "kubectl", "-n", u.Namespace, "logs", "--previous", worker)
+	u.AwaitCluster(t, standalone, "ready again", ready(2))
+
+	// While the cluster runs, the archive has what kubectl shows.
+	reader := token(t, u.Cluster, "reader")
+	of := map[string]string{}
+	eventually(t, "the archive has the logs of the Pods", func(context.Context) error {
+		of[master], of[worker] = logOf(master), before+logOf(worker)
+		return unless(strings.Contains(of[master], "Registering worker") && strings.Contains(of[worker], "Successfully registered"), "%s", of[worker])
+	})
+	u.says(t, 0, []string{logOf(master)}, "logs", "cluster/"+standalone)
+
+	u.Run(t, "", "kubectl", "-n", u.Namespace, "delete", "sparkclusters.spark.apache.org", standalone, "--timeout=3m")
+	u.AwaitPods(t, ofStandalone, "are gone", func(pods []corev1.Pod) bool { return len(pods) == 0 })
+	address, stop, err := forward(t.Context(), &cluster.Cluster{Kube: u.Kube, Spark: u.Spark, Namespace: system}, "deployment/console", "8080")
+	cluster.Must(t, err)
+	defer stop()
+	named := "http://" + address + "/api/firesteel/v1/namespaces/" + u.Namespace + "/applications/sparkclusters.spark.apache.org/" + standalone
+	eventually(t, "the archive has the manifest of the cluster", func(ctx context.Context) error {
+		code, body, err := ask(ctx, named, reader)
+		return errors.Join(err, unless(code == http.StatusOK && strings.Contains(body, `"ended"`), "%d %s", code, body))
+	})
+	u.says(t, 0, []string{"Archived", "ResourceReleased"}, "get", "cluster/"+standalone, "--token", reader)
+	u.says(t, 0, []string{of[master]}, "logs", "cluster/"+standalone, "--token", reader)
+	u.says(t, 0, []string{of[worker]}, "logs", "cluster/"+standalone, "-e", "0", "--token", reader)
+	u.says(t, 0, []string{"Successfully registered"}, "logs", "cluster/"+standalone, "-e", "1", "--token", reader)
+	if code, body, err := ask(t.Context(), named, token(t, u.Cluster, "stranger")); err != nil || code != http.StatusNotFound {
+		t.Errorf("a stranger gets %d %s; %v", code, body, err)
+	}
+}
+
+// ask asks the console by a token.
+func ask(ctx context.Context, url, token string) (code int, body string, err error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return 0, "", err
+	}
+	request.Header.Set("Authorization", "Bearer "+token)
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return 0, "", err
+	}
+	defer answer.Body.Close()
+	content, err := io.ReadAll(answer.Body)
+	return answer.StatusCode, string(content), err
 }
