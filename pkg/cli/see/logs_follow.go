@@ -171,7 +171,12 @@ func (r *logReader) follow(ctx context.Context, s source) error {
 			return nil
 		case <-time.After(pause.next()):
 		}
-		over = over || r.isOver(ctx, s)
+		if !over {
+			var replaced bool
+			if over, replaced = r.isOver(ctx, s); replaced { // what is served now is the log of another Pod
+				return r.finish(s, at.rest)
+			}
+		}
 	}
 }
 
@@ -189,13 +194,13 @@ func (r *logReader) hasEnded() bool {
 	return r.ended
 }
 
-// isOver reports whether the container of a source has ended by now, or is gone.
-func (r *logReader) isOver(ctx context.Context, s source) bool {
+// isOver reports whether the container of a source has ended by now, or is gone, and whether another Pod has the name of its Pod.
+func (r *logReader) isOver(ctx context.Context, s source) (over, replaced bool) {
 	pod, err := r.Kube.CoreV1().Pods(s.pod.Namespace).Get(ctx, s.pod.Name, metav1.GetOptions{})
 	if err != nil {
-		return apierrors.IsNotFound(err)
+		return apierrors.IsNotFound(err), false
 	}
-	return pod.UID != s.pod.UID || overIn(source{pod: pod, container: s.container})
+	return overIn(source{pod: pod, container: s.container}), pod.UID != s.pod.UID
 }
 
 // read prints a log from a position on, until the connection ends.

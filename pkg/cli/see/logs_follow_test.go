@@ -194,6 +194,48 @@ func TestLogsOutlastAConnectionThatBreaks(t *testing.T) {
 	}
 }
 
+// The next Pod of a StatefulSet has the same name. Its log is printed once, after that of the Pod before. It ends when the cluster is deleted.
+func TestLogsOfAClusterGoOnWithTheNextPod(t *testing.T) {
+	t.Parallel() // it waits between requests
+	e := newEnv(t, []string{cluster1}, daemonPod("master", "0"))
+	served := make(chan struct{})
+	c := e.logsOf(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		select {
+		case <-served:
+			fmt.Fprint(w, logLine(200, "of the next\n"))
+		default:
+			fmt.Fprint(w, logLine(0, "of the first\n"))
+		}
+	}))
+	code := make(chan int)
+	go func() { code <- e.runWith(t.Context(), "logs cluster/shared -f", c) }()
+	eventually(t, "the first log is printed", func() bool { return e.out.String() == "of the first\n" && watchedPods(e) })
+	pods, next := e.kube.CoreV1().Pods("reports"), daemonPod("master", "0")
+	next.UID = "next"
+	if err := pods.Delete(t.Context(), next.Name, metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	close(served)
+	if _, err := pods.Create(t.Context(), next, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the next log is printed", func() bool { return strings.Contains(e.out.String(), "of the next\n") })
+	next.Status = corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{{Name: "master", State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{}}}}}
+	if _, err := pods.Update(t.Context(), next, metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	clusters := e.dynamic.Resource(target.Kinds[3].WithVersion("v1")).Namespace("reports")
+	if err := clusters.Delete(t.Context(), "shared", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if got := <-code; got != 1 || !strings.Contains(e.errOut.String(), "cluster/shared was deleted") || strings.Contains(e.errOut.String(), "attempt") {
+		t.Errorf("exit code %d: %s", got, e.errOut.String())
+	}
+	if got := e.out.String(); got != "of the first\nof the next\n" {
+		t.Errorf("it prints %q", got)
+	}
+}
+
 func TestLogsOutlastAnAPIServerThatDoesNotAnswer(t *testing.T) {
 	t.Parallel() // it waits between requests
 	e := newEnv(t, []string{failed}, driverPod("etl-1-driver", "d1", "etl-1", killed))
