@@ -79,10 +79,10 @@ func wantedFigures() (names []string) {
 	want(partCommandLine, fmt.Sprintf("%d applications", smokeCount*listedEach), "list: first line", "list: last line", "list: CPU", "list: resident at most",
 		"list -w: resident after the list", "list -w: resident after as many changes")
 	shown := fmt.Sprintf("%d applications, %d of them living", smokeCount*listedEach, smokeCount*listedEach/livingEach)
-	for _, what := range []string{"first page of a user", "overview at 50 users", "list at 50 users", "application at 50 users", "transition to screen"} {
+	for _, what := range []string{"first overview of a user", "first list of a user", "first application of a user", "overview at 50 users", "list at 50 users", "application at 50 users", "transition to screen"} {
 		want(partConsole, shown, quantiles(what)...)
 	}
-	want(partConsole, shown, "ready after", "resident before the first user", "resident at most", "pages at 50 users", "CPU at 50 users", "CPU for a page at 50 users", "reviews for a user")
+	want(partConsole, shown, "ready after", "resident before the first user", "resident at most", "pages at 50 users", "CPU at 50 users", "CPU for a page at 50 users")
 	want(partMemory, "no applications", "resident", "heap")
 	want(partMemory, all, "resident", "heap", "heap, each")
 	want(partMemory, all+", after a restart", "resident", "heap")
