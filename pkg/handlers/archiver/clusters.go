@@ -241,26 +241,26 @@ func (f *following) archivedClusters() (clusters []followedCluster) {
 	return clusters
 }
 
-// endCluster waits until the logs of a cluster are read to their ends, for a while, and describes the cluster in the archive.
+// endCluster describes a cluster in the archive, as soon as its logs are read to their ends. It waits for that for a while, and for a storage that fails.
 func (f *following) endCluster(gone *followedCluster) error {
-	err := wait.PollUntilContextTimeout(f.ctx, time.Second, clusterEnd, true, func(context.Context) (bool, error) { return !f.reads(gone.attempt), nil })
-	if err != nil && !wait.Interrupted(err) {
-		return err
-	}
-	if f.ctx.Err() != nil { // this process is to end
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(f.ctx), lastFlush)
-		defer cancel()
-		return f.storeCluster(ctx, gone)
-	}
 	pause := newPause()
 	for tries := 1; ; tries++ {
-		if err = f.storeCluster(f.ctx, gone); err == nil || tries == lastTries {
+		ended := func(context.Context) (bool, error) { return !f.reads(gone.attempt), nil }
+		if err := wait.PollUntilContextTimeout(f.ctx, time.Second, clusterEnd, true, ended); err != nil && !wait.Interrupted(err) {
+			return err
+		}
+		if f.ctx.Err() != nil { // this process is to end
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(f.ctx), lastFlush)
+			defer cancel()
+			return f.storeCluster(ctx, gone)
+		}
+		err := f.storeCluster(f.ctx, gone)
+		if err == nil || tries == lastClusterTries {
 			return err
 		}
 		select {
 		case <-time.After(pause.Step()):
 		case <-f.ctx.Done():
-			return err
 		}
 	}
 }

@@ -181,6 +181,34 @@ func TestTheLogsOfAClusterOutliveIt(t *testing.T) {
 	})
 }
 
+// What was read is sent to a storage that fails until it takes it, also when nothing else has it any more.
+func TestTheLogsOfAClusterOutliveAStorageThatFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := newClusterEnv(t)
+		defer func() { e.stop() }()
+		c := e.starts(masterLog)
+		master := e.member("lab-master-0", "m0", running(0))
+		e.following.observe(master)
+		c.log(0, 3)
+		after(11 * time.Second)
+		e.withoutStorage(func() {
+			c.log(3, 5)
+			after(9 * time.Second) // it is read, and not stored
+			delete(e.containers, masterLog)
+			e.removed(master)
+			e.following.clusterGone(released())
+			c.end()
+			after(30 * time.Minute)
+		})
+		after(5 * time.Minute)
+		e.has(lines(5), "lab-master-0", "m0", 0)
+		store, id := e.cluster()
+		if manifest, err := store.Attempt(id, 0).Manifest(t.Context()); err != nil || len(manifest.Logs) != 1 || manifest.Logs[0].Bytes != int64(len(lines(5))) {
+			t.Errorf("%+v; %v", manifest, err)
+		}
+	})
+}
+
 // A worker whose container was restarted has two logs. Each is read once, also the one that ended before it was seen to run.
 func TestTheLogsOfAWorkerAreFollowedAcrossRestarts(t *testing.T) {
 	for name, seen := range map[string]bool{"that were seen": true, "while no process followed": false} {

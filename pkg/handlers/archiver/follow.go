@@ -32,6 +32,9 @@ const (
 	attemptTries = 6
 	// lastTries is how often the rest of a log is asked for after its container's end.
 	lastTries = 5
+	// lastClusterTries is how often what was read of a log of a cluster is sent to a storage that fails: for about an hour. Nothing else has it when the Pod
+	// is gone.
+	lastClusterTries = 120
 	// lastFlush bounds the storing of what was read when this process is to end.
 	lastFlush = 10 * time.Second
 	// streamTurn is for how long a log of a cluster is followed while others of clusters wait.
@@ -154,7 +157,7 @@ func (f *following) follow(log *followedLog) error {
 			}
 			continue
 		case log.isOver():
-			if tries++; tries >= lastTries {
+			if tries++; tries >= s.maxTries(err) {
 				return errors.Join(err, s.finish("the end: it could not be read"))
 			}
 		}
@@ -330,6 +333,14 @@ func (s *stream) nextTurn() error {
 	s.w = nil
 	s.release()
 	return s.acquire()
+}
+
+// maxTries returns how often what failed is tried after the container's end.
+func (s *stream) maxTries(err error) int {
+	if s.log.cluster != "" && archive.IsStorage(err) {
+		return lastClusterTries
+	}
+	return lastTries
 }
 
 // checkPod returns an error if a log that was opened may be that of another run: the next Pod of a StatefulSet has the same name. A Pod that is still there
