@@ -9,10 +9,15 @@ import (
 const fetchSite = "Sec-Fetch-Site"
 
 // IsReadByOwnPages reports whether a request that reads may use the rights of a user: a page of its own origin sent it, or a user follows a link. A
-// page of another port or host of the same site does neither: browsers send it the cookies all the same. Old browsers do not say who sends.
+// page of another port or host of the same site does neither: browsers send it the cookies all the same. Old browsers do not say who sends, and none
+// says so of a WebSocket, but then the request has an Origin.
 func IsReadByOwnPages(r *http.Request) bool {
 	switch site := r.Header.Get(fetchSite); site {
-	case "", "same-origin", "none":
+	case "":
+		origin := r.Header.Get("Origin")
+		from, err := url.Parse(origin)
+		return origin == "" || err == nil && strings.EqualFold(from.Host, r.Host)
+	case "same-origin", "none":
 		return true
 	default:
 		destination := r.Header.Get("Sec-Fetch-Dest")

@@ -455,6 +455,10 @@ func TestPagesOfOtherOriginsCannotReadWithTheSession(t *testing.T) {
 		"an image of another site":  {[]string{"Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "no-cors", "Sec-Fetch-Dest", "image"}, 303},
 		"a frame of the same site":  {[]string{"Sec-Fetch-Site", "same-site", "Sec-Fetch-Mode", "navigate", "Sec-Fetch-Dest", "iframe"}, 303},
 		"an address that is typed":  {[]string{"Sec-Fetch-Site", "none"}, 200},
+		// Chromium says of a WebSocket only whose it is.
+		"a socket of another page": {[]string{"Origin", "https://evil.example", "Sec-Websocket-Version", "13"}, 303},
+		"a socket from nowhere":    {[]string{"Origin", "null", "Sec-Websocket-Version", "13"}, 303},
+		"a socket of its own":      {[]string{"Origin", e.server.URL, "Sec-Websocket-Version", "13"}, 200},
 	} {
 		got := e.send(client, http.MethodGet, "/", nil, c.headers...)
 		if got.StatusCode != c.want || len(got.Cookies()) > 0 {

@@ -116,7 +116,7 @@ func (s *Sessions) Reader(r *http.Request) (console.Reader, error) {
 
 // session returns the session of a request. Its errors are access.ErrUnauthenticated and access.ErrUnavailable.
 func (s *Sessions) session(r *http.Request) (*Session, error) {
-	if !IsReadByOwnPages(r) {
+	if !isWrite(r.Method) && !IsReadByOwnPages(r) {
 		return nil, fmt.Errorf("%w: %w", access.ErrUnauthenticated, errForeign)
 	}
 	session := &Session{sessions: s}

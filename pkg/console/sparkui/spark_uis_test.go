@@ -280,7 +280,7 @@ func TestNothingOfTheUserReachesTheDriver(t *testing.T) {
 	var host string
 	e.serve = func(_ http.ResponseWriter, r *http.Request) { seen, host = r.Header, r.Host }
 	ann.send(http.MethodGet, visit+"/jobs/", "Authorization", "Bearer secret", "X-Firesteel-Authorization", "Bearer secret", "X-Csrf-Token", "secret", "Referer", visit,
-		"Origin", "https://console.example", "X-Forwarded-Context", "/evil", "X-Forwarded-For", "1.2.3.4", "X-Forwarded-Host", "secret", "X-Remote-User", "ann",
+		"Origin", strings.TrimSuffix(visit, mustParse(t, visit).Path), "X-Forwarded-Context", "/evil", "X-Forwarded-For", "1.2.3.4", "X-Forwarded-Host", "secret", "X-Remote-User", "ann",
 		"Impersonate-User", "ann", "Proxy-Authorization", "secret", "Accept-Language", "de", "Upgrade", "websocket", "Connection", "Upgrade", "Cookie", "a=secret")
 	want := map[string]string{"X-Forwarded-Context": mustParse(t, visit).Path, "User-Agent": "firesteel-console", "Accept-Language": "de", "Accept-Encoding": "gzip"}
 	if len(seen) != len(want) || host != "10.1.2.3:4040" {
@@ -429,6 +429,10 @@ func TestOtherPagesCanOnlyLinkToAVisit(t *testing.T) {
 	e := newEnv(t)
 	ann := e.browser("ann")
 	visit := ann.visit(etl)
+	socket := ann.send(http.MethodGet, visit+"/jobs/", "Origin", "https://evil.example", "Sec-Websocket-Version", "13") // Chromium says no more of it
+	if socket.StatusCode != http.StatusForbidden {
+		t.Errorf("a socket of another page: %d %q", socket.StatusCode, socket.body)
+	}
 	for name, c := range map[string]struct {
 		site, mode, destination string
 		want                    int
