@@ -74,9 +74,9 @@ const (
 	// archiveWaitGone bounds the wait for the archive if the driver Pod is gone. Without the Pod, nothing shows when the archive handler is done. What is
 	// left to archive is not deleted by what follows, so it is enough that the handler has begun.
 	archiveWaitGone = 3 * time.Second
-	// archiveLate is for how long after the end the archive handler is asked for an attempt that was not archived in time, while its driver Pod is
-	// retained. Nothing waits for it.
-	archiveLate = time.Hour
+	// ArchiveLate is for how long after the end an attempt is archived that was not archived in time. Nothing waits for it. A storage may be away for an
+	// hour. The archive handler is asked while the driver Pod is retained, and it tries again by itself.
+	ArchiveLate = 2 * time.Hour
 )
 
 // ArchiveDue returns until when what follows waits for the archive. since is when the attempt became due for it, and driver is nil if its Pod is gone.
@@ -176,7 +176,7 @@ func (m *machine) archiveRetained() {
 	if !m.archives() || Archived(m.record.Launch.Archived) != ArchivedNot || driver == nil || m.seen.DriverGone || ended == nil {
 		return
 	}
-	until := ended.Time.Add(archiveLate)
+	until := ended.Time.Add(ArchiveLate)
 	switch {
 	case driver.Archived != "":
 		m.recordArchived()

@@ -108,10 +108,10 @@ func TestWhatFollowsAnAttemptWaitsForTheArchive(t *testing.T) {
 		},
 		"a retained attempt that was not archived in time is archived late": {
 			record: late(), policy: plain(archives(wait), retains(RetainAlways, -1)), now: at(10 * time.Minute),
-			seen: Observation{Driver: archivedDriver("")}, want: Decision{Awaits: AwaitsArchive, RequeueAt: at(time.Hour)},
+			seen: Observation{Driver: archivedDriver("")}, want: Decision{Awaits: AwaitsArchive, RequeueAt: at(ArchiveLate)},
 		},
 		"a retained attempt, not for ever": {
-			record: late(), policy: plain(archives(wait), retains(RetainAlways, -1)), now: at(time.Hour),
+			record: late(), policy: plain(archives(wait), retains(RetainAlways, -1)), now: at(ArchiveLate),
 			seen: Observation{Driver: archivedDriver("")},
 		},
 		"a retained attempt that was archived late says so": {

@@ -34,8 +34,10 @@ const (
 	// maxJobs bounds the attempts that are archived at once, and maxJobsPerNamespace those of one namespace. Each takes a few MiB at most. A namespace
 	// leaves as many free as it holds.
 	maxJobs, maxJobsPerNamespace, freeShare = 16, 8, 1
-	// maxQueued bounds the jobs that run or wait for that, and maxQueuedPerNamespace those of one namespace. One that waits holds its event only.
+	// maxQueued bounds the jobs that run or wait for that, and maxQueuedPerNamespace those of one namespace.
 	maxQueued, maxQueuedPerNamespace = 4096, 2048
+	// maxLookups bounds the applications that are read at once, before their jobs wait for a slot, and maxLookupsPerNamespace those of one namespace.
+	maxLookups, maxLookupsPerNamespace = 32, 16
 	// answerWithin is how long the handler waits for its job. The job goes on after that, and the handler is asked again. It is less than the timeout of
 	// a Broker's delivery.
 	answerWithin = 2 * time.Second
@@ -51,8 +53,11 @@ type Archiver struct {
 	events     *eventReader
 	// openLog opens the log of a container.
 	openLog func(ctx context.Context, pod types.NamespacedName, options *corev1.PodLogOptions) (io.ReadCloser, error)
-	// queue bounds the jobs that exist, and slots those that run.
-	queue, slots *fairshare.Limiter
+	// queue bounds the jobs that exist, lookups those that read their application, and slots those that archive.
+	queue, lookups, slots *fairshare.Limiter
+	// pendingMemory bounds what jobs hold that wait for a slot.
+	pendingMemory *memory
+	late          *late
 
 	mu sync.Mutex
 	// jobs holds the jobs that run or wait for a slot, by the uid of their application.
@@ -82,6 +87,7 @@ func newArchiver(
 	return &Archiver{
 		core: core, stores: stores, settings: settings, clock: clock, namespaces: newNamespaceUIDs(core, clock), events: newEventReader(core), jobs: map[types.UID]*result{},
 		queue: fairshare.NewShared(maxQueued, maxQueuedPerNamespace, freeShare), slots: fairshare.NewShared(maxJobs, maxJobsPerNamespace, freeShare),
+		lookups: fairshare.NewShared(maxLookups, maxLookupsPerNamespace, freeShare), pendingMemory: newMemory(maxPendingBytes), late: newLate(),
 		openLog: func(ctx context.Context, pod types.NamespacedName, options *corev1.PodLogOptions) (io.ReadCloser, error) {
 			return core.Pods(pod.Namespace).GetLogs(pod.Name, options).Stream(ctx)
 		},
@@ -99,19 +105,72 @@ func (a *Archiver) handler(clients kube.Clients, namespaces lookup.Namespaces) e
 			return nil
 		}
 		return a.run(ctx, object.UID, object.Namespace, func(ctx context.Context) error {
-			settings := a.settings()
-			app, err := lookup.Existing(ctx, apis, settings, namespaces, event)
+			app, err := a.lookUp(ctx, object.Namespace, func(ctx context.Context) (*lookup.Subject, error) {
+				return lookup.Existing(ctx, apis, a.settings(), namespaces, event)
+			})
 			if app == nil || err != nil {
 				return err
 			}
-			url, due := settings.Archive.URLOf(app.GetNamespace()), lifecycle.ToArchive(app.GetRecord(), app.GetDeletionTimestamp())
-			if url == "" || due == nil {
+			due := lifecycle.ToArchive(app.GetRecord(), app.GetDeletionTimestamp())
+			if due == nil {
 				return nil
 			}
-			work := &attempt{Archiver: a, app: app, record: app.GetRecord(), ended: *due, settings: settings.Archive}
-			return work.archive(ctx, url)
+			pending, err := a.newPending(ctx, app, *due)
+			if err != nil {
+				return err
+			}
+			return a.archiveAsked(ctx, pending)
 		})
 	}
+}
+
+// lookUp reads an application before its job waits for a slot: until it has one, a next attempt may have begun, or the application may be deleted.
+func (a *Archiver) lookUp(ctx context.Context, namespace string, read func(context.Context) (*lookup.Subject, error)) (*lookup.Subject, error) {
+	release, err := a.acquire(ctx, a.lookups, namespace)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	return read(ctx)
+}
+
+// archiveAsked archives an attempt for which the handler was asked. If that fails, the attempt is tried again later, whether the handler is asked again
+// or not.
+func (a *Archiver) archiveAsked(ctx context.Context, pending *pending) error {
+	release, ok := a.pendingMemory.take(pending.name.Namespace, len(pending.app))
+	if !ok {
+		return tooMany(pending.name.Namespace)
+	}
+	defer release()
+	err := a.archive(ctx, pending)
+	if err == nil {
+		a.late.remove(pending.key())
+		return nil
+	}
+	pending.failed = err
+	a.retryLater(ctx, pending)
+	return err
+}
+
+// archive archives an attempt once it has a slot.
+func (a *Archiver) archive(ctx context.Context, pending *pending) error {
+	return guarded(ctx, func() error {
+		return a.inSlot(ctx, pending.name.Namespace, func(ctx context.Context) error {
+			work, err := a.attemptOf(pending)
+			if err != nil {
+				return err
+			}
+			url := work.settings.URLOf(pending.name.Namespace)
+			if url == "" {
+				return nil
+			}
+			return work.archive(ctx, url)
+		})
+	})
+}
+
+func tooMany(namespace string) error {
+	return fmt.Errorf("too many attempts of namespace %s wait for the archive", namespace)
 }
 
 // run runs the job of an application, unless it runs already, and waits for it. It returns nil if the job takes longer.
@@ -133,7 +192,7 @@ func (a *Archiver) run(ctx context.Context, uid types.UID, namespace string, wor
 	}
 }
 
-// start starts a job, unless it runs already. The job waits for its slot: in a burst of ends, all of them wait, and none is asked for again only for that.
+// start starts a job, unless it runs already.
 func (a *Archiver) start(ctx context.Context, uid types.UID, namespace string, work func(context.Context) error) (*result, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -142,31 +201,38 @@ func (a *Archiver) start(ctx context.Context, uid types.UID, namespace string, w
 	}
 	leave, ok := a.queue.TryAcquire(namespace)
 	if !ok {
-		return nil, fmt.Errorf("too many attempts of namespace %s wait for the archive", namespace)
+		return nil, tooMany(namespace)
 	}
 	job := &result{done: make(chan struct{})}
 	a.jobs[uid] = job
 	go func() {
 		defer leave()
 		ctx := context.WithoutCancel(ctx)
-		a.finish(ctx, uid, job, guarded(ctx, func() error { return a.inSlot(ctx, namespace, work) }))
+		a.finish(ctx, uid, job, guarded(ctx, func() error { return work(ctx) }))
 	}()
 	return job, nil
 }
 
-// inSlot waits for a slot, and does work in it.
+// inSlot waits for a slot, and does work in it. In a burst of ends, all of them wait, and none is asked for again only for that.
 func (a *Archiver) inSlot(ctx context.Context, namespace string, work func(context.Context) error) error {
-	wait := a.settings().Archive.WaitIn(namespace)
-	waiting, cancel := context.WithTimeout(ctx, wait)
-	defer cancel()
-	release, err := a.slots.Acquire(waiting, namespace)
+	release, err := a.acquire(ctx, a.slots, namespace)
 	if err != nil {
-		return fmt.Errorf("other attempts are being archived: %w", err)
+		return err
 	}
 	defer release()
-	ctx, cancel = context.WithTimeout(ctx, wait)
+	ctx, cancel := context.WithTimeout(ctx, a.settings().Archive.WaitIn(namespace))
 	defer cancel()
 	return work(ctx)
+}
+
+// acquire waits until a limiter lets a namespace go on.
+func (a *Archiver) acquire(ctx context.Context, limiter *fairshare.Limiter, namespace string) (release func(), err error) {
+	ctx, cancel := context.WithTimeout(ctx, a.settings().Archive.WaitIn(namespace))
+	defer cancel()
+	if release, err = limiter.Acquire(ctx, namespace); err != nil {
+		return nil, fmt.Errorf("other attempts are being archived: %w", err)
+	}
+	return release, nil
 }
 
 // errPanicked is part of the error of work that panicked.

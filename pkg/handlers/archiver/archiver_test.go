@@ -553,10 +553,12 @@ func TestABurstOfEndsIsArchivedInTime(t *testing.T) {
 		begun, done := time.Now(), make(chan time.Duration, ends)
 		for i := range ends {
 			go func() {
-				err := a.run(t.Context(), types.UID(fmt.Sprint(i)), "team-a", func(context.Context) error {
-					<-time.After(5 * time.Second)
-					done <- time.Since(begun)
-					return nil
+				err := a.run(t.Context(), types.UID(fmt.Sprint(i)), "team-a", func(ctx context.Context) error {
+					return a.inSlot(ctx, "team-a", func(context.Context) error {
+						<-time.After(5 * time.Second)
+						done <- time.Since(begun)
+						return nil
+					})
 				})
 				if err != nil {
 					t.Errorf("end %d: %v", i, err)

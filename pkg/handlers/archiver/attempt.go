@@ -43,6 +43,10 @@ type attempt struct {
 	// ended is the transition that makes the attempt due.
 	ended    v1alpha1.Transition
 	settings *config.Archive
+	// namespace is the uid of the namespace that the application was in when it was read.
+	namespace types.UID
+	// retried reports whether the attempt was not archived when the handler was asked. Since then, a next attempt may have begun.
+	retried bool
 
 	redactor *redact.Redactor
 	stored   *archive.Attempt
@@ -80,15 +84,11 @@ func (t *attempt) archive(ctx context.Context, url string) error {
 	}
 	ctx, cancel := t.bound(ctx, seen)
 	defer cancel()
-	namespace, err := t.namespaces.of(ctx, t.app)
-	if err != nil {
-		return err
-	}
 	store, err := t.stores.For(ctx, url)
 	if err != nil {
 		return err
 	}
-	description := t.describe(namespace)
+	description := t.describe()
 	t.stored = store.Attempt(description.ID(), t.ended.Attempt)
 	if t.driver == nil {
 		if _, err := t.stored.Manifest(ctx); err == nil || !archive.IsNotFound(err) {
@@ -121,10 +121,24 @@ func (t *attempt) archive(ctx context.Context, url string) error {
 	if err != nil {
 		return err
 	}
-	if err := store.WriteApplication(ctx, description); err != nil {
+	if err := t.writeApplication(ctx, store, description); err != nil {
 		return err
 	}
 	return t.annotate(ctx, stored)
+}
+
+// writeApplication stores the description of the application, unless the archive has that of a later attempt.
+func (t *attempt) writeApplication(ctx context.Context, store *archive.Archive, description archive.Application) error {
+	if t.retried {
+		stored, err := store.Application(ctx, description.ID())
+		switch {
+		case err == nil && stored.Attempt > description.Attempt:
+			return nil
+		case archive.IsStorage(err) && !archive.IsNotFound(err):
+			return err
+		}
+	}
+	return store.WriteApplication(ctx, description)
 }
 
 const (
@@ -226,7 +240,11 @@ func (t *attempt) isDriver(pod corev1.Pod) bool { return pod.UID == t.record.Lau
 // nameMissing names the Pods that are missing.
 func (t *attempt) nameMissing(truncated bool) {
 	if t.driver == nil {
-		t.missing("driver Pod "+t.record.Launch.DriverPod, "it was gone before the attempt was archived")
+		why := "it was gone before the attempt was archived"
+		if t.retried {
+			why += ": the storage or the API server failed when it ended"
+		}
+		t.missing("driver Pod "+t.record.Launch.DriverPod, why)
 	}
 	if truncated {
 		t.missing("further Pods", fmt.Sprintf("the attempt has more than %d Pods", maxPods))
@@ -234,8 +252,8 @@ func (t *attempt) nameMissing(truncated bool) {
 }
 
 // describe returns the description of the application after the attempt.
-func (t *attempt) describe(namespace types.UID) archive.Application {
-	ended, description := t.ended.Time.UTC(), describe(t.app, namespace)
+func (t *attempt) describe() archive.Application {
+	ended, description := t.ended.Time.UTC(), describe(t.app, t.namespace)
 	description.Ended, description.Attempt, description.State, description.Message = &ended, t.ended.Attempt, t.ended.State, t.ended.Message
 	if t.ended.End != nil {
 		description.Outcome = t.ended.End.Outcome

@@ -2,6 +2,8 @@
 // Events and its transitions. Firesteel requests it when an attempt has ended, and waits for a bounded time.
 //
 //	archiver.go          the handler: one job for each application, and how many at once
+//	pending.go           an attempt that waits for its turn, and how much memory these take
+//	late.go              attempts that the storage did not take are tried again
 //	attempt.go           one job: reads, stores, checks, and annotates the driver Pod
 //	logs.go              the logs of a Pod
 //	kubernetes_events.go the Kubernetes Events, read once for several jobs
