@@ -49,8 +49,8 @@ func (u *user) console(t *testing.T) *pages {
 	return p
 }
 
-// until reads a page until it has a text.
-func (p *pages) until(t *testing.T, address, want string) {
+// until reads a page until it has a text, and returns the address to which it led.
+func (p *pages) until(t *testing.T, address, want string) (at *url.URL) {
 	t.Helper()
 	var page []byte
 	err := wait.PollUntilContextTimeout(t.Context(), time.Second, cluster.RunTime, true, func(ctx context.Context) (bool, error) {
@@ -63,15 +63,17 @@ func (p *pages) until(t *testing.T, address, want string) {
 			return false, err
 		}
 		defer response.Body.Close()
+		at = response.Request.URL
 		page, err = io.ReadAll(response.Body)
 		return strings.Contains(string(page), want), err
 	})
 	if err != nil {
-		t.Errorf("%s does not have %q (%v): %.1000s", address, want, err, page)
+		t.Fatalf("%s does not have %q (%v): %.1000s", address, want, err, page)
 	}
+	return at
 }
 
-// The Spark UI comes from the real driver, through the API server.
+// The Spark UI comes from the real driver, through the API server. TestConsoleServesEachPageOfSparkUIs of test/history reads each of its pages.
 func TestConsoleOnAMachineShowsAnApplicationAndItsUI(t *testing.T) {
 	u := newUser(t)
 	p := u.console(t)
@@ -82,7 +84,15 @@ func TestConsoleOnAMachineShowsAnApplicationAndItsUI(t *testing.T) {
 	p.until(t, page+"?tab=logs", "TaskSetManager")
 	p.until(t, page+"?tab=events", "Scheduled")
 	ui := p.address + "/spark-ui/" + u.Namespace + "/" + application
-	p.until(t, ui, "Spark Jobs")
+	jobs := p.until(t, ui, "Spark Jobs")
+	for path, want := range map[string]string{
+		"../stages/": "Stages for All Jobs", "../environment/": "Runtime Information", "../executors/threadDump/?executorId=1": "executor-heartbeater",
+		"../api/v1/applications": "sparkUser", "../static/executorspage-template.html": "active-executors-table", "../jobs/job/kill/?id=0": "Nothing was done",
+	} {
+		at, err := jobs.Parse(path)
+		cluster.Must(t, err)
+		p.until(t, at.String(), want)
+	}
 	u.says(t, 0, []string{"stopped"}, "stop", "long")
 	p.until(t, page, "Stopped")
 	p.until(t, ui, "its UI ended with it")
