@@ -127,7 +127,7 @@ func run(ctx context.Context) error {
 	address := func() string { return settings.Load().Console.URL }
 	pages := site.New(site.Options{
 		Source: live.Live, Views: live.Views, Clients: incluster.NewClients(cluster, proxy), Address: address, Clock: clock.RealClock{}, Logger: logger.Sugar(),
-		Settings: settings.Load,
+		Settings: func(context.Context) (*config.Config, error) { return settings.Load(), nil },
 		Actions:  func() bool { return settings.Load().Console.Actions },
 		Archived: func() bool { return len(settings.Load().Archive.URLs()) > 0 },
 		Drivers:  site.Drivers{Live: live.Live}, SparkUIs: func() string { return settings.Load().Console.SparkUIs },

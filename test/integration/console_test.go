@@ -89,7 +89,7 @@ func (s *env) serveConsoleAnd(stored *archive.Archive, historyServer string, aud
 	clients := incluster.NewClients(cluster, nil)
 	pages := site.New(site.Options{
 		Source: running.Live, Views: running.Views, Clients: clients, Address: noAddress, Clock: clock.RealClock{}, Logger: zap.NewNop().Sugar(),
-		Settings: config.Default,
+		Settings: func(context.Context) (*config.Config, error) { return config.Default(), nil },
 		Actions:  func() bool { return false }, Drivers: site.Drivers{Live: running.Live}, SparkUIs: func() string { return "http://*.localhost:" + uis.Port() },
 		HistoryServer: func() string { return historyServer }, Archived: func() bool { return true },
 	})

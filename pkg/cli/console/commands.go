@@ -33,6 +33,7 @@ func Commands(o *cli.Options) []*cobra.Command {
 	flags.IntVar(&options.SparkUIPort, "spark-ui-port", 0, "The port of this machine for the UIs of drivers; 0 for any that is free.")
 	flags.BoolVarP(&options.AllNamespaces, "all-namespaces", "A", false, "Show all namespaces, or fail if you may not list them.")
 	flags.BoolVar(&options.Actions, "actions", false, "Let the pages suspend, resume, stop, run again, run now, scale and delete, and the UIs of drivers end jobs and stages, as far as you have the right.")
+	flags.StringVar(&options.SettingsNamespace, "settings-namespace", cli.DefaultNamespace, "The namespace of Firesteel, whose settings are used if you may list its ConfigMaps.")
 	flags.BoolVar(&options.NoBrowser, "no-browser", false, "Open no browser.")
 	return []*cobra.Command{command}
 }

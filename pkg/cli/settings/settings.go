@@ -3,6 +3,7 @@ package settings
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -115,18 +116,17 @@ func (f *Flags) readCluster(ctx context.Context, o *cli.Options, namespaces []st
 	if err != nil {
 		return nil, err
 	}
-	installation, err := client.CoreV1().ConfigMaps(f.namespace).List(ctx, metav1.ListOptions{})
-	if err != nil {
-		return nil, fmt.Errorf("read the settings in the namespace %s: %w", f.namespace, err)
+	configMaps, err := ofInstallation(ctx, client, f.namespace)
+	if errors.Is(err, errNone) {
+		err = fmt.Errorf("%w, or leave --settings out", err)
 	}
-	if !hasSettings(installation.Items) {
-		return nil, fmt.Errorf("the namespace %s has no settings of Firesteel: write its namespace after --settings-namespace, or leave --settings out", f.namespace)
+	if err != nil {
+		return nil, err
 	}
 	read := &Settings{Source: "those of the cluster", Unread: []string{"quotas"}}
 	if len(namespaces) == 0 {
 		read.Unread = append(read.Unread, "the defaults of namespaces")
 	}
-	configMaps := installation.Items
 	for _, namespace := range namespaces {
 		own, err := ownDefaults(ctx, client, namespace)
 		if err != nil {
@@ -136,6 +136,30 @@ func (f *Flags) readCluster(ctx context.Context, o *cli.Options, namespaces []st
 	}
 	read.Config, err = config.Read(configMaps)
 	return read, err
+}
+
+// errNone is the error of a namespace without settings.
+var errNone = errors.New("write the namespace of Firesteel after --settings-namespace")
+
+// ofInstallation reads the ConfigMaps of the installation in a namespace.
+func ofInstallation(ctx context.Context, client kubernetes.Interface, namespace string) ([]corev1.ConfigMap, error) {
+	list, err := client.CoreV1().ConfigMaps(namespace).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return nil, fmt.Errorf("read the settings in the namespace %s: %w", namespace, err)
+	}
+	if !hasSettings(list.Items) {
+		return nil, fmt.Errorf("the namespace %s has no settings of Firesteel: %w", namespace, errNone)
+	}
+	return list.Items, nil
+}
+
+// Installation reads the settings of the installation in a namespace, without the defaults that namespaces may have of their own.
+func Installation(ctx context.Context, client kubernetes.Interface, namespace string) (*config.Config, error) {
+	configMaps, err := ofInstallation(ctx, client, namespace)
+	if err != nil {
+		return nil, err
+	}
+	return config.Read(configMaps)
 }
 
 // ownDefaults reads the defaults of a namespace. A namespace that is absent has none.

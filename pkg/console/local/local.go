@@ -21,6 +21,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/internal/httpserver"
 	"github.com/firesteel-dev/firesteel/pkg/cli"
+	"github.com/firesteel-dev/firesteel/pkg/cli/settings"
 	"github.com/firesteel-dev/firesteel/pkg/cli/tunnel"
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/console/live"
@@ -46,6 +47,8 @@ type Options struct {
 	AllNamespaces bool
 	// Actions reports whether the user may act from the pages.
 	Actions bool
+	// SettingsNamespace is the namespace of Firesteel, whose settings are read if the user may.
+	SettingsNamespace string
 	// NoBrowser reports whether no browser is to be opened.
 	NoBrowser bool
 }
@@ -80,7 +83,7 @@ func Run(ctx context.Context, o Options) error {
 	address := &url.URL{Scheme: "http", Host: net.JoinHostPort(loopback, portOf(ofPages)), Path: "/" + strings.ToLower(rand.Text())}
 	sparkUIs := "http://" + net.JoinHostPort(uiHosts, portOf(ofSparkUIs[0]))
 	pages := site.New(site.Options{
-		Source: running.Live, Views: running.Views, Clients: clients{c.cluster}, Address: address.String, Note: c.scope.Note,
+		Source: running.Live, Views: running.Views, Clients: clients{c.cluster}, Settings: c.settings, Address: address.String, Note: c.scope.Note,
 		Actions: func() bool { return o.Actions }, Drivers: site.Drivers{Live: running.Live}, SparkUIs: func() string { return sparkUIs },
 		HistoryServer: func() string { return "" }, Archived: func() bool { return false }, Forward: c.forward, Clock: clock.RealClock{}, Logger: logger,
 	})
@@ -128,6 +131,9 @@ type connection struct {
 	cluster *rest.Config
 	user    *user
 	scope   *scope
+	// client is the user's, and namespace that of Firesteel.
+	client    kubernetes.Interface
+	namespace string
 }
 
 // connect asks the API server who the user is, and what may be followed.
@@ -137,18 +143,17 @@ func connect(ctx context.Context, o Options) (*connection, error) {
 	if asked.namespace, asked.explicit, err = o.Namespace(); err != nil {
 		return nil, err
 	}
-	c := &connection{}
+	c := &connection{namespace: o.SettingsNamespace}
 	if c.cluster, err = o.Cluster(); err != nil {
 		return nil, err
 	}
-	client, err := kubernetes.NewForConfig(c.cluster)
-	if err != nil {
+	if c.client, err = kubernetes.NewForConfig(c.cluster); err != nil {
 		return nil, err
 	}
-	if c.user, err = newUser(ctx, client); err != nil {
+	if c.user, err = newUser(ctx, c.client); err != nil {
 		return nil, err
 	}
-	if c.scope, err = newScope(ctx, c.user, client.Discovery(), asked); err != nil {
+	if c.scope, err = newScope(ctx, c.user, c.client.Discovery(), asked); err != nil {
 		return nil, err
 	}
 	if err = c.scope.look(ctx); err != nil {
@@ -158,16 +163,23 @@ func connect(ctx context.Context, o Options) (*connection, error) {
 	return c, nil
 }
 
+// settings returns the settings of the installation, if the user may read them.
+func (c *connection) settings(ctx context.Context) (*config.Config, error) {
+	return settings.Installation(ctx, c.client, c.namespace)
+}
+
 // follow follows what runs. It returns as soon as that was read once.
 func (c *connection) follow(ctx context.Context, logger *zap.SugaredLogger) (*liveapi.Live, error) {
 	cluster := rest.CopyConfig(c.cluster)
 	kube.Configure(cluster)
-	settings := config.Default().Console
+	known, err := c.settings(ctx)
+	if err != nil {
+		known = config.Default() // plans report why
+	}
+	shown := live.Settings{TeamLabel: known.Console.TeamLabel, UserLabel: known.Console.UserLabel, Prices: live.Prices(known.Console.Prices)}
 	running, err := liveapi.New(ctx, cluster, liveapi.Options{
 		Versions: c.scope.versions, DiscoveryOnly: true, Logger: logger,
-		Settings: func() live.Settings {
-			return live.Settings{TeamLabel: settings.TeamLabel, UserLabel: settings.UserLabel}
-		},
+		Settings: func() live.Settings { return shown },
 	})
 	if err != nil {
 		return nil, err

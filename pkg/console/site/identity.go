@@ -22,7 +22,7 @@ import (
 type identity struct {
 	objects  dynamic.Interface
 	client   kubernetes.Interface
-	settings func() *config.Config
+	settings func(ctx context.Context) (*config.Config, error)
 	clock    clock.Clock
 	// user is the user's name, and plans bounds the plans of all users.
 	user  string

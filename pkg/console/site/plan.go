@@ -102,11 +102,10 @@ func (i *identity) Plan(ctx context.Context, ref live.Ref, version string) (*pag
 
 // settingsOf returns the settings of a namespace, with its own defaults as far as the user may read them.
 func (i *identity) settingsOf(ctx context.Context, namespace string, result *pages.Plan) *config.Config {
-	settings := config.Default()
-	if i.settings == nil {
-		result.Unread = append(result.Unread, "the cluster's settings")
-	} else {
-		settings = i.settings()
+	settings, err := i.settings(ctx)
+	if err != nil {
+		settings = config.Default()
+		result.Unread = append(result.Unread, "the cluster's settings ("+err.Error()+")")
 	}
 	own, err := i.client.CoreV1().ConfigMaps(namespace).List(ctx, metav1.ListOptions{LabelSelector: config.LabelOwnDefaults, Limit: maxOwn})
 	if err != nil {

@@ -1,7 +1,9 @@
 package site
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -52,7 +54,7 @@ func newPlanEnv(t *testing.T, manifest string) *planEnv {
 		dynamic: dynamicfake.NewSimpleDynamicClient(runtime.NewScheme(), app), typed: fake.NewClientset(),
 	}
 	e.identity = &identity{
-		objects: e.dynamic, client: e.typed, settings: config.Default, clock: testclock.NewFakeClock(now), user: "ann", plans: newPlanSlots(1),
+		objects: e.dynamic, client: e.typed, settings: installed(config.Default()), clock: testclock.NewFakeClock(now), user: "ann", plans: newPlanSlots(1),
 	}
 	o, err := overview.Read(app)
 	if err != nil {
@@ -68,6 +70,11 @@ func newPlanEnv(t *testing.T, manifest string) *planEnv {
 		}
 	}
 	return e
+}
+
+// installed returns the settings of an installation.
+func installed(settings *config.Config) func(context.Context) (*config.Config, error) {
+	return func(context.Context) (*config.Config, error) { return settings, nil }
 }
 
 // create creates the planned objects, each as a function changes it.
@@ -170,7 +177,7 @@ func TestPlanOfWhatIsRefusedHasTheReason(t *testing.T) {
 	e := newPlanEnv(t, apacheApplication)
 	settings := config.Default()
 	settings.Admission = &config.Admission{Rules: policy.Rules{policy.KeyDenied: "spark.hadoop.*"}}
-	e.settings = func() *config.Config { return settings }
+	e.settings = installed(settings)
 	if result := e.plan(); len(result.Refused) != 1 || !strings.Contains(result.Refused[0], "spark.hadoop.fs.s3a.secret.key") || strings.Contains(result.Refused[0], "correct-horse") || len(result.Objects) != 0 {
 		t.Errorf("the plan is %+v", result)
 	}
@@ -227,8 +234,8 @@ func TestDriverOfAnotherOperatorIsCompared(t *testing.T) {
 
 func TestPlanWithoutSettingsSaysSo(t *testing.T) {
 	e := newPlanEnv(t, apacheApplication)
-	e.settings = nil
-	if result := e.plan(); len(result.Objects) == 0 || !slices.Equal(result.Unread, []string{"the cluster's settings"}) {
+	e.settings = func(context.Context) (*config.Config, error) { return nil, errors.New("the namespace x has none") }
+	if result := e.plan(); len(result.Objects) == 0 || !slices.Equal(result.Unread, []string{"the cluster's settings (the namespace x has none)"}) {
 		t.Errorf("not read %v, compared %v", result.Unread, result.Objects)
 	}
 }

@@ -1,6 +1,7 @@
 package site
 
 import (
+	"context"
 	"net/http"
 
 	"go.uber.org/zap"
@@ -31,8 +32,8 @@ type Options struct {
 	Source  pages.Source
 	Views   *visible.Views
 	Clients Clients
-	// Settings returns the settings of the installation. Without it, plans are made with those of a fresh installation, and say so.
-	Settings func() *config.Config
+	// Settings returns the settings of the installation. After an error, plans are made with those of a fresh installation, and say so.
+	Settings func(ctx context.Context) (*config.Config, error)
 	// Actions reports whether users may act from the pages, and end jobs from the UIs of drivers.
 	Actions func() bool
 	// Note is that of pages.Options.

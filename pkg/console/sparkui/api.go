@@ -155,6 +155,7 @@ func isPlain(path string) bool {
 // version answers with the version of the History Server.
 func (s *SparkUIs) version(w http.ResponseWriter, r *http.Request, _ console.Reader) error {
 	if s.HistoryServer() == "" {
+		w.Header().Set("Content-Type", "application/json")
 		_, _ = io.WriteString(w, `{"spark":"unknown"}`+"\n") // the client has left
 		return nil
 	}

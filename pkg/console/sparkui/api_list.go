@@ -161,7 +161,7 @@ type listing struct {
 	// uids are those of the namespaces that live; empty for one that does not. logs are the namespaces whose logs may be read.
 	uids map[string]types.UID
 	logs map[string]bool
-	// sent are the IDs of those that run.
+	// sent are the IDs of those that run, and those that the History Server may have for them.
 	sent         map[string]bool
 	limit, count int
 }
@@ -215,6 +215,11 @@ func (l *listing) running(wanted selection) (failed error) {
 		if err == nil && uid != "" {
 			id := run.id(uid)
 			l.sent[id] = true
+			if driver, found := l.s.Drivers.Driver(run.Ref); found && driver.UID == run.UID && driver.ApplicationID != "" {
+				for _, written := range history.WrittenIDs(run.Namespace, driver.ApplicationID) { // its own event log, as far as it is written
+					l.sent[written] = true
+				}
+			}
 			var app []byte
 			if app, err = json.Marshal(l.s.infoOf(id, &run)); err == nil {
 				err = l.add(app)
@@ -247,7 +252,7 @@ func (l *listing) past(parameters url.Values) error {
 	}
 	answer, err := l.s.transport.RoundTrip(request)
 	if err != nil {
-		return &apiError{http.StatusBadGateway, "BadGateway", "the History Server does not answer: try again, or ask with status=running"}
+		return &apiError{http.StatusBadGateway, "BadGateway", "the History Server does not answer: try again"}
 	}
 	defer func() { _ = answer.Body.Close() }() // it was read
 	if answer.StatusCode != http.StatusOK {

@@ -71,7 +71,11 @@ func withAPI(t *testing.T) *env {
 		w.Header().Set("Content-Type", "application/json")
 		if r.Host == "history.firesteel-system" && r.URL.Path == "/api/v1/applications" {
 			var all []map[string]any
-			for _, id := range []string{runningEtl, goneID, ofAnEarlierNamespace, written, idOf(other, "ns", "uid-9"), "", "-", "odd"} {
+			ids := []string{runningEtl, goneID, ofAnEarlierNamespace, written, idOf(other, "ns", "uid-9"), "", "-", "odd"}
+			if r.URL.RawQuery == "" {
+				ids = append(ids, history.WrittenIDs("team-a", "spark-etl")...) // the driver that runs writes it
+			}
+			for _, id := range ids {
 				all = append(all, map[string]any{"id": id, "name": "name of " + id, "attempts": []any{map[string]any{"completed": true}}})
 			}
 			_ = json.NewEncoder(w).Encode(all)
