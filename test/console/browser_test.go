@@ -55,13 +55,18 @@ func serve(t *testing.T, sample *consolepages.Sample) string {
 
 // browser returns a Chromium for all tests.
 var browser = sync.OnceValues(func() (context.Context, error) {
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.Flag("hide-scrollbars", true), chromedp.WSURLReadTimeout(2*time.Minute))
-	allocated, _ := chromedp.NewExecAllocator(context.Background(), options...) // it ends with the process
-	ctx, _ := chromedp.NewContext(allocated)
-	return ctx, chromedp.Run(ctx)
+	return start(context.Background()) // it ends with the process
 })
 
-// tab is a tab of the browser with cookies and a storage of its own, and what it complained about.
+// start starts a Chromium, which ends with the context.
+func start(ctx context.Context, more ...chromedp.ExecAllocatorOption) (context.Context, error) {
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.Flag("hide-scrollbars", true), chromedp.WSURLReadTimeout(2*time.Minute))
+	allocated, _ := chromedp.NewExecAllocator(ctx, append(options, more...)...)
+	started, _ := chromedp.NewContext(allocated)
+	return started, chromedp.Run(started)
+}
+
+// tab is a tab of a browser, and what it complained about.
 type tab struct {
 	*testing.T
 	ctx context.Context
@@ -70,15 +75,22 @@ type tab struct {
 	problems []string
 }
 
+// newTab returns a tab of the browser of all tests, with cookies and a storage of its own.
 func newTab(t *testing.T) *tab {
 	t.Helper()
 	all, err := browser()
 	if err != nil {
 		t.Fatalf("start Chromium: %v (localcluster chromium installs it)", err)
 	}
-	ctx, cancel := chromedp.NewContext(all, chromedp.WithTargetID(newWindow(t, all)))
+	return newTabOf(all, t, 2*time.Minute, chromedp.WithTargetID(newWindow(all, t)))
+}
+
+// newTabOf returns a tab of a browser, which ends after a time.
+func newTabOf(all context.Context, t *testing.T, patience time.Duration, options ...chromedp.ContextOption) *tab {
+	t.Helper()
+	ctx, cancel := chromedp.NewContext(all, options...)
 	t.Cleanup(cancel)
-	ctx, stop := context.WithTimeout(ctx, 2*time.Minute)
+	ctx, stop := context.WithTimeout(ctx, patience)
 	t.Cleanup(stop)
 	b := &tab{T: t, ctx: ctx}
 	chromedp.ListenTarget(ctx, func(event any) {
@@ -102,7 +114,7 @@ func newTab(t *testing.T) *tab {
 }
 
 // newWindow opens a window with cookies and a storage of its own: cookies know no ports, so otherwise one test would leave its theme to the others.
-func newWindow(t *testing.T, all context.Context) target.ID {
+func newWindow(all context.Context, t *testing.T) target.ID {
 	t.Helper()
 	ctx := cdp.WithExecutor(all, chromedp.FromContext(all).Browser)
 	profile, err := target.CreateBrowserContext().Do(ctx)
@@ -162,6 +174,20 @@ func (b *tab) until(expression string) {
 	}
 }
 
+// navigate leads to a page. Chromium ends requests while an interface of the machine comes or goes, such as those of Pods: then it is tried again.
+func (b *tab) navigate(to chromedp.Action) {
+	b.Helper()
+	for {
+		err := chromedp.Run(b.ctx, to)
+		if err == nil {
+			return
+		}
+		if !strings.Contains(err.Error(), "ERR_NETWORK_CHANGED") || b.ctx.Err() != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
 // look sets the width of the window and the theme of the system.
 func (b *tab) look(width int64, dark bool) {
 	b.Helper()
@@ -176,7 +202,7 @@ func (b *tab) look(width int64, dark bool) {
 
 func (b *tab) open(address string) {
 	b.Helper()
-	b.run(chromedp.Navigate(address))
+	b.navigate(chromedp.Navigate(address))
 	evaluate[bool](b, "document.fonts.ready.then(() => true)")
 }
 
