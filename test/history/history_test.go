@@ -100,7 +100,7 @@ func serveView(t *testing.T, sources ...history.Source) string {
 }
 
 // historyServer is a real one.
-type historyServer struct{ api string }
+type historyServer struct{ address, api string }
 
 // start starts the History Server of a version on a view.
 func start(t *testing.T, home, view string) *historyServer {
@@ -131,7 +131,7 @@ func start(t *testing.T, home, view string) *historyServer {
 			t.Logf("the History Server's log:\n%s", text)
 		}
 	})
-	return &historyServer{"http://" + address + "/api/v1/applications"}
+	return &historyServer{address, "http://" + address + "/api/v1/applications"}
 }
 
 // applications waits for a number of applications with a status, and returns them by their names.
