@@ -131,11 +131,19 @@ lifecycle-steps: ## Drive the state machine through STEPS (default a million) ra
 test-integration: ## Run the tests against a real API server.
 	$(CONTROL_PLANE) go test -count=1 -timeout=30m -skip='$(LONG)' ./test/integration/...
 
+# Its parts wait for servers, so two of them run at once.
+LONG_PARTS := test-bench test-long-integration test-long-release test-long-install
 .PHONY: test-long
-test-long: test-bench ## Run the longest tests against a real API server, and those of the release, the chart and the benchmarks.
-	$(CONTROL_PLANE) && export KUBEBUILDER_ASSETS && go test -count=1 -timeout=30m -run='$(LONG)' ./test/integration/... \
-		&& (cd hack/release && go test -count=1 -timeout=5m ./apply) \
-		&& cd test/install && go test -count=1 -timeout=10m ./live
+test-long: ## Run the longest tests against a real API server, and those of the release, the chart and the benchmarks.
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=line $(LONG_PARTS)
+
+.PHONY: $(filter test-long-%,$(LONG_PARTS))
+test-long-integration:
+	$(CONTROL_PLANE) go test -count=1 -timeout=30m -run='$(LONG)' ./test/integration/...
+test-long-release:
+	$(CONTROL_PLANE) && export KUBEBUILDER_ASSETS && cd hack/release && go test -count=1 -timeout=5m ./apply
+test-long-install:
+	$(CONTROL_PLANE) && export KUBEBUILDER_ASSETS && cd test/install && go test -count=1 -timeout=10m ./live
 
 # Set SEED to the seed that a failed run printed to repeat that run.
 CHAOS := $(ASSETS) go test -count=1 -v -timeout=2h ./test/chaos $(SEED:%=-chaos.seed=%)

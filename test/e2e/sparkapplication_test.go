@@ -29,6 +29,8 @@ var whole = []string{
 	"Submitted", "DriverRequested", "DriverStarted", "DriverReady", "RunningHealthy", "Succeeded", "ResourceReleased",
 }
 
+// The manifests that run unedited request whole cores. So these tests run one after the other: drivers that have the cores of each other's executors
+// would wait for ever.
 func TestApacheOperatorsPiRunsUnedited(t *testing.T) {
 	c := cluster.New(t)
 	c.Apply(t, "testdata/apache-pi.yaml")

@@ -132,6 +132,7 @@ func pi(name, parts, class string) []string {
 }
 
 func TestCommandLineSubmitsAndFollowsToTheEnd(t *testing.T) {
+	t.Parallel()
 	u := newUser(t)
 	u.says(t, 0, []string{"Pi is roughly 3.1"}, "submit", append([]string{"--logs"}, pi("pi", "20", "SparkPi")...)...)
 	u.says(t, 0, []string{"pi"}, "wait", "pi")
@@ -144,6 +145,7 @@ var rerunName = regexp.MustCompile(`\S+/(\S+)`)
 
 // A wrong class fails. Why says so, with the command that corrects it, and what that creates succeeds.
 func TestCommandLineExplainsAFailureAndRunsItsRemedy(t *testing.T) {
+	t.Parallel()
 	u := newUser(t)
 	u.says(t, 3, []string{"wrong failed"}, "submit", append([]string{"--wait"}, pi("wrong", "20", "SparkPie")...)...)
 	u.says(t, 0, []string{"SparkPie", "Correct the name of the class", "kubectl spark rerun wrong"}, "why", "wrong")
@@ -156,6 +158,7 @@ func TestCommandLineExplainsAFailureAndRunsItsRemedy(t *testing.T) {
 }
 
 func TestCommandLineOpensTheUIOfADriver(t *testing.T) {
+	t.Parallel()
 	u := newUser(t)
 	u.says(t, 0, nil, "submit", pi("long", "100000", "SparkPi")...)
 	u.says(t, 0, nil, "wait", "long", "--for", "state=RunningHealthy", "--timeout", cluster.RunTime.String())
@@ -167,6 +170,7 @@ func TestCommandLineOpensTheUIOfADriver(t *testing.T) {
 
 // The driver is real, and would run for hours. With a restart policy, only a stop ends it for good.
 func TestCommandLineStopsAnApplicationForGood(t *testing.T) {
+	t.Parallel()
 	u := newUser(t)
 	manifest, err := os.ReadFile("../../../examples/pi.yaml")
 	cluster.Must(t, err)
@@ -181,6 +185,7 @@ func TestCommandLineStopsAnApplicationForGood(t *testing.T) {
 }
 
 func TestCommandLineStartsARunOfASchedule(t *testing.T) {
+	t.Parallel()
 	u := newUser(t)
 	u.Apply(t, "../../../examples/nightly.yaml")
 	u.says(t, 0, []string{" 02:30:00 +0"}, "schedule", "next", "nightly")

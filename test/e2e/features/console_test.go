@@ -75,6 +75,7 @@ func (p *pages) until(t *testing.T, address, want string) (at *url.URL) {
 
 // The Spark UI comes from the real driver, through the API server. TestConsoleServesEachPageOfSparkUIs of test/history reads each of its pages.
 func TestConsoleOnAMachineShowsAnApplicationAndItsUI(t *testing.T) {
+	t.Parallel()
 	u := newUser(t)
 	p := u.console(t)
 	u.says(t, 0, nil, "submit", pi("long", "100000", "SparkPi")...)

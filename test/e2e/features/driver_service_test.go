@@ -16,6 +16,7 @@ import (
 )
 
 func TestExecutorsOfADriverWithoutServiceAndWithOneConfigMap(t *testing.T) {
+	t.Parallel()
 	for _, version := range []string{"3.5.9", manifested, "4.3.0"} {
 		t.Run(version, func(t *testing.T) {
 			t.Parallel()

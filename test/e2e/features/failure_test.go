@@ -14,6 +14,7 @@ const exited = "spark-kubernetes-driver exited with code 1"
 // The driver looks for packages before it begins. What Spark then throws is only in its log, of whose end the
 // manifest makes the container's termination message.
 func TestMissingPackageFailsTheApplication(t *testing.T) {
+	t.Parallel()
 	c := cluster.New(t)
 	c.Apply(t, "testdata/packages.yaml")
 	expectFailure(t, c, "packages", exited, "com.example#no-such-package;1.0: not found")

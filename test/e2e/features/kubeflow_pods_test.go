@@ -21,6 +21,7 @@ import (
 var completed = cluster.InKubeflowState(v1beta2.CompletedState)
 
 func TestKubeflowFieldsReachThePods(t *testing.T) {
+	t.Parallel()
 	c := cluster.New(t)
 	manifest, err := os.ReadFile("testdata/kubeflow-pods.yaml")
 	cluster.Must(t, err)

@@ -18,6 +18,7 @@ import (
 )
 
 func TestMetricsOfDriverAndExecutorsAreExported(t *testing.T) {
+	t.Parallel()
 	c := cluster.New(t)
 	c.Apply(t, "testdata/kubeflow-monitoring.yaml")
 	c.AwaitKubeflow(t, "monitored", "running with two executors", func(app *v1beta2.SparkApplication) bool {
@@ -85,6 +86,7 @@ func containsAll(text string, parts []string) bool {
 }
 
 func TestApplicationIsSuspendedResumedEditedAndDeletedAfterItsTime(t *testing.T) {
+	t.Parallel()
 	c := cluster.New(t)
 	c.Apply(t, "testdata/kubeflow-lifecycle.yaml")
 	suspended, runs := cluster.InKubeflowState(v1beta2.SuspendedState), cluster.InKubeflowState(v1beta2.RunningState)
@@ -130,6 +132,7 @@ func expectNoPods(t *testing.T, c *cluster.Cluster) {
 }
 
 func TestKubeflowFailureIsRetriedAndReported(t *testing.T) {
+	t.Parallel()
 	c := cluster.New(t)
 	c.Apply(t, "testdata/kubeflow-failure.yaml")
 	app := c.AwaitKubeflow(t, "fails", "failed", cluster.InKubeflowState(v1beta2.FailedState))

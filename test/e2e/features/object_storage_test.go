@@ -36,6 +36,7 @@ stringData: {access-key: ` + s3Key + `, secret-key: ` + s3Secret + `}
 
 // The program, what it reads and what it writes are in the bucket.
 func TestSparkImageReadsAndWritesS3AndExportsMetrics(t *testing.T) {
+	t.Parallel()
 	c := cluster.New(t)
 	image := sparkImage(t)
 	s := newS3(t, c)

@@ -33,6 +33,7 @@ spec:
 // The API server refuses Pods that do not meet the restricted profile. Those of drivers, executors and clusters meet it, though no
 // manifest says anything about it, and Spark works in them.
 func TestPodSecurityRestrictedNamespaceRunsSpark(t *testing.T) {
+	t.Parallel()
 	c := cluster.New(t)
 	enforce(t, c)
 	for _, version := range []string{"3.5.9", manifested, "4.3.0"} {

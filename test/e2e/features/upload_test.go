@@ -124,6 +124,7 @@ sc.stop()
 
 // The application file is stored in a claim, which the driver mounts. A second run stores nothing, and no Pod stays.
 func TestCommandLineUploadsToAClaim(t *testing.T) {
+	t.Parallel()
 	u := newUser(t)
 	newClaim(t, u.Cluster, "uploads")
 	greet := filepath.Join(t.TempDir(), "greet.py")

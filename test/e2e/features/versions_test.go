@@ -43,6 +43,7 @@ var kept = cluster.InState("TerminatedWithoutReleaseResources")
 const executors = "spark-role=executor"
 
 func TestPiRunsOnEachLineOfSpark(t *testing.T) {
+	t.Parallel()
 	for _, version := range []string{"3.5.9", manifested, "4.3.0"} {
 		t.Run(version, func(t *testing.T) {
 			t.Parallel()
