@@ -58,7 +58,7 @@ var hostileHeaders = map[string][]string{
 const victim = `<!doctype html><title>victim</title><h1>` + markerOfUIs + `</h1><script>
 localStorage.setItem("` + markerOfUIs + `", "` + markerOfUIs + `");
 document.cookie = "spark=` + markerOfUIs + `; Path=/";
-new BroadcastChannel("spark").onmessage = function () { this.postMessage("` + markerOfUIs + `") };
+new BroadcastChannel("spark").onmessage = function (event) { if (event.data === "tell me") this.postMessage("` + markerOfUIs + `") };
 onmessage = (event) => event.source.postMessage("` + markerOfUIs + `", "*");
 if (window.opener) opener.postMessage("` + markerOfUIs + `", "*");
 </script>`
