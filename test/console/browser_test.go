@@ -160,11 +160,11 @@ func evaluate[T any](b *tab, expression string) (value T) {
 	return value
 }
 
-// until waits until an expression is true.
+// until waits until an expression is true. It asks by the clock: a tab behind others draws nothing.
 func (b *tab) until(expression string) {
 	b.Helper()
 	for {
-		err := chromedp.Run(b.ctx, chromedp.Poll(expression, nil, chromedp.WithPollingTimeout(30*time.Second)))
+		err := chromedp.Run(b.ctx, chromedp.Poll(expression, nil, chromedp.WithPollingInterval(20*time.Millisecond), chromedp.WithPollingTimeout(30*time.Second)))
 		if err == nil {
 			return
 		}

@@ -72,7 +72,7 @@ type hostility struct {
 
 // newHostility serves it. The reports of the hostile page arrive at a server that is no part of it.
 func newHostility(t *testing.T, at place) *hostility {
-	h := &hostility{reports: make(chan report, 1)}
+	h := &hostility{reports: make(chan report, 8)}
 	collector := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		var got report
 		text, err := io.ReadAll(r.Body)
@@ -191,6 +191,7 @@ func TestHostileDriverReachesNothing(t *testing.T) {
 			}
 			h.visit(hostile, "neighbour", "victim")
 			hostile.run(chromedp.NavigateBack())
+			hostile.navigate(chromedp.Reload()) // the network may have changed
 			for _, could := range h.report(hostile, 10, "storage") {
 				t.Errorf("after the user has gone back, the hostile page could %s", could)
 			}
