@@ -124,7 +124,7 @@ func (h *hostility) report(b *tab, least int, controls ...string) []string {
 	var got report
 	select {
 	case got = <-h.reports:
-	case <-time.After(patience / 3):
+	case <-time.After(patience / 2):
 		h.Fatalf("the hostile page sends no report: it waits for %s", evaluate[string](b, `[...pending].join()`))
 	}
 	if got.Tried < least || len(got.Controls) != len(controls) {
