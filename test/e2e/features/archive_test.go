@@ -7,21 +7,24 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/firesteel-dev/firesteel/pkg/archive"
 	"github.com/firesteel-dev/firesteel/test/e2e/cluster"
 )
 
 const (
 	archiveBucket = "spark-archive"
 	system        = "firesteel-system"
-	// archived are the manifests that the archive and the console need beside the base.
-	archived = "config/archive/rbac.yaml config/console/500-console.yaml config/console/500-network-policies.yaml"
+	// archived are the manifests that the archive, its service and the console need beside the base.
+	archived = "config/archive/rbac.yaml config/archive-service/500-archive.yaml config/archive-service/500-network-policies.yaml config/console/500-console.yaml config/console/500-network-policies.yaml"
 	// accounts may read the archive of the namespace, and nothing.
 	accounts = `
 apiVersion: v1
@@ -53,17 +56,36 @@ func newArchive(t *testing.T, c *cluster.Cluster) *s3 {
 	s.put(t, "/"+archiveBucket, "")
 	s.put(t, "/"+archiveBucket+"?policy=", fmt.Sprintf(
 		`{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":"*","Action":"s3:*","Resource":["arn:aws:s3:::%s","arn:aws:s3:::%[1]s/*"]}]}`, archiveBucket))
-	for _, manifest := range strings.Fields(archived) {
+	finally(t, "-n", system, "patch", "configmap/config-archive", "--type=merge", "-p", `{"data":{"namespaces":null,"driver-logs":null,"event-logs":null,"event-logs-image":null}}`)
+	deploy(t, c, archived, "config/archive-service/900-config-archive.yaml")
+	setArchive(t, c, map[string]string{"namespaces": c.Namespace + ": " + archiveAt("http://s3."+c.Namespace+".svc:7070"), "event-logs": "sidecar"})
+	for _, name := range []string{"console", "archive"} {
+		c.Run(t, "", "kubectl", "-n", system, "rollout", "status", "deployment/"+name, "--timeout=3m")
+	}
+	return s
+}
+
+// archiveAt returns the URL of the archive on a server of the S3 protocol.
+func archiveAt(endpoint string) string {
+	return fmt.Sprintf("s3://%s/logs?region=%s&use_path_style=true&anonymous=true&endpoint=%s", archiveBucket, s3Region, endpoint)
+}
+
+// setArchive changes settings of config-archive.
+func setArchive(t *testing.T, c *cluster.Cluster, settings map[string]string) {
+	t.Helper()
+	patch, err := json.Marshal(map[string]any{"data": settings})
+	cluster.Must(t, err)
+	c.Run(t, "", "kubectl", "-n", system, "patch", "configmap/config-archive", "--type=merge", "-p", string(patch))
+}
+
+// deploy builds the images of manifests and applies these until the test ends. Settings are applied, too, and stay.
+func deploy(t *testing.T, c *cluster.Cluster, manifests string, settings ...string) {
+	t.Helper()
+	for _, manifest := range strings.Fields(manifests) {
 		finally(t, "delete", "--ignore-not-found", "-f", "../../../"+manifest)
 	}
-	finally(t, "-n", system, "patch", "configmap/config-archive", "--type=merge", "-p", `{"data":{"namespaces":null}}`)
-	c.Run(t, "", "bash", "-c", "set -o pipefail; ../../../hack/images.sh "+archived+" | kubectl apply --server-side --force-conflicts -f -")
-	c.Run(t, "", "kubectl", "-n", system, "rollout", "status", "deployment/console", "--timeout=2m")
-	url := fmt.Sprintf("s3://%s/logs?region=%s&use_path_style=true&anonymous=true&endpoint=http://s3.%s.svc:7070", archiveBucket, s3Region, c.Namespace)
-	patch, err := json.Marshal(map[string]any{"data": map[string]string{"namespaces": c.Namespace + ": " + url}})
-	cluster.Must(t, err)
-	c.Run(t, "", "kubectl", "-n", system, "patch", "configmap", "config-archive", "--type=merge", "-p", string(patch))
-	return s
+	c.Run(t, "", "bash", "-c", "set -o pipefail; ../../../hack/images.sh "+strings.Join(append(settings, manifests), " ")+
+		" | kubectl apply --server-side --force-conflicts --field-manager=firesteel-e2e -f -")
 }
 
 // token returns a token of an account of the test's namespace.
@@ -72,42 +94,92 @@ func token(t *testing.T, c *cluster.Cluster, account string) string {
 	return strings.TrimSpace(c.Run(t, "", "kubectl", "-n", c.Namespace, "create", "token", account))
 }
 
-// driverOf returns the name of the driver Pod of an application.
-func driverOf(t *testing.T, c *cluster.Cluster, app string) string {
+// applyPi runs Spark's own example with another name, class and number of parts.
+func (u *user) applyPi(t *testing.T, name, class, parts string) {
 	t.Helper()
-	return c.AwaitPods(t, "spark-role=driver,spark-app-name="+app, "there", func(pods []corev1.Pod) bool { return len(pods) == 1 })[0].Name
+	manifest, err := os.ReadFile("../../../examples/pi.yaml")
+	cluster.Must(t, err)
+	u.ApplyText(t, strings.NewReplacer(
+		"name: spark-pi", "name: "+name, "examples.SparkPi", "examples."+class, `["20"]`, `["`+parts+`"]`, "sparkConf:\n", "sparkConf:\n    spark.log.level: WARN\n",
+	).Replace(string(manifest)))
 }
 
-// The applications, their Pods and their logs are deleted. The archive still has them, for those who may read them.
+// archivedReason is the path of the reason of the condition Archived.
+const archivedReason = `jsonpath={.status.conditions[?(@.type=="Archived")].reason}`
+
+// awaitArchived waits until an application is archived, and checks whether it is as whole as it may be.
+func (u *user) awaitArchived(t *testing.T, app string, reasons ...string) {
+	t.Helper()
+	name := "sparkapplications.spark.apache.org/" + app
+	u.Run(t, "", "kubectl", "-n", u.Namespace, "wait", "--for="+archivedReason, name, "--timeout=3m")
+	if is := u.Run(t, "", "kubectl", "-n", u.Namespace, "get", name, "-o", archivedReason); !slices.Contains(reasons, is) {
+		t.Errorf("the archive of %s is %s, not %v", app, is, reasons)
+	}
+}
+
+// killExecutorAndDriver waits until an application has an executor, and kills first that and then the driver.
+func (u *user) killExecutorAndDriver(t *testing.T, app, driver string) {
+	t.Helper()
+	ofApp := executors + ",spark.operator/spark-app-name=" + app
+	executor := u.AwaitPods(t, ofApp, "running", func(pods []corev1.Pod) bool {
+		return len(pods) > 0 && pods[0].Status.Phase == corev1.PodRunning
+	})[0].Name
+	u.says(t, 0, nil, "wait", app, "--for", "state=RunningHealthy", "--timeout", cluster.RunTime.String())
+	u.Run(t, "", "kubectl", "-n", u.Namespace, "exec", executor, "--", "sh", "-c", killJava)
+	u.AwaitPods(t, ofApp, "replaced, and the dead one is kept", func(pods []corev1.Pod) bool { return len(pods) > 1 })
+	u.Run(t, "", "kubectl", "-n", u.Namespace, "exec", driver, "-c", driverContainer, "--", "sh", "-c", killJava)
+	u.says(t, 3, nil, "wait", app, "--timeout", cluster.RunTime.String())
+}
+
+// The applications, their Pods and their logs are deleted. The archive still has them, for those who may read them: byte by byte what kubectl logs had shown. Spark's
+// History Server has their jobs.
 func TestArchiveShowsWhatIsDeleted(t *testing.T) {
 	u := newUser(t)
 	s := newArchive(t, u.Cluster)
 	u.ApplyText(t, accounts)
+	stored, err := archive.Open(t.Context(), archiveAt(s.outside))
+	cluster.Must(t, err)
+	t.Cleanup(func() { stored.Close() })
 
+	// Logs are stored at the end, as by default. The node does not have all of one any more.
+	applyLoud(t, u.Cluster, "beyond", "badly")
 	u.Apply(t, "../../../examples/pi.yaml")
+	u.applyPi(t, "wrong", "SparkPie", "20")
+	beyond, ofPi := showLog(t, u.Cluster, "beyond"), showLog(t, u.Cluster, "spark-pi")
 	u.Await(t, "spark-pi", "kept", kept)
-	piLog := u.Run(t, "", "kubectl", "-n", u.Namespace, "logs", "-l", "spark-role=driver", "--tail=-1")
-	u.says(t, 3, nil, "submit", append([]string{"--wait"}, pi("wrong", "20", "SparkPie")...)...)
+	piLog := u.Run(t, "", "kubectl", "-n", u.Namespace, "logs", "-l", "spark-role=driver,spark-app-name=spark-pi", "--tail=-1")
+	u.says(t, 3, nil, "wait", "wrong", "--timeout", cluster.RunTime.String())
+	beyond.goOn(t, u.Cluster)
+	u.says(t, 3, nil, "wait", "beyond", "--timeout", cluster.RunTime.String())
+	for _, app := range []string{"spark-pi", "wrong", "beyond"} {
+		u.awaitArchived(t, app, "Archived")
+		expectLogsOfPods(t, u.Cluster, readArchive(t, u.Cluster, stored, app))
+	}
+	expectWhole(t, readArchive(t, u.Cluster, stored, "spark-pi"), ofPi, "Pi is roughly 3.1")
+	expectEnd(t, readArchive(t, u.Cluster, stored, "beyond"), beyond)
 
-	// An executor dies, and then the driver.
-	u.says(t, 0, nil, "submit", pi("killed", "100000", "SparkPi")...)
-	u.says(t, 0, nil, "wait", "killed", "--for", "state=RunningHealthy", "--timeout", cluster.RunTime.String())
-	executor := u.AwaitPods(t, "spark-role=executor,spark.operator/spark-app-name=killed", "running", func(pods []corev1.Pod) bool {
-		return len(pods) > 0 && pods[0].Status.Phase == corev1.PodRunning
-	})[0].Name
-	u.Run(t, "", "kubectl", "-n", u.Namespace, "exec", executor, "--", "sh", "-c", killJava)
-	u.AwaitPods(t, "spark-role=executor,spark.operator/spark-app-name=killed", "replaced, and the dead one is kept", func(pods []corev1.Pod) bool { return len(pods) > 1 })
-	u.Run(t, "", "kubectl", "-n", u.Namespace, "exec", driverOf(t, u.Cluster, "killed"), "-c", "spark-kubernetes-driver", "--", "sh", "-c", killJava)
-	u.says(t, 3, nil, "wait", "killed", "--timeout", cluster.RunTime.String())
-	for _, app := range []string{"spark-pi", "wrong"} {
-		u.Run(t, "", "kubectl", "-n", u.Namespace, "wait", "--for=condition=Archived", "sparkapplications.spark.apache.org/"+app, "--timeout=3m")
-	}
+	// Logs of drivers are followed. An executor dies, and then the driver; another driver Pod is deleted.
+	setArchive(t, u.Cluster, map[string]string{"driver-logs": "follow"})
+	u.applyPi(t, "killed", "SparkPi", "100000")
+	applyLoud(t, u.Cluster, "followed", "well")
+	applyLoud(t, u.Cluster, "deleted", "never")
+	killed, followed, deleted := showLog(t, u.Cluster, "killed"), showLog(t, u.Cluster, "followed"), showLog(t, u.Cluster, "deleted")
+	u.killExecutorAndDriver(t, "killed", killed.pod)
+	followed.goOn(t, u.Cluster)
+	deleted.awaitRotation(t, u.Cluster)
+	u.Run(t, "", "kubectl", "-n", u.Namespace, "delete", "pod", deleted.pod)
 	// An executor may run on for longer than its driver is waited for. Then the end of its log is missing.
-	const reason = `jsonpath={.status.conditions[?(@.type=="Archived")].reason}`
-	u.Run(t, "", "kubectl", "-n", u.Namespace, "wait", "--for="+reason, "sparkapplications.spark.apache.org/killed", "--timeout=3m")
-	if is := u.Run(t, "", "kubectl", "-n", u.Namespace, "get", "sparkapplications.spark.apache.org/killed", "-o", reason); is != "Archived" && is != "ArchivedPartly" {
-		t.Errorf("the archive of the killed driver is %s", is)
+	u.awaitArchived(t, "killed", "Archived", "ArchivedPartly")
+	u.awaitArchived(t, "followed", "Archived")
+	u.awaitArchived(t, "deleted", "Archived", "ArchivedPartly", "DriverPodGone")
+	for _, app := range []string{"killed", "followed"} {
+		expectLogsOfPods(t, u.Cluster, readArchive(t, u.Cluster, stored, app))
 	}
+	expectWhole(t, readArchive(t, u.Cluster, stored, "killed"), killed, "Lost executor")
+	expectWhole(t, readArchive(t, u.Cluster, stored, "followed"), followed, firstLine, lastLine)
+	expectWhole(t, readArchive(t, u.Cluster, stored, "deleted"), deleted, firstLine)
+
+	deployHistory(t, u.Cluster)
 	u.Run(t, "", "kubectl", "-n", u.Namespace, "delete", "sparkapplications.spark.apache.org", "--all", "--timeout=3m")
 	u.AwaitPods(t, "spark-role in (driver, executor)", "are gone", func(pods []corev1.Pod) bool { return len(pods) == 0 })
 
@@ -153,6 +225,11 @@ func TestArchiveShowsWhatIsDeleted(t *testing.T) {
 			t.Errorf("%s: got %s, want %d", c.who, answer.Status, c.want)
 		}
 	}
+	var withJobs []storedApplication
+	for _, app := range []string{"spark-pi", "beyond", "killed", "followed", "deleted"} {
+		withJobs = append(withJobs, readArchive(t, u.Cluster, stored, app))
+	}
+	expectHistory(t, u.Cluster, sparkAPI{address, reader}, stranger, withJobs, "killed")
 }
 
 // A cluster, its Pods and their logs are deleted. The archive still has them, for those who may read them.

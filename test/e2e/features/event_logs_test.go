@@ -52,12 +52,8 @@ func TestSidecarsBringEventLogsIntoTheArchive(t *testing.T) {
 func serveArchive(t *testing.T, c *cluster.Cluster, url string) {
 	t.Helper()
 	finally(t, "-n", system, "patch", "configmap/config-archive", "--type=merge", "-p", `{"data":{"namespaces":null,"wait":null,"event-logs-image":null}}`)
-	finally(t, "delete", "--ignore-not-found", "-f", "../../../config/archive-service/500-archive.yaml")
-	c.Run(t, "", "bash", "-c", "set -o pipefail; ../../../hack/images.sh config/archive-service/500-archive.yaml config/archive-service/900-config-archive.yaml |"+
-		" kubectl apply --server-side --force-conflicts --field-manager=firesteel-archive-service -f -")
-	settings, err := json.Marshal(map[string]any{"data": map[string]string{"namespaces": c.Namespace + ": " + url, "wait": "1s"}})
-	cluster.Must(t, err)
-	c.Run(t, "", "kubectl", "-n", system, "patch", "configmap/config-archive", "--type=merge", "-p", string(settings))
+	deploy(t, c, "config/archive-service/500-archive.yaml", "config/archive-service/900-config-archive.yaml")
+	setArchive(t, c, map[string]string{"namespaces": c.Namespace + ": " + url, "wait": "1s"})
 	c.Run(t, "", "kubectl", "-n", system, "set", "env", "deployment/archive", "AWS_ACCESS_KEY_ID="+s3Key, "AWS_SECRET_ACCESS_KEY="+s3Secret)
 	c.Run(t, "", "kubectl", "-n", system, "rollout", "status", "deployment/archive", "--timeout=3m")
 }

@@ -16,6 +16,8 @@
 //   - command_line_test.go: kubectl spark, from submission to the UI
 //   - upload_test.go: kubectl spark with files of this machine
 //   - object_storage_test.go: the image of make spark-image, which reads and writes by s3a and exports metrics
+//   - archive_test.go, archived_logs_test.go, archived_history_test.go: logs byte by byte, and Spark's History Server, when all else is deleted
+//   - event_logs_test.go: sidecars that send event logs
 //   - terminal_test.go: kubectl spark in a terminal, with colours and Ctrl-C
 //
 // The executors that it looks at are those that a real driver made.

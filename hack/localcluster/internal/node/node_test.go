@@ -30,6 +30,7 @@ func TestTheConfigurationsOfTheNodeLeaveAllCPUToPods(t *testing.T) {
 		string(kubelet): {
 			`"cgroupRoot":"/firesteel-1"`, `"clusterDNS":["10.96.0.10"]`, `"failCgroupV1":false`,
 			`"containerRuntimeEndpoint":"unix:///cache/node/containerd.sock"`, `"nodefs.available":"0%"`,
+			`"containerLogMaxSize":"2Mi"`,
 		},
 		n.containerdConfig("/cache/node/containerd", "/state", n.Socket()): {
 			`sandbox_image = "127.0.0.1:5005/pause:1"`, `root = "/cache/node/containerd"`, `address = "/cache/node/containerd.sock"`,
