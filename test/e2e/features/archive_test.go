@@ -189,6 +189,7 @@ func TestArchiveShowsWhatIsDeleted(t *testing.T) {
 	u.says(t, 0, []string{"SparkPie"}, "why", "wrong", "--token", reader)
 	u.says(t, 0, []string{piLog, "Pi is roughly 3.1"}, "logs", "spark-pi", "--token", reader)
 	u.says(t, 0, []string{"SparkPie"}, "logs", "wrong", "--token", reader)
+	u.says(t, 0, []string{"its beginning", strings.TrimSpace(lastLine)}, "logs", "beyond", "--token", reader)
 	executors := map[string]bool{}
 	for _, key := range regexp.MustCompile(`/killed/[^<]*/logs/[^/<]+-exec-\d+/`).FindAllString(
 		string(s.send(t, http.MethodGet, "/"+archiveBucket+"?list-type=2&prefix=logs/"+u.Namespace+"/", "")), -1) {
