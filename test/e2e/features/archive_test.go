@@ -23,8 +23,8 @@ import (
 const (
 	archiveBucket = "spark-archive"
 	system        = "firesteel-system"
-	// archived are the manifests that the archive, its service and the console need beside the base.
-	archived = "config/archive/rbac.yaml config/archive-service/500-archive.yaml config/archive-service/500-network-policies.yaml config/console/500-console.yaml config/console/500-network-policies.yaml"
+	// archived are the manifests that the archive and the console need beside the base.
+	archived = "config/archive/rbac.yaml config/console/500-console.yaml config/console/500-network-policies.yaml"
 	// accounts may read the archive of the namespace, and nothing.
 	accounts = `
 apiVersion: v1
@@ -56,12 +56,10 @@ func newArchive(t *testing.T, c *cluster.Cluster) *s3 {
 	s.put(t, "/"+archiveBucket, "")
 	s.put(t, "/"+archiveBucket+"?policy=", fmt.Sprintf(
 		`{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":"*","Action":"s3:*","Resource":["arn:aws:s3:::%s","arn:aws:s3:::%[1]s/*"]}]}`, archiveBucket))
-	finally(t, "-n", system, "patch", "configmap/config-archive", "--type=merge", "-p", `{"data":{"namespaces":null,"driver-logs":null,"event-logs":null,"event-logs-image":null}}`)
-	deploy(t, c, archived, "config/archive-service/900-config-archive.yaml")
-	setArchive(t, c, map[string]string{"namespaces": c.Namespace + ": " + archiveAt("http://s3."+c.Namespace+".svc:7070"), "event-logs": "sidecar"})
-	for _, name := range []string{"console", "archive"} {
-		c.Run(t, "", "kubectl", "-n", system, "rollout", "status", "deployment/"+name, "--timeout=3m")
-	}
+	finally(t, "-n", system, "patch", "configmap/config-archive", "--type=merge", "-p", `{"data":{"namespaces":null}}`)
+	deploy(t, c, archived)
+	setArchive(t, c, map[string]string{"namespaces": c.Namespace + ": " + archiveAt("http://s3."+c.Namespace+".svc:7070")})
+	c.Run(t, "", "kubectl", "-n", system, "rollout", "status", "deployment/console", "--timeout=2m")
 	return s
 }
 
@@ -136,6 +134,9 @@ func (u *user) killExecutorAndDriver(t *testing.T, app, driver string) {
 func TestArchiveShowsWhatIsDeleted(t *testing.T) {
 	u := newUser(t)
 	s := newArchive(t, u.Cluster)
+	finally(t, "-n", system, "patch", "configmap/config-archive", "--type=merge", "-p", `{"data":{"driver-logs":null,"event-logs":null,"event-logs-image":null}}`)
+	deployArchiveService(t, u.Cluster)
+	setArchive(t, u.Cluster, map[string]string{"event-logs": "sidecar"})
 	u.ApplyText(t, accounts)
 	stored, err := archive.Open(t.Context(), archiveAt(s.outside))
 	cluster.Must(t, err)
@@ -237,9 +238,8 @@ func TestArchiveShowsWhatIsDeleted(t *testing.T) {
 func TestArchiveShowsTheLogsOfAClusterThatIsDeleted(t *testing.T) {
 	u := newUser(t)
 	newArchive(t, u.Cluster)
-	const reset = `{"data":{"cluster-logs":null,"flush-interval":null}}`
-	finally(t, "-n", system, "patch", "configmap/config-archive", "--type=merge", "-p", reset)
-	u.Run(t, "", "kubectl", "-n", system, "patch", "configmap/config-archive", "--type=merge", "-p", `{"data":{"cluster-logs":"follow","flush-interval":"1s"}}`)
+	finally(t, "-n", system, "patch", "configmap/config-archive", "--type=merge", "-p", `{"data":{"cluster-logs":null,"flush-interval":null}}`)
+	setArchive(t, u.Cluster, map[string]string{"cluster-logs": "follow", "flush-interval": "1s"})
 	u.ApplyText(t, accounts)
 	u.Apply(t, "../../../examples/cluster.yaml")
 	u.AwaitCluster(t, standalone, "ready", ready(2))

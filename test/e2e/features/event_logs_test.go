@@ -48,11 +48,17 @@ func TestSidecarsBringEventLogsIntoTheArchive(t *testing.T) {
 	cluster.Must(t, expectEventLogs(t, c, stored, 1, 1))
 }
 
+// deployArchiveService deploys the archive's service until the test ends.
+func deployArchiveService(t *testing.T, c *cluster.Cluster) {
+	t.Helper()
+	deploy(t, c, "config/archive-service/500-archive.yaml config/archive-service/500-network-policies.yaml", "config/archive-service/900-config-archive.yaml")
+}
+
 // serveArchive runs the archive's service for an archive of the namespace until the test ends.
 func serveArchive(t *testing.T, c *cluster.Cluster, url string) {
 	t.Helper()
 	finally(t, "-n", system, "patch", "configmap/config-archive", "--type=merge", "-p", `{"data":{"namespaces":null,"wait":null,"event-logs-image":null}}`)
-	deploy(t, c, "config/archive-service/500-archive.yaml", "config/archive-service/900-config-archive.yaml")
+	deployArchiveService(t, c)
 	setArchive(t, c, map[string]string{"namespaces": c.Namespace + ": " + url, "wait": "1s"})
 	c.Run(t, "", "kubectl", "-n", system, "set", "env", "deployment/archive", "AWS_ACCESS_KEY_ID="+s3Key, "AWS_SECRET_ACCESS_KEY="+s3Secret)
 	c.Run(t, "", "kubectl", "-n", system, "rollout", "status", "deployment/archive", "--timeout=3m")
