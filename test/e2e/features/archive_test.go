@@ -148,7 +148,7 @@ func TestArchiveShowsWhatIsDeleted(t *testing.T) {
 	u.applyPi(t, "wrong", "SparkPie", "20")
 	beyond, ofPi := showLog(t, u.Cluster, "beyond"), showLog(t, u.Cluster, "spark-pi")
 	u.Await(t, "spark-pi", "kept", kept)
-	piLog := u.Run(t, "", "kubectl", "-n", u.Namespace, "logs", "-l", "spark-role=driver,spark-app-name=spark-pi", "--tail=-1")
+	piLog := u.Run(t, "", "kubectl", "-n", u.Namespace, "logs", "-l", "spark-role=driver,spark.operator/spark-app-name=spark-pi", "--tail=-1")
 	u.says(t, 3, nil, "wait", "wrong", "--timeout", cluster.RunTime.String())
 	beyond.goOn(t, u.Cluster)
 	u.says(t, 3, nil, "wait", "beyond", "--timeout", cluster.RunTime.String())

@@ -77,7 +77,7 @@ func (l *shownLog) all(t *testing.T) string {
 // showLog has kubectl show the log of an application's driver from its beginning, until the driver ends.
 func showLog(t *testing.T, c *cluster.Cluster, app string) *shownLog {
 	t.Helper()
-	pods := c.AwaitPods(t, "spark-role=driver,spark-app-name="+app, "started", func(pods []corev1.Pod) bool {
+	pods := c.AwaitPods(t, "spark-role=driver,spark.operator/spark-app-name="+app, "started", func(pods []corev1.Pod) bool {
 		return len(pods) == 1 && (runs(pods[0], driverContainer) || pods[0].Status.Phase == corev1.PodSucceeded || pods[0].Status.Phase == corev1.PodFailed)
 	})
 	shown := &shownLog{pod: pods[0].Name, ended: make(chan error, 1)}
