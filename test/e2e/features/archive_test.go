@@ -124,11 +124,11 @@ func (u *user) killExecutorAndDriver(t *testing.T, app, driver string) {
 	})[0].Name
 	u.says(t, 0, nil, "wait", app, "--for", "state=RunningHealthy", "--timeout", cluster.RunTime.String())
 	eventually(t, "the executor works", func(ctx context.Context) error { // Spark begins a job when its executors have come to the driver
-		ui, err := u.Kube.CoreV1().Pods(u.Namespace).ProxyGet("http", driver, "4040", "/jobs/", nil).DoRaw(ctx)
+		jobs, err := u.Kube.CoreV1().Pods(u.Namespace).ProxyGet("http", driver, "4040", "/api/v1/applications/"+app+"-0/jobs", nil).DoRaw(ctx)
 		if err != nil {
 			return err
 		}
-		return unless(strings.Contains(string(ui), "Active Jobs"), "the driver has no job")
+		return unless(strings.Contains(string(jobs), `"RUNNING"`), "the driver has the jobs %s", jobs)
 	})
 	u.Run(t, "", "kubectl", "-n", u.Namespace, "exec", executor, "--", "sh", "-c", killJava)
 	u.AwaitPods(t, ofApp, "replaced, and the dead one is kept", func(pods []corev1.Pod) bool { return len(pods) > 1 })
