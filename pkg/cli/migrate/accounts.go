@@ -94,7 +94,7 @@ func (r *reading) readAccount(ctx context.Context, a account) error {
 
 // mayCreatePods asks the API server whether an account may create Pods in its namespace.
 func (r *reading) mayCreatePods(ctx context.Context, a account) (bool, error) {
-	review, err := r.kube.AuthorizationV1().LocalSubjectAccessReviews(a.namespace).Create(ctx, &authorizationv1.LocalSubjectAccessReview{
+	review, err := r.Kube.AuthorizationV1().LocalSubjectAccessReviews(a.namespace).Create(ctx, &authorizationv1.LocalSubjectAccessReview{
 		ObjectMeta: metav1.ObjectMeta{Namespace: a.namespace},
 		Spec: authorizationv1.SubjectAccessReviewSpec{
 			User:   "system:serviceaccount:" + a.namespace + ":" + a.name,
@@ -128,7 +128,7 @@ func (r *reading) serviceAccount(ctx context.Context, a account) (*corev1.Servic
 	if known, ok := r.cache.read[a]; ok {
 		return known.account, known.err
 	}
-	live, err := r.kube.CoreV1().ServiceAccounts(a.namespace).Get(ctx, a.name, metav1.GetOptions{})
+	live, err := r.Kube.CoreV1().ServiceAccounts(a.namespace).Get(ctx, a.name, metav1.GetOptions{})
 	if r.cache.read == nil {
 		r.cache.read = map[account]accountRead{}
 	}

@@ -13,56 +13,35 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
-	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/kubernetes"
 
 	"github.com/firesteel-dev/firesteel/pkg/cli"
+	"github.com/firesteel-dev/firesteel/pkg/cli/connection"
 	"github.com/firesteel-dev/firesteel/pkg/cli/settings"
 	"github.com/firesteel-dev/firesteel/pkg/migration"
 )
 
 // Commands returns the verbs of this package.
 func Commands(o *cli.Options) []*cobra.Command {
-	return commands(o, func() (*cluster, error) { return connect(o) })
+	return commands(o, func() (*connection.Cluster, error) { return connection.Open(o) })
 }
 
-func commands(o *cli.Options, connect func() (*cluster, error)) []*cobra.Command {
+func commands(o *cli.Options, connect func() (*connection.Cluster, error)) []*cobra.Command {
 	command := &cobra.Command{Use: "migrate", Short: "Move from the Kubeflow or the Apache operator"}
 	command.AddCommand(checkCommand(o, connect))
 	return []*cobra.Command{command}
 }
 
-// cluster is the connection of the command.
-type cluster struct {
-	dynamic   dynamic.Interface
-	kube      kubernetes.Interface
-	namespace string
-}
-
-func connect(o *cli.Options) (*cluster, error) {
-	c := &cluster{}
-	var err error
-	if c.namespace, _, err = o.Namespace(); err != nil {
-		return nil, err
-	}
-	if c.dynamic, err = o.Dynamic(); err != nil {
-		return nil, err
-	}
-	c.kube, err = o.Kubernetes()
-	return c, err
-}
-
 // check is the verb migrate check.
 type check struct {
 	*cli.Options
-	connect       func() (*cluster, error)
+	connect       func() (*connection.Cluster, error)
 	settings      settings.Flags
 	allNamespaces bool
 	format        string
 	pageSize      int64
 }
 
-func checkCommand(o *cli.Options, connect func() (*cluster, error)) *cobra.Command {
+func checkCommand(o *cli.Options, connect func() (*connection.Cluster, error)) *cobra.Command {
 	c := &check{Options: o, connect: connect}
 	command := &cobra.Command{
 		Use: "check [flags]", Short: "Show what a move to Firesteel would meet in this cluster",
@@ -107,9 +86,9 @@ func (c *check) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r := &reading{check: c, cluster: clients, report: migration.NewReport(), namespaces: map[string]bool{}, accounts: map[account]*accountUse{}}
+	r := &reading{check: c, Cluster: clients, report: migration.NewReport(), namespaces: map[string]bool{}, accounts: map[account]*accountUse{}}
 	if c.allNamespaces {
-		clients.namespace = ""
+		clients.Namespace = ""
 	}
 	if err := r.read(ctx); err != nil {
 		return err

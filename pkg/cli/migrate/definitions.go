@@ -26,7 +26,7 @@ func (r *reading) readDefinitions(ctx context.Context) error {
 		return err
 	}
 	for _, ours := range all {
-		live, err := r.dynamic.Resource(definitions).Get(ctx, ours.GetName(), metav1.GetOptions{})
+		live, err := r.Dynamic.Resource(definitions).Get(ctx, ours.GetName(), metav1.GetOptions{})
 		switch {
 		case apierrors.IsNotFound(err):
 			continue
@@ -67,7 +67,7 @@ func versions(crd *unstructured.Unstructured) (names []string) {
 func (r *reading) readConnects(ctx context.Context) error {
 	options := metav1.ListOptions{Limit: r.pageSize}
 	for {
-		page, err := r.dynamic.Resource(connects).Namespace(r.namespace).List(ctx, options)
+		page, err := r.Dynamic.Resource(connects).Namespace(r.Namespace).List(ctx, options)
 		switch {
 		case apierrors.IsNotFound(err): // the kind is not served
 			return nil

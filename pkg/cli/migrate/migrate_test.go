@@ -31,6 +31,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/firesteel-dev/firesteel/pkg/cli"
+	"github.com/firesteel-dev/firesteel/pkg/cli/connection"
 	"github.com/firesteel-dev/firesteel/pkg/cli/target"
 	"github.com/firesteel-dev/firesteel/pkg/migration"
 	"github.com/firesteel-dev/firesteel/test/harness/golden"
@@ -102,7 +103,9 @@ func (e *env) run(ctx context.Context, line string) int {
 	o := cli.NewOptions(cli.Plugin, genericiooptions.IOStreams{In: strings.NewReader(""), Out: &e.out, ErrOut: &e.errOut})
 	o.Now = func() time.Time { return now }
 	root := &cobra.Command{Use: cli.Plugin, Annotations: map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl spark"}}
-	root.AddCommand(commands(o, func() (*cluster, error) { return &cluster{dynamic: e.dynamic, kube: e.kube, namespace: "team-a"}, nil })...)
+	root.AddCommand(commands(o, func() (*connection.Cluster, error) {
+		return &connection.Cluster{Dynamic: e.dynamic, Kube: e.kube, Namespace: "team-a"}, nil
+	})...)
 	return o.Run(ctx, root, strings.Fields(line))
 }
 

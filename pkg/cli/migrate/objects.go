@@ -39,7 +39,7 @@ type examined struct {
 
 // readObjects reads the objects of a kind page by page: no more than one page is in memory.
 func (r *reading) readObjects(ctx context.Context, kind target.Kind) error {
-	return kind.Pages(ctx, r.dynamic, r.namespace, metav1.ListOptions{Limit: r.pageSize},
+	return kind.Pages(ctx, r.Dynamic, r.Namespace, metav1.ListOptions{Limit: r.pageSize},
 		func(_ schema.GroupVersionResource, page *unstructured.UnstructuredList) error {
 			counts := r.report.CountsOf(kind.String())
 			all := make([]*examined, len(page.Items))
@@ -165,7 +165,7 @@ func (r *reading) driver(ctx context.Context, one *examined, o *overview.Object)
 	if o.Kind != overview.Application || one.ended || one.served || o.State == "" {
 		return nil
 	}
-	pod, err := drivers.Of(ctx, r.kube, o)
+	pod, err := drivers.Of(ctx, r.Kube, o)
 	if err != nil {
 		one.err = fmt.Errorf("drivers in the namespace %s: %w", one.namespace, withoutName(err, o.DriverPod))
 		return nil

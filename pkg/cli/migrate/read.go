@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/firesteel-dev/firesteel/internal/version"
+	"github.com/firesteel-dev/firesteel/pkg/cli/connection"
 	"github.com/firesteel-dev/firesteel/pkg/cli/settings"
 	"github.com/firesteel-dev/firesteel/pkg/cli/target"
 	"github.com/firesteel-dev/firesteel/pkg/config"
@@ -25,7 +26,7 @@ import (
 // reading reads the cluster into a report.
 type reading struct {
 	*check
-	*cluster
+	*connection.Cluster
 	report   *migration.Report
 	settings *settings.Settings
 	schemas  schema.Schemas
@@ -72,9 +73,9 @@ func (r *reading) unread(ctx context.Context, what string, err error) error {
 
 // readOperators reads the Deployments of other operators, and suggests settings.
 func (r *reading) readOperators(ctx context.Context) error {
-	found, err := operators.Deployments(ctx, r.kube, "")
-	if err != nil && r.namespace != "" {
-		found, _ = operators.Deployments(ctx, r.kube, r.namespace) // the error stays: those of other namespaces were not read
+	found, err := operators.Deployments(ctx, r.Kube, "")
+	if err != nil && r.Namespace != "" {
+		found, _ = operators.Deployments(ctx, r.Kube, r.Namespace) // the error stays: those of other namespaces were not read
 	}
 	if err := r.unread(ctx, "the Deployments of other operators, and their settings", err); err != nil {
 		return err
@@ -105,13 +106,13 @@ func (r *reading) readOperators(ctx context.Context) error {
 // readRunning finds other operators that run, and their webhooks.
 func (r *reading) readRunning(ctx context.Context) error {
 	var scope *config.Scope // all namespaces
-	if r.namespace != "" {
+	if r.Namespace != "" {
 		var err error
-		if scope, err = config.NewScope(&corev1.ConfigMap{Data: map[string]string{"watched-namespaces": r.namespace}}); err != nil {
+		if scope, err = config.NewScope(&corev1.ConfigMap{Data: map[string]string{"watched-namespaces": r.Namespace}}); err != nil {
 			return err
 		}
 	}
-	found, err := operators.Find(ctx, r.kube, scope, r.Now())
+	found, err := operators.Find(ctx, r.Kube, scope, r.Now())
 	for _, explanation := range found {
 		r.report.Add(explanation.Summary, migration.Item{Severity: migration.Step, Area: migration.Operator, Message: explanation.Message()}, "")
 	}
@@ -135,7 +136,7 @@ func (r *reading) properties(ctx context.Context, d operators.Deployment) (map[s
 			continue
 		}
 		for _, name := range mounted(volume) {
-			configMap, err := r.kube.CoreV1().ConfigMaps(d.Namespace).Get(ctx, name, metav1.GetOptions{})
+			configMap, err := r.Kube.CoreV1().ConfigMaps(d.Namespace).Get(ctx, name, metav1.GetOptions{})
 			if err != nil {
 				errs = append(errs, err)
 				continue
@@ -145,7 +146,7 @@ func (r *reading) properties(ctx context.Context, d operators.Deployment) (map[s
 			maps.Copy(conf, read)
 		}
 	}
-	overrides, err := r.kube.CoreV1().ConfigMaps(d.Namespace).List(ctx, metav1.ListOptions{FieldSelector: "metadata.name=" + dynamicProperties})
+	overrides, err := r.Kube.CoreV1().ConfigMaps(d.Namespace).List(ctx, metav1.ListOptions{FieldSelector: "metadata.name=" + dynamicProperties})
 	if err != nil {
 		return conf, errors.Join(append(errs, err)...)
 	}
@@ -195,15 +196,15 @@ func (r *reading) readSettings(ctx context.Context) (err error) {
 
 // namespacesOfFlags returns the namespace of the command line; none for all.
 func (r *reading) namespacesOfFlags() []string {
-	if r.namespace == "" {
+	if r.Namespace == "" {
 		return nil
 	}
-	return []string{r.namespace}
+	return []string{r.Namespace}
 }
 
 // readPriorities reads the priority class that the API server gives to Pods without one.
 func (r *reading) readPriorities(ctx context.Context) error {
-	name, err := drivers.DefaultPriority(ctx, r.kube)
+	name, err := drivers.DefaultPriority(ctx, r.Kube)
 	r.defaultPriority = name
 	return r.unread(ctx, "the default priority class", err)
 }

@@ -19,7 +19,7 @@ import (
 // readWebhooks reads the webhooks that are called for drivers and applications.
 func (r *reading) readWebhooks(ctx context.Context) error {
 	var all []migration.Webhook
-	mutating, err := r.kube.AdmissionregistrationV1().MutatingWebhookConfigurations().List(ctx, metav1.ListOptions{})
+	mutating, err := r.Kube.AdmissionregistrationV1().MutatingWebhookConfigurations().List(ctx, metav1.ListOptions{})
 	if err != nil {
 		return r.unread(ctx, "webhooks", err)
 	}
@@ -28,7 +28,7 @@ func (r *reading) readWebhooks(ctx context.Context) error {
 			all = append(all, migration.MutatingWebhooks(&mutating.Items[i])...)
 		}
 	}
-	validating, err := r.kube.AdmissionregistrationV1().ValidatingWebhookConfigurations().List(ctx, metav1.ListOptions{})
+	validating, err := r.Kube.AdmissionregistrationV1().ValidatingWebhookConfigurations().List(ctx, metav1.ListOptions{})
 	if err := r.unread(ctx, "validating webhooks", err); err != nil {
 		return err
 	}
@@ -71,7 +71,7 @@ const (
 func (r *reading) labelsOfNamespaces(ctx context.Context) (map[string]map[string]string, error) {
 	found := map[string]map[string]string{}
 	for namespace := range r.namespaces {
-		read, err := r.kube.CoreV1().Namespaces().Get(ctx, namespace, metav1.GetOptions{})
+		read, err := r.Kube.CoreV1().Namespaces().Get(ctx, namespace, metav1.GetOptions{})
 		if err != nil {
 			if err := r.unread(ctx, "labels of namespaces, so webhooks are taken to select them", withoutName(err, namespace)); err != nil {
 				return nil, err
@@ -89,7 +89,7 @@ func (r *reading) whyUnanswered(ctx context.Context, w migration.Webhook) (strin
 	if w.Service == "" {
 		return "", nil
 	}
-	service, err := r.kube.CoreV1().Services(w.Namespace).Get(ctx, w.Service, metav1.GetOptions{})
+	service, err := r.Kube.CoreV1().Services(w.Namespace).Get(ctx, w.Service, metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(err):
 		return fmt.Sprintf("its Service %s/%s does not exist", w.Namespace, w.Service), nil
@@ -98,7 +98,7 @@ func (r *reading) whyUnanswered(ctx context.Context, w migration.Webhook) (strin
 	case service.Spec.Type == corev1.ServiceTypeExternalName:
 		return "", nil
 	}
-	endpoints, err := r.kube.DiscoveryV1().EndpointSlices(w.Namespace).List(ctx, metav1.ListOptions{LabelSelector: discoveryv1.LabelServiceName + "=" + w.Service})
+	endpoints, err := r.Kube.DiscoveryV1().EndpointSlices(w.Namespace).List(ctx, metav1.ListOptions{LabelSelector: discoveryv1.LabelServiceName + "=" + w.Service})
 	if err != nil {
 		return "", err
 	}
