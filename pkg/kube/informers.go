@@ -61,3 +61,32 @@ func (w *WatchErrors) Last() error {
 	defer w.mutex.Unlock()
 	return w.last
 }
+
+// ByObject returns a handler to which an update is always of one object: for an object that took the name of another while the watch was interrupted, the
+// other is deleted, and it is added.
+func ByObject(handler cache.ResourceEventHandler) cache.ResourceEventHandler {
+	return byObject{handler}
+}
+
+// byObject is a handler to which an object with another UID is another object.
+type byObject struct{ cache.ResourceEventHandler }
+
+// OnUpdate handles the update of an object, or the deletion of one, whose last state the watch has missed, and the creation of another.
+func (h byObject) OnUpdate(before, after any) {
+	from, ok := before.(metav1.Object)
+	to, ok2 := after.(metav1.Object)
+	if !ok || !ok2 || from.GetUID() == to.GetUID() {
+		h.ResourceEventHandler.OnUpdate(before, after)
+		return
+	}
+	h.OnDelete(cache.DeletedFinalStateUnknown{Key: cache.MetaObjectToName(from).String(), Obj: before})
+	h.OnAdd(after, false)
+}
+
+// LastKnown returns the last known state of a deleted object.
+func LastKnown(object any) any {
+	if tombstone, ok := object.(cache.DeletedFinalStateUnknown); ok {
+		return tombstone.Obj
+	}
+	return object
+}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/cache"
@@ -38,5 +39,15 @@ func TestAnInformerWithoutTheRightIsReportedOnce(t *testing.T) {
 		if !errors.Is(watched.Last(), step.err) || reported != step.reported {
 			t.Errorf("after %q: last is %v, and it is reported %d times, want %d", step.err, watched.Last(), reported, step.reported)
 		}
+	}
+}
+
+func TestLastKnownObject(t *testing.T) {
+	tombstone := cache.DeletedFinalStateUnknown{Key: "team-a/pi", Obj: &corev1.Pod{}}
+	if got := kube.LastKnown(tombstone); got != tombstone.Obj {
+		t.Errorf("the last that is known is %v", got)
+	}
+	if got := kube.LastKnown(tombstone.Obj); got != tombstone.Obj {
+		t.Errorf("the last that is known of an object is %v", got)
 	}
 }

@@ -330,17 +330,23 @@ func redacted(redactor *redact.Redactor, apiVersion, kind string, encoded []byte
 }
 
 func (t *attempt) putObject(ctx context.Context, file, kind, name string, object any) error {
-	encoded, err := json.Marshal(object)
-	if err != nil {
-		return fmt.Errorf("encode %s %s: %w", kind, name, err)
-	}
-	if err := t.stored.Put(ctx, encoded, "objects", file); err != nil {
+	entry := archive.Object{File: file, Kind: kind, Name: name}
+	if err := putObject(ctx, t.stored, entry, object); err != nil {
 		return err
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.manifest.Objects = append(t.manifest.Objects, archive.Object{File: file, Kind: kind, Name: name})
+	t.manifest.Objects = append(t.manifest.Objects, entry)
 	return nil
+}
+
+// putObject stores content as an object of the manifest. entry is what the manifest says of it.
+func putObject(ctx context.Context, stored *archive.Attempt, entry archive.Object, content any) error {
+	encoded, err := json.Marshal(content)
+	if err != nil {
+		return fmt.Errorf("encode %s %s: %w", entry.Kind, entry.Name, err)
+	}
+	return stored.Put(ctx, encoded, "objects", entry.File)
 }
 
 func (t *attempt) storeTransitions(ctx context.Context) error {

@@ -115,24 +115,7 @@ func (f *following) clusterInformer(namespace string) cache.Controller {
 			}
 			return object, nil
 		},
-		Handler: cache.ResourceEventHandlerFuncs{
-			AddFunc: func(object any) { f.observeCluster(object.(*sparkv1.SparkCluster)) },
-			UpdateFunc: func(old, object any) {
-				c := object.(*sparkv1.SparkCluster)
-				if before := old.(*sparkv1.SparkCluster); before.UID != c.UID {
-					f.clusterGone(before)
-				}
-				f.observeCluster(c)
-			},
-			DeleteFunc: func(object any) {
-				if last, ok := object.(cache.DeletedFinalStateUnknown); ok {
-					object = last.Obj
-				}
-				if c, ok := object.(*sparkv1.SparkCluster); ok {
-					f.clusterGone(c)
-				}
-			},
-		},
+		Handler: handlerOf(f.observeCluster, f.clusterGone),
 	})
 	return informer
 }
@@ -325,14 +308,11 @@ func (f *following) putCluster(ctx context.Context, gone *followedCluster, manif
 		{"cluster.json.gz", sparkCluster, object},
 		{"transitions.json.gz", "Transition", map[string]any{"items": transitions}},
 	} {
-		encoded, err := json.Marshal(part.content)
-		if err != nil {
-			return fmt.Errorf("encode %s %s: %w", part.kind, c.Name, err)
-		}
-		if err := gone.attempt.stored.Put(ctx, encoded, "objects", part.file); err != nil {
+		entry := archive.Object{File: part.file, Kind: part.kind, Name: c.Name}
+		if err := putObject(ctx, gone.attempt.stored, entry, part.content); err != nil {
 			return err
 		}
-		manifest.Objects = append(manifest.Objects, archive.Object{File: part.file, Kind: part.kind, Name: c.Name})
+		manifest.Objects = append(manifest.Objects, entry)
 	}
 	return nil
 }
@@ -354,16 +334,9 @@ func addClusterLogs(ctx context.Context, stored *archive.Attempt, manifest *arch
 	group.SetLimit(parallel)
 	for i, info := range written {
 		group.Go(func() error {
-			log, err := stored.Followed(ctx, info.LogID)
-			switch {
-			case archive.IsNotFound(err):
-				log = &archive.Log{LogID: info.LogID, Role: clusterRole(info.Container), Followed: true, Missing: goneMissing}
-			case err != nil:
-				return err
-			}
-			log.Bytes = info.Bytes
-			logs[i] = *log
-			return nil
+			log, err := describeGone(ctx, stored, info, clusterRole(info.Container))
+			logs[i] = log
+			return err
 		})
 	}
 	if err := group.Wait(); err != nil {

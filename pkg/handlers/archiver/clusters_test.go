@@ -352,11 +352,7 @@ func TestLogsOfClustersThatAreNotFollowed(t *testing.T) {
 				if test.change != nil {
 					test.change(e, pod)
 				}
-				e.following.observe(pod)
-				after(10 * time.Minute)
-				if c.opened > 0 {
-					t.Error("it is followed")
-				}
+				e.followsNothingOf(t, pod, c)
 			})
 		})
 	}

@@ -204,6 +204,16 @@ func (e *followEnv) pod(name string, uid types.UID, runs bool, restarts int32) *
 	return stripped.(*sparkPod)
 }
 
+// followsNothingOf observes a Pod, and fails if the log of its container is followed.
+func (e *followEnv) followsNothingOf(t *testing.T, pod *sparkPod, c *container) {
+	t.Helper()
+	e.following.observe(pod)
+	after(10 * time.Minute)
+	if c.opened > 0 {
+		t.Error("it is followed")
+	}
+}
+
 func (e *followEnv) driver(runs bool) *sparkPod { return e.pod("pi-driver", "uid-of-driver", runs, 0) }
 
 // stored returns what the archive has of a log, as its readers see it.
@@ -437,11 +447,7 @@ func TestLogsThatAreNotFollowed(t *testing.T) {
 				if test.change != nil {
 					test.change(e, pod)
 				}
-				e.following.observe(pod)
-				after(10 * time.Minute)
-				if c.opened > 0 {
-					t.Error("it is followed")
-				}
+				e.followsNothingOf(t, pod, c)
 			})
 		})
 	}

@@ -256,26 +256,22 @@ func (f *following) informer(namespace string) cache.Controller {
 		},
 		ObjectType: &corev1.Pod{},
 		Transform:  stripSparkPod,
-		Handler: cache.ResourceEventHandlerFuncs{
-			AddFunc: func(object any) { f.observe(object.(*sparkPod)) },
-			UpdateFunc: func(old, object any) {
-				pod := object.(*sparkPod)
-				if before := old.(*sparkPod); before.UID != pod.UID { // the next Pod of a StatefulSet has the same name
-					f.gone(before)
-				}
-				f.observe(pod)
-			},
-			DeleteFunc: func(object any) {
-				if last, ok := object.(cache.DeletedFinalStateUnknown); ok {
-					object = last.Obj
-				}
-				if pod, ok := object.(*sparkPod); ok {
-					f.gone(pod)
-				}
-			},
-		},
+		Handler:    handlerOf(f.observe, f.gone),
 	})
 	return informer
+}
+
+// handlerOf returns a handler that observes objects that are there, and notes which are gone. The next Pod of a StatefulSet has the same name.
+func handlerOf[O metav1.Object](observe, gone func(O)) cache.ResourceEventHandler {
+	return kube.ByObject(cache.ResourceEventHandlerFuncs{
+		AddFunc:    func(object any) { observe(object.(O)) },
+		UpdateFunc: func(_, object any) { observe(object.(O)) },
+		DeleteFunc: func(object any) {
+			if last, ok := kube.LastKnown(object).(O); ok {
+				gone(last)
+			}
+		},
+	})
 }
 
 // sparkPod is what the follower reads of a Pod of Spark.

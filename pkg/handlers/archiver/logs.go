@@ -182,22 +182,29 @@ func (t *attempt) addFollowed(ctx context.Context, pods []corev1.Pod) error {
 
 // addGone adds a log that was followed.
 func (t *attempt) addGone(ctx context.Context, info archive.LogInfo) error {
-	log, err := t.stored.Followed(ctx, info.LogID)
-	switch {
-	case archive.IsNotFound(err):
-		isDriver := info.PodUID == t.record.Launch.DriverUID
-		log = &archive.Log{
-			LogID: info.LogID, Role: roleOf(isDriver, info.Container, t.app.Dialect.Policy(t.app.Application).MainContainer), Followed: true,
-			Missing: goneMissing,
-		}
-	case err != nil:
+	isDriver := info.PodUID == t.record.Launch.DriverUID
+	log, err := describeGone(ctx, t.stored, info, roleOf(isDriver, info.Container, t.app.Dialect.Policy(t.app.Application).MainContainer))
+	if err != nil {
 		return err
 	}
-	log.Bytes = info.Bytes
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.manifest.Logs = append(t.manifest.Logs, *log)
+	t.manifest.Logs = append(t.manifest.Logs, log)
 	return nil
+}
+
+// describeGone returns the description of a log that was followed and whose Pod is gone. role is that of its container. If the log was not read to its end,
+// it says so.
+func describeGone(ctx context.Context, stored *archive.Attempt, info archive.LogInfo, role string) (archive.Log, error) {
+	log, err := stored.Followed(ctx, info.LogID)
+	switch {
+	case archive.IsNotFound(err):
+		log = &archive.Log{LogID: info.LogID, Role: role, Followed: true, Missing: goneMissing}
+	case err != nil:
+		return archive.Log{}, err
+	}
+	log.Bytes = info.Bytes
+	return *log, nil
 }
 
 // noteEnd notes that an executor ended now.

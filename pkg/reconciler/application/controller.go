@@ -238,7 +238,7 @@ func watchApplications(
 			impl.Enqueue(after)
 		},
 		DeleteFunc: func(object any) {
-			app, ok := base.LastKnown(object).(dialect.Application)
+			app, ok := kube.LastKnown(object).(dialect.Application)
 			if !ok {
 				return
 			}
@@ -272,7 +272,7 @@ func watchDrivers(ctx context.Context, r *Reconciler, impl *controller.Impl, app
 		},
 		UpdateFunc: controller.PassNew(changed),
 		DeleteFunc: func(object any) {
-			if pod, ok := base.LastKnown(object).(*drivers.Pod); ok {
+			if pod, ok := kube.LastKnown(object).(*drivers.Pod); ok {
 				_, tombstone := object.(cache.DeletedFinalStateUnknown)
 				r.expectations.PodDeleted(pod.AsPod(), tombstone)
 				changed(pod)

@@ -16,6 +16,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 	"knative.dev/pkg/logging"
+
+	"github.com/firesteel-dev/firesteel/pkg/kube"
 )
 
 // Must ends the process if err is an error: a controller cannot be made.
@@ -30,32 +32,9 @@ func Must(ctx context.Context, err error) {
 func AddHandler(
 	ctx context.Context, informer cache.SharedIndexInformer, handler cache.ResourceEventHandler,
 ) cache.ResourceEventHandlerRegistration {
-	registration, err := informer.AddEventHandler(byObject{handler})
+	registration, err := informer.AddEventHandler(kube.ByObject(handler))
 	Must(ctx, err)
 	return registration
-}
-
-// byObject is a handler to which an object with another UID is another object.
-type byObject struct{ cache.ResourceEventHandler }
-
-// OnUpdate handles the update of an object, or the deletion of one, whose last state the watch has missed, and the creation of another.
-func (h byObject) OnUpdate(before, after any) {
-	from, ok := before.(metav1.Object)
-	to, ok2 := after.(metav1.Object)
-	if !ok || !ok2 || from.GetUID() == to.GetUID() {
-		h.ResourceEventHandler.OnUpdate(before, after)
-		return
-	}
-	h.OnDelete(cache.DeletedFinalStateUnknown{Key: cache.MetaObjectToName(from).String(), Obj: before})
-	h.OnAdd(after, false)
-}
-
-// LastKnown returns the last known state of a deleted object.
-func LastKnown(object any) any {
-	if tombstone, ok := object.(cache.DeletedFinalStateUnknown); ok {
-		return tombstone.Obj
-	}
-	return object
 }
 
 // Cached returns the object with a key from a cache, the zero value if the cache has none.

@@ -9,17 +9,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
-)
 
-func TestLastKnownObject(t *testing.T) {
-	tombstone := cache.DeletedFinalStateUnknown{Key: "team-a/pi", Obj: &corev1.Pod{}}
-	if got := LastKnown(tombstone); got != tombstone.Obj {
-		t.Errorf("the last that is known is %v", got)
-	}
-	if got := LastKnown(tombstone.Obj); got != tombstone.Obj {
-		t.Errorf("the last that is known of an object is %v", got)
-	}
-}
+	"github.com/firesteel-dev/firesteel/pkg/kube"
+)
 
 // handled is an informer that has its handler called by the test.
 type handled struct {
@@ -44,7 +36,7 @@ func TestAnObjectThatReplacedAnotherOfItsNameIsAnother(t *testing.T) {
 		},
 		DeleteFunc: func(object any) {
 			missed, ok := object.(cache.DeletedFinalStateUnknown)
-			got = append(got, fmt.Sprintf("deleted %s, in a state that was missed: %t, %s", LastKnown(object).(*corev1.Pod).UID, ok, missed.Key))
+			got = append(got, fmt.Sprintf("deleted %s, in a state that was missed: %t, %s", kube.LastKnown(object).(*corev1.Pod).UID, ok, missed.Key))
 		},
 	})
 	pod := func(uid types.UID) *corev1.Pod {

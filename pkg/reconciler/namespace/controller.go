@@ -21,6 +21,7 @@ import (
 	"knative.dev/pkg/reconciler"
 
 	"github.com/firesteel-dev/firesteel/pkg/config"
+	"github.com/firesteel-dev/firesteel/pkg/kube"
 	"github.com/firesteel-dev/firesteel/pkg/namespaces"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
 )
@@ -32,18 +33,18 @@ const leaseName = "github.com.firesteel-dev.firesteel.pkg.reconciler.namespace.R
 func NewController(process *base.Process) injection.ControllerConstructor {
 	return func(ctx context.Context, cmw configmap.Watcher) *controller.Impl {
 		ctx = process.WithRecorder(ctx)
-		store, kube := process.Settings(ctx, cmw), kubeclient.Get(ctx)
-		asking := informercorev1.NewFilteredNamespaceInformer(kube, 0, cache.Indexers{}, func(options *metav1.ListOptions) {
+		store, client := process.Settings(ctx, cmw), kubeclient.Get(ctx)
+		asking := informercorev1.NewFilteredNamespaceInformer(client, 0, cache.Indexers{}, func(options *metav1.ListOptions) {
 			options.LabelSelector = labels.Set{namespaces.LabelWorkloads: namespaces.Enabled}.String()
 		})
-		bindings := informerrbacv1.NewFilteredRoleBindingInformer(kube, metav1.NamespaceAll, 0, cache.Indexers{}, func(options *metav1.ListOptions) {
+		bindings := informerrbacv1.NewFilteredRoleBindingInformer(client, metav1.NamespaceAll, 0, cache.Indexers{}, func(options *metav1.ListOptions) {
 			options.FieldSelector = fields.OneTermEqualSelector(metav1.ObjectNameField, namespaces.Binding).String()
 		})
 		r := new(Reconciler) // the controller, which makes the work queue, needs its address
 		impl := controller.NewContext(ctx, r, controller.ControllerOptions{WorkQueueName: "namespaces", Logger: logging.FromContext(ctx)})
 		impl.Name = leaseName
 		enqueue := func(object any) {
-			if object, ok := base.LastKnown(object).(metav1.Object); ok {
+			if object, ok := kube.LastKnown(object).(metav1.Object); ok {
 				impl.EnqueueKey(keyOf(nameOf(object)))
 			}
 		}

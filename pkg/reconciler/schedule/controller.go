@@ -168,7 +168,7 @@ func watchSchedules(ctx context.Context, r *Reconciler, impl *controller.Impl, i
 			impl.Enqueue(after)
 		},
 		DeleteFunc: func(object any) {
-			if s, ok := base.LastKnown(object).(variant.Schedule); ok {
+			if s, ok := kube.LastKnown(object).(variant.Schedule); ok {
 				r.forget(s)
 			}
 		},
@@ -230,6 +230,6 @@ func watchRuns(ctx context.Context, r *Reconciler, impl *controller.Impl, parts 
 				changed(after)
 			}
 		},
-		DeleteFunc: func(object any) { changed(base.LastKnown(object)) },
+		DeleteFunc: func(object any) { changed(kube.LastKnown(object)) },
 	})
 }

@@ -37,7 +37,7 @@ func KeepRuns(
 	w := &unrecordedRuns{kind: k, schedules: schedules.GetStore(), clock: clock.RealClock{}, changed: changed, runs: map[types.UID]map[types.NamespacedName]bool{}}
 	base.AddHandler(ctx, schedules, cache.ResourceEventHandlerFuncs{
 		UpdateFunc: func(_, after any) { w.scheduleChanged(after) },
-		DeleteFunc: func(object any) { w.scheduleChanged(base.LastKnown(object)) },
+		DeleteFunc: func(object any) { w.scheduleChanged(kube.LastKnown(object)) },
 	})
 	return w.keep
 }

@@ -27,6 +27,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/events"
 	"github.com/firesteel-dev/firesteel/pkg/fairshare"
+	"github.com/firesteel-dev/firesteel/pkg/kube"
 	"github.com/firesteel-dev/firesteel/pkg/metrics/clusters"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/quotas"
@@ -147,7 +148,7 @@ func watchClusters(
 			impl.Enqueue(after)
 		},
 		DeleteFunc: func(object any) {
-			if c, ok := base.LastKnown(object).(*sparkv1.SparkCluster); ok {
+			if c, ok := kube.LastKnown(object).(*sparkv1.SparkCluster); ok {
 				r.forget(c.UID)
 				r.state.forget(c)
 				r.quotas.Forget(c)

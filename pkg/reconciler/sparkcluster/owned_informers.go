@@ -21,6 +21,7 @@ import (
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/cluster/resources"
+	"github.com/firesteel-dev/firesteel/pkg/kube"
 	"github.com/firesteel-dev/firesteel/pkg/kube/objectclient"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/writecache"
@@ -51,7 +52,7 @@ func newOwnedObjects(
 		objectclient.KindOf(&policyv1.PodDisruptionBudget{}):          factory.Policy().V1().PodDisruptionBudgets().Informer(),
 	}}
 	notify := func(found any) {
-		if o, ok := base.LastKnown(found).(object); ok {
+		if o, ok := kube.LastKnown(found).(object); ok {
 			changed(clusterOf(o), o)
 		}
 	}

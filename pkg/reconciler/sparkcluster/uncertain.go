@@ -18,8 +18,8 @@ import (
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/cluster"
 	"github.com/firesteel-dev/firesteel/pkg/cluster/resources"
+	"github.com/firesteel-dev/firesteel/pkg/kube"
 	"github.com/firesteel-dev/firesteel/pkg/kube/objectclient"
-	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
 )
 
 // resolveUncertain finds out which objects of a cluster exist although no informer shows them, because their labels
@@ -60,7 +60,7 @@ func (r *Reconciler) getLive(ctx context.Context, at objectKey) (object, error) 
 // reportedDeleted handles an object that a watch reported as deleted. The watch selects by a label, so it also reports an object
 // whose label was removed. Only an object without finalizers that Firesteel deleted is gone for certain; all others are uncertain.
 func (e *ownedObjects) reportedDeleted(found any) {
-	o, ok := base.LastKnown(found).(object)
+	o, ok := kube.LastKnown(found).(object)
 	if _, isPod := o.(*corev1.Pod); isPod || !ok {
 		return
 	}

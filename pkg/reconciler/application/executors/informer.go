@@ -10,6 +10,7 @@ import (
 	podinformer "knative.dev/pkg/client/injection/kube/informers/core/v1/pod/filtered"
 
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
+	"github.com/firesteel-dev/firesteel/pkg/kube"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
 )
 
@@ -72,7 +73,7 @@ func Watch(
 		AddFunc:    func(object any) { note(nil, object.(*Pod)) },
 		UpdateFunc: func(before, after any) { note(before.(*Pod), after.(*Pod)) },
 		DeleteFunc: func(object any) {
-			if pod, ok := base.LastKnown(object).(*Pod); ok {
+			if pod, ok := kube.LastKnown(object).(*Pod); ok {
 				note(pod, nil)
 			}
 		},

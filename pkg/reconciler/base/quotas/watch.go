@@ -83,12 +83,9 @@ func (t *Tracker) start() {
 	// An informer that was stopped may still deliver an event.
 	current := func(change func(*corev1.ResourceQuota)) func(any) {
 		return func(object any) {
-			if tombstone, ok := object.(cache.DeletedFinalStateUnknown); ok {
-				object = tombstone.Obj
-			}
 			t.mutex.Lock()
 			defer t.mutex.Unlock()
-			if q, ok := object.(*corev1.ResourceQuota); ok && t.watches == started {
+			if q, ok := kube.LastKnown(object).(*corev1.ResourceQuota); ok && t.watches == started {
 				change(q)
 				t.changed(q.Namespace)
 			}
