@@ -218,7 +218,8 @@ func (p *workload) stuck(ctx context.Context, since time.Time) ([]string, error)
 	var stuck []string
 	for _, app := range apps {
 		record := app.GetRecord()
-		if app.GetLabels()[labelKind] == startsOver && app.GetDeletionTimestamp() == nil &&
+		_, stopped := app.GetAnnotations()[dialect.AnnotationStop]
+		if app.GetLabels()[labelKind] == startsOver && app.GetDeletionTimestamp() == nil && !stopped &&
 			(record == nil || record.Attempt.Since.Time.Before(since)) {
 			stuck = append(stuck, fmt.Sprintf("%s/%s is %s", p.namespace, app.GetName(), outbox.Current(record).State))
 		}

@@ -127,7 +127,7 @@ func TestEarlyApplications(t *testing.T) {
 	s.configured("config-defaults", "ui-service-type", "NodePort")
 	s.configured("config-admission", "quota", "hold")
 	step := func(name string, test func(s *env)) {
-		t.Run(name, func(t *testing.T) { test(s.in(t)) })
+		requireStep(t, name, func(t *testing.T) { test(s.in(t)) })
 	}
 	step("without the CRD kubectl means spark.apache.org", func(s *env) {
 		s.create(App("apache"))
@@ -152,7 +152,7 @@ func TestEarlyApplications(t *testing.T) {
 		}
 	})
 	step = func(name string, test func(s *env)) {
-		t.Run(name, func(t *testing.T) {
+		requireStep(t, name, func(t *testing.T) {
 			s := s.in(t)
 			s.untilNodePortIsFree()
 			test(s)
@@ -184,6 +184,14 @@ func TestEarlyApplications(t *testing.T) {
 	t.Run("a controller that is killed around the launch starts one driver, and follows one", func(t *testing.T) { crashEarly(s.in(t)) })
 	for _, request := range s.forbidden() {
 		t.Errorf("the controller may not do what it does: %s", request)
+	}
+}
+
+// requireStep runs a step, and ends the test if it fails: a later step would wait for the node port that it left in use.
+func requireStep(t *testing.T, name string, step func(*testing.T)) {
+	t.Helper()
+	if !t.Run(name, step) {
+		t.FailNow()
 	}
 }
 

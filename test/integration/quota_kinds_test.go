@@ -1,6 +1,7 @@
 package integration
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/wait"
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/cluster/resources"
@@ -121,14 +123,33 @@ func (s *env) limitedToAlmost(pods int) (another string) {
 	return s.usesRoom()
 }
 
-// usesRoom creates a Pod that uses the quota.
+// usesRoom creates a Pod that uses the quota, and creates it again if the quota does not count it: the API server, too, knows a new quota
+// only from its watch.
 func (s *env) usesRoom() (another string) {
 	s.Helper()
-	_, err := s.Kube.CoreV1().Pods(s.ns).Create(s.Context(), &corev1.Pod{
+	pods := s.Kube.CoreV1().Pods(s.ns)
+	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Name: "another"}, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "another", Image: "none"}}},
-	}, metav1.CreateOptions{})
+	}
+	s.must(wait.PollUntilContextTimeout(s.Context(), pollInterval, timeout, true, func(ctx context.Context) (bool, error) {
+		before := s.podsCounted()
+		if _, err := pods.Create(ctx, pod, metav1.CreateOptions{}); err != nil {
+			return false, err
+		}
+		if s.podsCounted() > before {
+			return true, nil
+		}
+		return false, pods.Delete(ctx, pod.Name, *metav1.NewDeleteOptions(0))
+	}))
+	return pod.Name
+}
+
+// podsCounted returns how many Pods the quota counts.
+func (s *env) podsCounted() int64 {
+	s.Helper()
+	quota, err := s.Kube.CoreV1().ResourceQuotas(s.ns).Get(s.Context(), "team", metav1.GetOptions{})
 	s.must(err)
-	return "another"
+	return quota.Status.Used.Pods().Value()
 }
 
 // ofEachAskingKind runs a test with an object of each kind, each in a namespace of its own.
