@@ -180,6 +180,42 @@ func TestLogsThatWereRotatedAwayHaveAGap(t *testing.T) {
 	}
 }
 
+// Another writer has read the lines in between, and stores them a moment later: nothing may be stored in their place.
+func TestAWriterThatRefusesGapsLeavesThemToAnother(t *testing.T) {
+	attempt := newLog(t, archive.New(memblob.OpenBucket(nil)))
+	refused := func(sent string, latest time.Time) {
+		t.Helper()
+		w, err := attempt.WriteLog(t.Context(), driverLog, 1<<40)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.RefuseGaps(latest)
+		if err := w.Copy(t.Context(), strings.NewReader(sent)); !archive.IsGap(err) || w.Gap {
+			t.Errorf("it ended with %v", err)
+		}
+		if err := w.Flush(t.Context()); err != nil || !w.Begun() {
+			t.Fatal(err)
+		}
+	}
+	refused(count(20, 30, time.Second), begin.Add(19*time.Second))
+	follower := store(t.Context(), t, attempt, driverLog, count(0, 10, time.Second))
+	refused(count(20, 30, time.Second), begin)
+	if err := errors.Join(follower.Copy(t.Context(), strings.NewReader(count(9, 25, time.Second))), follower.Flush(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	w, err := attempt.WriteLog(t.Context(), driverLog, 1<<40)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.RefuseGaps(begin)
+	if err := errors.Join(w.Copy(t.Context(), strings.NewReader(count(20, 30, time.Second))), w.Flush(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	if got := all(t, attempt, archive.LogOptions{Timestamps: true, Tail: -1}); got != count(0, 30, time.Second) {
+		t.Errorf("it has %d bytes", len(got))
+	}
+}
+
 func TestLogsAreBounded(t *testing.T) {
 	attempt := newLog(t, archive.New(memblob.OpenBucket(nil)))
 	w, err := attempt.WriteLog(t.Context(), driverLog, 1000)

@@ -40,6 +40,9 @@ type LogWriter struct {
 	line     []byte
 	lineSize int
 	seed     maphash.Seed
+	// refuses reports whether Copy ends at a gap, and latest is when the first line is at the latest.
+	refuses bool
+	latest  time.Time
 	// second is the second of the last line, and known the lines since then, by their hash.
 	second time.Time
 	known  map[uint64]int
@@ -132,6 +135,13 @@ func (w *LogWriter) note(at time.Time, part []byte) {
 // Since is the time from which the kubelet is asked; zero for the whole log. The kubelet knows whole seconds.
 func (w *LogWriter) Since() time.Time { return w.second }
 
+// Begun reports whether a writer has begun to store the log, if only an empty one.
+func (w *LogWriter) Begun() bool { return w.exists }
+
+// RefuseGaps lets Copy end with an error before it takes a line in front of which others are missing: one behind a gap, or a first one that is later than
+// latest. Another writer may have these, and stores them later. IsGap reports whether an error is that one.
+func (w *LogWriter) RefuseGaps(latest time.Time) { w.refuses, w.latest = true, latest }
+
 // Bytes is the size of what was read so far.
 func (w *LogWriter) Bytes() int64 { return w.offset + int64(w.pending.Len()) }
 
@@ -152,7 +162,11 @@ func (w *LogWriter) Copy(ctx context.Context, reader io.Reader) error {
 			if skips {
 				return nil
 			}
-			w.Gap = w.Gap || !resume.met && !continues
+			gap := !resume.met && !continues
+			if w.refuses && (gap || size > 0 && w.From.IsZero() && at.After(w.latest)) {
+				return errGap
+			}
+			w.Gap = w.Gap || gap
 			resume.met = true
 			if size > 0 {
 				w.note(at, part)
@@ -194,6 +208,11 @@ func (r *resumption) stored(at time.Time, hash uint64) bool {
 
 // errTruncated ends the reading of a log that is larger than it may be.
 var errTruncated = errors.New("the log is larger than max-log-bytes")
+
+var errGap = errors.New("lines are missing that the node has no more")
+
+// IsGap reports whether Copy ended at a gap.
+func IsGap(err error) bool { return errors.Is(err, errGap) }
 
 func (w *LogWriter) add(ctx context.Context, part []byte) error {
 	room := max(w.limit-w.Bytes(), 0)

@@ -2,6 +2,7 @@ package archiver
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -104,36 +105,39 @@ func runsOf(pod *corev1.Pod, status corev1.ContainerStatus, role string) (logs [
 	return logs
 }
 
-// storeLog stores a log. What the node does not give any more is named as missing.
+// gapMissing says what is missing of a log that has a gap.
+const gapMissing = "lines in between: the node had rotated them away"
+
+// errFollowing means that the follower has not read a log to its end yet.
+var errFollowing = errors.New("the node has rotated lines away, and the follower still reads")
+
+// storeLog stores a log. What the node does not give any more is named as missing. If the follower may have it, the handler is to be asked again.
 func (t *attempt) storeLog(ctx context.Context, pod *corev1.Pod, log containerLog) error {
+	described, err := t.followedToItsEnd(ctx, log)
+	if err != nil {
+		return err
+	}
 	w, err := t.stored.WriteLog(ctx, log.LogID, t.settings.MaxLogBytes)
 	if err != nil {
 		return err
 	}
 	followed := log.followed && w.Bytes() > 0
-	reading, follows := t.reading, log.running && log.role == archive.RoleExecutor && t.over
-	if follows {
-		reading = t.following
+	if log.followed && w.Begun() && described == nil && t.clock.Now().Before(t.askUntil) {
+		w.RefuseGaps(log.started.Add(silence))
 	}
-	why := ""
-	for range readings {
-		why, err = t.readLog(ctx, reading, pod, log, w, follows)
-		switch {
-		case t.mayAskAgain(err):
-			t.askAgain(fmt.Sprintf("the log of %s in Pod %s/%s", log.Container, pod.Namespace, pod.Name), err)
-			return nil // the other parts are stored
-		case err != nil:
-			return err
-		}
-		if why == "" || reading.Err() != nil || w.Bytes() >= t.settings.MaxLogBytes {
-			break
-		}
-	}
+	why, again, err := t.readToItsEnd(ctx, pod, log, w)
 	switch {
-	case follows && why == "":
-		t.noteEnd(pod)
-	case log.running && (log.role == archive.RoleDriver || log.role == archive.RoleExecutor) && why == "":
-		why = "the end: the container still ran when it was archived"
+	case err != nil:
+		return err
+	case again != nil:
+		t.askAgain(fmt.Sprintf("the log of %s in Pod %s/%s", log.Container, pod.Namespace, pod.Name), again)
+		return nil // the other parts are stored
+	}
+	if described != nil {
+		w.Gap = w.Gap || described.Missing == gapMissing
+		if why != "" {
+			why = described.Missing
+		}
 	}
 	if err := w.Flush(ctx); err != nil {
 		return err
@@ -146,6 +150,47 @@ func (t *attempt) storeLog(ctx context.Context, pod *corev1.Pod, log containerLo
 	return nil
 }
 
+// followedToItsEnd returns the description of a log that was followed to its end; nil if it was not, or not yet.
+func (t *attempt) followedToItsEnd(ctx context.Context, log containerLog) (*archive.Log, error) {
+	if !log.followed || log.running {
+		return nil, nil
+	}
+	described, err := t.stored.Followed(ctx, log.LogID)
+	if archive.IsNotFound(err) {
+		return nil, nil
+	}
+	return described, err
+}
+
+// readToItsEnd reads what the node has of a log. why is what is missing, and again is why the handler is to be asked again.
+func (t *attempt) readToItsEnd(ctx context.Context, pod *corev1.Pod, log containerLog, w *archive.LogWriter) (why string, again, err error) {
+	reading, follows := t.reading, log.running && log.role == archive.RoleExecutor && t.over
+	if follows {
+		reading = t.following
+	}
+	for range readings {
+		why, err = t.readLog(ctx, reading, pod, log, w, follows)
+		switch {
+		case archive.IsGap(err):
+			return "", errFollowing, nil
+		case t.mayAskAgain(err):
+			return "", err, nil
+		case err != nil:
+			return "", nil, err
+		}
+		if why == "" || reading.Err() != nil || w.Bytes() >= t.settings.MaxLogBytes {
+			break
+		}
+	}
+	switch {
+	case follows && why == "":
+		t.noteEnd(pod)
+	case log.running && (log.role == archive.RoleDriver || log.role == archive.RoleExecutor) && why == "":
+		why = "the end: the container still ran when it was archived"
+	}
+	return why, nil, nil
+}
+
 // describeTimes adds to the description of a log from when to when it is, and what is missing.
 func describeTimes(log *archive.Log, w *archive.LogWriter, started time.Time) {
 	if !w.From.IsZero() {
@@ -154,7 +199,7 @@ func describeTimes(log *archive.Log, w *archive.LogWriter, started time.Time) {
 		log.BeginningMissing = from.Sub(started) > silence
 	}
 	if w.Gap && log.Missing == "" {
-		log.Missing = "lines in between: the node had rotated them away"
+		log.Missing = gapMissing
 	}
 }
 
@@ -238,7 +283,7 @@ func (t *attempt) readLog(ctx, reading context.Context, pod *corev1.Pod, log con
 		return "", nil
 	case archive.IsTruncated(err):
 		return tooLargeMissing(t.settings.MaxLogBytes), nil
-	case archive.IsStorage(err):
+	case archive.IsStorage(err), archive.IsGap(err):
 		return "", err
 	case follow && reading.Err() != nil && t.reading.Err() == nil:
 		return fmt.Sprintf("the end: the executor still ran %s after its driver", executorsEnd), ctx.Err()

@@ -178,13 +178,13 @@ func TestArchiveShowsWhatIsDeleted(t *testing.T) {
 	u.Run(t, "", "kubectl", "-n", u.Namespace, "delete", "pod", deleted.pod)
 	// An executor may run on for longer than its driver is waited for. Then the end of its log is missing.
 	u.awaitArchived(t, "killed", "Archived", "ArchivedPartly")
-	u.awaitArchived(t, "followed", "Archived", "ArchivedPartly")
+	u.awaitArchived(t, "followed", "Archived")
 	u.awaitArchived(t, "deleted", "Archived", "ArchivedPartly", "DriverPodGone")
 	for _, app := range []string{"killed", "followed"} {
 		expectLogsOfPods(t, u.Cluster, readArchive(t, u.Cluster, stored, app))
 	}
 	expectWhole(t, readArchive(t, u.Cluster, stored, "killed"), killed, "Lost executor")
-	expectWholeOrSaid(t, readArchive(t, u.Cluster, stored, "followed"), followed, firstLine, lastLine)
+	expectWhole(t, readArchive(t, u.Cluster, stored, "followed"), followed, firstLine, lastLine)
 	expectWholeOrSaid(t, readArchive(t, u.Cluster, stored, "deleted"), deleted, firstLine)
 
 	deployHistory(t, u.Cluster)

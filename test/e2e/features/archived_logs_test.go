@@ -203,8 +203,8 @@ func expectWhole(t *testing.T, app storedApplication, shown *shownLog, wants ...
 	log.expect(t, app.Name, wants)
 }
 
-// expectWholeOrSaid is expectWhole for a log that the node rotated shortly before its end: what the follower had read last may be missing, or be there although
-// the manifest says that something is missing.
+// expectWholeOrSaid is expectWhole for a driver whose Pod was deleted while it ran: what the follower had read last may be missing, or be there although the
+// manifest says that something is missing.
 func expectWholeOrSaid(t *testing.T, app storedApplication, shown *shownLog, wants ...string) {
 	t.Helper()
 	log, showed := app.driver(t), shown.all(t)
