@@ -58,6 +58,8 @@ type Archiver struct {
 	// pendingMemory bounds what jobs hold that wait for a slot.
 	pendingMemory *memory
 	late          *late
+	// answerWithin is how long the handler waits for a job.
+	answerWithin time.Duration
 
 	mu sync.Mutex
 	// jobs holds the jobs that run or wait for a slot, by the uid of their application.
@@ -88,6 +90,7 @@ func newArchiver(
 		core: core, stores: stores, settings: settings, clock: clock, namespaces: newNamespaceUIDs(core, clock), events: newEventReader(core), jobs: map[types.UID]*result{},
 		queue: fairshare.NewShared(maxQueued, maxQueuedPerNamespace, freeShare), slots: fairshare.NewShared(maxJobs, maxJobsPerNamespace, freeShare),
 		lookups: fairshare.NewShared(maxLookups, maxLookupsPerNamespace, freeShare), pendingMemory: newMemory(maxPendingBytes), late: newLate(),
+		answerWithin: answerWithin,
 		openLog: func(ctx context.Context, pod types.NamespacedName, options *corev1.PodLogOptions) (io.ReadCloser, error) {
 			return core.Pods(pod.Namespace).GetLogs(pod.Name, options).Stream(ctx)
 		},
@@ -175,7 +178,7 @@ func tooMany(namespace string) error {
 
 // run runs the job of an application, unless it runs already, and waits for it. It returns nil if the job takes longer.
 func (a *Archiver) run(ctx context.Context, uid types.UID, namespace string, work func(context.Context) error) error {
-	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	ctx, cancel := context.WithTimeout(ctx, a.answerWithin)
 	defer cancel()
 	job, err := a.start(ctx, uid, namespace, work)
 	if err != nil {

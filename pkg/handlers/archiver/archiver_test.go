@@ -90,11 +90,16 @@ func newEnv(t *testing.T, keys ...string) *env {
 	}
 	e.app = application()
 	e.core = kubefake.NewClientset(objects()...)
-	a := newArchiver(e.core.CoreV1(), archive.NewStores(), func() *config.Config { return e.settings }, e.clock)
-	a.openLog = e.openLog
 	e.spark = fake.NewSimpleClientset(e.app)
-	e.handler = a.handler(e.spark, nil)
+	e.handler = e.archiver(e.clock).handler(e.spark, nil)
 	return e
+}
+
+// archiver returns one that has the env's logs. Its handler answers when the job is done, however slow the machine is.
+func (e *env) archiver(clock clock.PassiveClock) *Archiver {
+	a := newArchiver(e.core.CoreV1(), archive.NewStores(), func() *config.Config { return e.settings }, clock)
+	a.openLog, a.answerWithin = e.openLog, time.Hour
+	return a
 }
 
 func lines(count int) string {
@@ -469,8 +474,7 @@ func TestNothingIsArchivedThatIsNotDue(t *testing.T) {
 				t.Fatal(err)
 			}
 			change(e)
-			a := newArchiver(e.core.CoreV1(), archive.NewStores(), func() *config.Config { return e.settings }, clocktesting.NewFakePassiveClock(began))
-			a.openLog = e.openLog
+			a := e.archiver(clocktesting.NewFakePassiveClock(began))
 			if err := a.handler(fake.NewSimpleClientset(e.app), nil)(t.Context(), event); err != nil {
 				t.Fatal(err)
 			}
@@ -492,11 +496,10 @@ func TestForgedEventsArchiveNothing(t *testing.T) {
 	}
 }
 
-// A job that takes long goes on, and the handler answers that it has begun. It is not begun twice.
 // Two replicas may archive an attempt at once. The record says what the first one stored, so a later one, which reads less, takes nothing of that back.
 func TestAReplicaThatReadsLessLeavesTheManifestOfAnother(t *testing.T) {
 	e := newEnv(t)
-	slow := newArchiver(e.core.CoreV1(), archive.NewStores(), func() *config.Config { return e.settings }, e.clock)
+	slow := e.archiver(e.clock)
 	other := sync.OnceValue(e.handle)
 	slow.openLog = func(_ context.Context, pod types.NamespacedName, _ *corev1.PodLogOptions) (io.ReadCloser, error) {
 		if err := other(); err != nil {
@@ -516,9 +519,10 @@ func TestAReplicaThatReadsLessLeavesTheManifestOfAnother(t *testing.T) {
 	}
 }
 
+// A job that takes long goes on, and the handler answers that it has begun. It is not begun twice.
 func TestALongJobRunsOnce(t *testing.T) {
 	e := newEnv(t)
-	a := newArchiver(e.core.CoreV1(), archive.NewStores(), func() *config.Config { return e.settings }, clocktesting.NewFakePassiveClock(began))
+	a := e.archiver(clocktesting.NewFakePassiveClock(began))
 	hold, began, ended := make(chan struct{}), make(chan struct{}), make(chan struct{})
 	work := func(context.Context) error {
 		close(began)
@@ -576,7 +580,7 @@ func TestABurstOfEndsIsArchivedInTime(t *testing.T) {
 // A panic in a goroutine of its own would end the controller.
 func TestAPanicIsAnErrorOfItsJob(t *testing.T) {
 	e := newEnv(t)
-	a := newArchiver(e.core.CoreV1(), archive.NewStores(), func() *config.Config { return e.settings }, clocktesting.NewFakePassiveClock(began))
+	a := e.archiver(clocktesting.NewFakePassiveClock(began))
 	for range maxJobs + 1 { // slots and jobs are free again
 		err := a.run(t.Context(), "x", "team-a", func(context.Context) error { panic("it broke") })
 		if err == nil || !strings.Contains(err.Error(), "it broke") {

@@ -38,9 +38,7 @@ func (c bubbleClock) Since(t time.Time) time.Duration { return c.Now().Sub(t) }
 func newLateEnv(t *testing.T) *env {
 	t.Helper()
 	e := newEnv(t)
-	a := newArchiver(e.core.CoreV1(), archive.NewStores(), func() *config.Config { return e.settings }, bubbleClock{begun: time.Now()})
-	a.openLog = e.openLog
-	e.handler = a.handler(e.spark, nil)
+	e.handler = e.archiver(bubbleClock{begun: time.Now()}).handler(e.spark, nil)
 	return e
 }
 
