@@ -2,6 +2,7 @@ package integration
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -86,6 +87,19 @@ func (s *env) checkArchived(url string, app *sparkv1.SparkApplication) {
 	}
 }
 
+// untilManifest waits until an attempt is archived.
+func (s *env) untilManifest(attempt *archive.Attempt) (manifest *archive.Manifest) {
+	s.Helper()
+	s.must(wait.PollUntilContextTimeout(s.Context(), 100*time.Millisecond, timeout, true, func(ctx context.Context) (bool, error) {
+		var err error
+		if manifest, err = attempt.Manifest(ctx); archive.IsNotFound(err) {
+			return false, nil
+		}
+		return err == nil, err
+	}))
+	return manifest
+}
+
 func TestArchiveHasTheLogBeforeTheDriverIsReleased(t *testing.T) {
 	alone(t)
 	s := newEnv(t)
@@ -138,13 +152,7 @@ func TestArchiveFollowsTheLogOfADriverThatIsLost(t *testing.T) {
 	d.deleteByForce()
 	close(lost)
 	s.untilCondition("pi", dialect.ConditionArchived, metav1.ConditionFalse, "DriverPodGone")
-	var manifest *archive.Manifest
-	s.must(wait.PollUntilContextTimeout(s.Context(), 100*time.Millisecond, timeout, true, func(ctx context.Context) (bool, error) {
-		if manifest, err = attempt.Manifest(ctx); archive.IsNotFound(err) {
-			return false, nil
-		}
-		return err == nil, err
-	}))
+	manifest := s.untilManifest(attempt)
 	if len(manifest.Logs) != 1 || !manifest.Logs[0].Followed || !strings.Contains(manifest.Logs[0].Missing, "the end") || len(manifest.Missing) == 0 {
 		s.Fatalf("the manifest is %+v", manifest)
 	}
@@ -187,13 +195,7 @@ func TestArchiveFollowsTheLogsOfAClusterUntilItIsGone(t *testing.T) {
 	s.must(s.Kube.CoreV1().Pods(s.ns).Delete(s.Context(), "c-master-0", metav1.DeleteOptions{})) // as the garbage collector does
 	close(killed)
 	untilGone(s, s.clusters(), "c")
-	var manifest *archive.Manifest
-	s.must(wait.PollUntilContextTimeout(s.Context(), 100*time.Millisecond, timeout, true, func(ctx context.Context) (bool, error) {
-		if manifest, err = attempt.Manifest(ctx); archive.IsNotFound(err) {
-			return false, nil
-		}
-		return err == nil, err
-	}))
+	manifest := s.untilManifest(attempt)
 	if len(manifest.Logs) != 1 || manifest.Logs[0].Role != archive.RoleMaster || !manifest.Logs[0].Followed || len(manifest.Objects) != 2 {
 		s.Fatalf("the manifest is %+v", manifest)
 	}
@@ -251,4 +253,55 @@ func TestArchiveThatFailsHoldsTheReleaseForABoundedTime(t *testing.T) {
 	s.run("pi", 0).exit(0)
 	s.untilCondition("pi", dialect.ConditionArchived, metav1.ConditionFalse, "NotArchivedInTime")
 	s.untilState("pi", "ResourceReleased")
+}
+
+// The storage is away for longer than anything waits for it. When it is back, the handler archives the attempts by itself, also those whose Pods or
+// applications are gone by then.
+func TestArchiveHasAttemptsLaterIfItsStorageWasAway(t *testing.T) {
+	alone(t)
+	s := newEnv(t)
+	folder := filepath.Join(t.TempDir(), "archive")
+	s.must(os.WriteFile(folder, nil, 0o600)) // a file is in the place of the folder
+	url := s.withArchive("archive/rbac.yaml", folder, s.twoLines())
+	retained, released, deleted := s.create(App("retained").Retain(sparkv1.RetainAlways)), s.create(App("released")), s.create(App("deleted"))
+	for _, name := range []string{"retained", "released", "deleted"} {
+		s.run(name, 0).exit(1)
+	}
+	for _, name := range []string{"retained", "released", "deleted"} {
+		s.untilCondition(name, dialect.ConditionArchived, metav1.ConditionFalse, "NotArchivedInTime")
+	}
+	for _, name := range []string{"released", "deleted"} {
+		s.untilState(name, "ResourceReleased")
+		untilGone(s, s.Kube.CoreV1().Pods(s.ns), name+"-0-driver")
+	}
+	s.delete("deleted")
+	untilGone(s, s.apps(), "deleted")
+	s.must(errors.Join(os.Remove(folder), os.Mkdir(folder, 0o700)))
+
+	store, err := archive.Open(s.Context(), url)
+	s.must(err)
+	defer store.Close()
+	of := s.namespace()
+	for _, app := range []*sparkv1.SparkApplication{retained, released, deleted} {
+		id := archive.ID{Namespace: of, Resource: "sparkapplications.spark.apache.org", Name: app.Name, UID: app.UID}
+		manifest := s.untilManifest(store.Attempt(id, 0))
+		if described, err := store.Application(s.Context(), id); err != nil || described.State != "Failed" || manifest.State != "Failed" {
+			s.Errorf("%s is described as %+v, and its attempt as %+v; %v", app.Name, described, manifest, err)
+		}
+		if object, err := store.Attempt(id, 0).Get(s.Context(), 1<<20, "objects", "application.json.gz"); err != nil || !strings.Contains(string(object), string(app.UID)) {
+			s.Errorf("the object of %s is %s; %v", app.Name, object, err)
+		}
+		if app == retained {
+			if len(manifest.Missing) > 0 || len(manifest.Logs) != 1 || manifest.Logs[0].Bytes == 0 {
+				s.Errorf("the driver Pod of %s is there, and its manifest is %+v", app.Name, manifest)
+			}
+			continue
+		}
+		if len(manifest.Logs) > 0 || len(manifest.Missing) != 1 || manifest.Missing[0].What != "driver Pod "+app.Name+"-0-driver" ||
+			!strings.Contains(manifest.Missing[0].Why, "the storage or the API server failed when it ended") {
+			s.Errorf("the driver Pod of %s is gone, and its manifest is %+v", app.Name, manifest)
+		}
+	}
+	s.untilCondition("retained", dialect.ConditionArchived, metav1.ConditionTrue, "Archived")
+	s.untilCondition("released", dialect.ConditionArchived, metav1.ConditionFalse, "NotArchivedInTime") // nothing wrote to it
 }
