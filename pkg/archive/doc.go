@@ -1,5 +1,5 @@
 // Package archive stores what is left of applications and of clusters when their Pods are gone: logs, objects, transitions, Kubernetes Events, event logs of
-// Spark and usage. Of a cluster, which has one attempt, it has logs, its object and its transitions. They are in a bucket of S3, Google Cloud Storage or Azure,
+// Spark and usage. Of a cluster, which has one attempt, it has logs, its object, its transitions and Kubernetes Events. They are in a bucket of S3, Google Cloud Storage or Azure,
 // or in a folder. Packages clouds and large make these known; they are for programs.
 //
 //	layout.go      the keys of everything

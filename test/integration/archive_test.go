@@ -178,6 +178,7 @@ func TestArchiveFollowsTheLogsOfAClusterUntilItIsGone(t *testing.T) {
 	})
 	s.archiveHandler()
 	c := s.createCluster(Cluster("c"))
+	s.happens(corev1.ObjectReference{APIVersion: "spark.apache.org/v1", Kind: "SparkCluster", Namespace: s.ns, Name: "c", UID: c.UID}, "It is seen.")
 	s.memberRuns(s.untilSet("c-master", "exist", func(*appsv1.StatefulSet) bool { return true }))
 	store, err := archive.Open(s.Context(), url)
 	s.must(err)
@@ -196,14 +197,26 @@ func TestArchiveFollowsTheLogsOfAClusterUntilItIsGone(t *testing.T) {
 	close(killed)
 	untilGone(s, s.clusters(), "c")
 	manifest := s.untilManifest(attempt)
-	if len(manifest.Logs) != 1 || manifest.Logs[0].Role != archive.RoleMaster || !manifest.Logs[0].Followed || len(manifest.Objects) != 2 {
+	if len(manifest.Logs) != 1 || manifest.Logs[0].Role != archive.RoleMaster || !manifest.Logs[0].Followed || len(manifest.Objects) != 3 || len(manifest.Missing) > 0 {
 		s.Fatalf("the manifest is %+v", manifest)
+	}
+	if happened, err := attempt.Get(s.Context(), 1<<20, "objects", "events.json.gz"); err != nil || !strings.Contains(string(happened), "It is seen.") {
+		s.Errorf("the Kubernetes Events are %s; %v", happened, err)
 	}
 	reader, err := attempt.OpenLog(s.Context(), manifest.Logs[0].LogID, archive.LogOptions{Tail: -1})
 	s.must(err)
 	if content, err := io.ReadAll(reader); err != nil || string(content) != "INFO one\nERROR two\n" {
 		s.Errorf("the log is %q; %v", content, err)
 	}
+}
+
+// happens creates a Kubernetes Event about an object.
+func (s *env) happens(object corev1.ObjectReference, message string) {
+	s.Helper()
+	_, err := s.Kube.CoreV1().Events(s.ns).Create(s.Context(), &corev1.Event{
+		ObjectMeta: metav1.ObjectMeta{GenerateName: object.Name + "-"}, InvolvedObject: object, Message: message, LastTimestamp: metav1.Now(),
+	}, metav1.CreateOptions{})
+	s.must(err)
 }
 
 // memberRuns replaces the controller of StatefulSets and the kubelet: the first Pod of a set runs on the node, and ends without a grace period.

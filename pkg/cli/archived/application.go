@@ -50,7 +50,7 @@ func (f *Flags) Find(
 	for _, kind := range kinds {
 		found, err := client.Named(ctx, namespace, kind.GroupResource.String(), name)
 		switch {
-		case isAbsent(err), kind.Noun == overview.Cluster && isUnknown(err):
+		case isAbsent(err), kind.Noun == overview.Cluster && api.IsInvalid(err): // an older one has no clusters
 			continue
 		case err != nil:
 			return nil, fmt.Errorf("%w; the archive cannot be asked: %w", gone, err)
@@ -94,12 +94,6 @@ func (f *Flags) OfExisting(ctx context.Context, cluster *rest.Config, kube kuber
 func isAbsent(err error) bool {
 	var answer *api.Error
 	return errors.As(err, &answer) && (answer.Code == http.StatusNotFound || answer.Code == http.StatusForbidden)
-}
-
-// isUnknown reports whether the console does not know a kind: an older one has no clusters.
-func isUnknown(err error) bool {
-	var answer *api.Error
-	return errors.As(err, &answer) && answer.Code == http.StatusBadRequest
 }
 
 // LastAttempt stands for the number of the last attempt.

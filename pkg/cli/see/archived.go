@@ -58,9 +58,9 @@ func (s *screen) archivedText(attempt *api.Attempt) string {
 	return fmt.Sprintf("%s (%s ago); %s", attempt.Archived.UTC().Format(time.RFC3339), s.age(*attempt.Archived), text)
 }
 
-// runArchived explains an application by what the archive has of it.
+// runArchived explains an application, or a cluster, by what the archive has of it.
 func (w *whyOptions) runArchived(ctx context.Context, c *cluster, name string, gone error) error {
-	app, err := w.archived.Find(ctx, c.REST, c.Kube, c.Namespace, name, gone, overview.Application)
+	app, err := w.archived.Find(ctx, c.REST, c.Kube, c.Namespace, name, gone, overview.Application, overview.Cluster)
 	if err != nil {
 		return err
 	}

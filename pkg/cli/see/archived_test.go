@@ -111,6 +111,31 @@ func TestLogsOfAClusterThatIsGone(t *testing.T) {
 	}
 }
 
+// A cluster that is gone is found like an application: it is listed, shown and explained.
+func TestAClusterThatIsGoneIsShownFromTheArchive(t *testing.T) {
+	served := console.New(t)
+	served.Store(t, console.Ended{
+		Object: decoded(t, cluster1), Resource: "sparkclusters", At: now.Add(-4 * time.Minute), State: "ResourceReleased", Message: "It was deleted.",
+		Missing: []archive.Missing{{What: "Kubernetes Events", Why: "forbidden"}},
+	})
+	t.Setenv("FIRESTEEL_CONSOLE", served.URL)
+	for line, want := range map[string]string{
+		"get cluster/shared":                    "Missing      Kubernetes Events: forbidden",
+		"why cluster/shared":                    "Too few workers are registered",
+		"list --ended":                          "cluster/shared   ResourceReleased",
+		"list --ended -A":                       "cluster/shared   ResourceReleased",
+		"list --ended -o yaml":                  "kind: SparkCluster",
+		"list --ended --state running":          "The archive has nothing",
+		"list --ended --state ResourceReleased": "cluster/shared",
+	} {
+		e := newEnv(t, nil)
+		c := &cluster{&connection.Cluster{Dynamic: e.dynamic, Kube: e.kube, REST: served.Cluster(), Namespace: "reports"}}
+		if code := e.runWith(t.Context(), line, c); code != 0 || !strings.Contains(e.out.String()+e.errOut.String(), want) {
+			t.Errorf("%s: exit code %d: %s%s, want %q", line, code, e.out.String(), e.errOut.String(), want)
+		}
+	}
+}
+
 // The object is there, and its Pods are not.
 func TestLogsOfPodsThatAreGone(t *testing.T) {
 	_, c := ended(t)

@@ -38,7 +38,7 @@ func (v *verbs) getCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use: "get NAME [flags]", Aliases: []string{"status", "describe"}, Short: "Show one object on one screen",
 		Long: `Show one object on one screen: its attempts and transitions, its driver and executors with their resources, and its conditions.
-An application that is gone is shown as the archive has it, if there is one.
+An application or a cluster that is gone is shown as the archive has it, if there is one.
 
 ` + target.NameHelp,
 		Args: cli.One("object"),

@@ -55,7 +55,7 @@ func (v *verbs) listCommand() *cobra.Command {
 --state takes states as the table shows them, and waiting, running, succeeded and failed for all states of that sort.
 With --sort-by the table is printed when all objects are read, and otherwise as they come.
 
---ended lists the applications that the archive has, the newest first, also those whose objects are gone.`,
+--ended lists the applications that the archive has, the newest first, also those whose objects are gone. The clusters that it has follow, of each namespace.`,
 		Example: `  kubectl spark list -A --state failed
   kubectl spark list -l team=reports --sort-by age
   kubectl spark list --ended --state failed
@@ -66,7 +66,7 @@ With --sort-by the table is printed when all objects are read, and otherwise as 
 	l.archived.AddTo(command)
 	flags := command.Flags()
 	l.output.AddFlag(command, "wide")
-	flags.BoolVar(&l.ended, "ended", false, "List the applications that the archive has.")
+	flags.BoolVar(&l.ended, "ended", false, "List the applications and clusters that the archive has.")
 	flags.BoolVarP(&l.allNamespaces, "all-namespaces", "A", false, "Show those of all namespaces.")
 	flags.StringVarP(&l.selector, "selector", "l", "", "Show those with these labels, such as team=reports,stage!=test.")
 	flags.StringSliceVar(&l.states, "state", nil, "Show those in one of these states, such as failed,RunningHealthy.")

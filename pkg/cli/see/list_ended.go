@@ -19,7 +19,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/overview"
 )
 
-// runEnded prints the applications that the archive has.
+// runEnded prints the applications and the clusters that the archive has.
 func (l *listOptions) runEnded(ctx context.Context, c *cluster) error {
 	client, err := l.archived.Open(ctx, c.REST, c.Kube)
 	if err != nil {
@@ -35,7 +35,14 @@ func (l *listOptions) runEnded(ctx context.Context, c *cluster) error {
 	}
 	e := &endedTable{listOptions: l, columns: columns{out: l.Out}}
 	for _, namespace := range namespaces {
-		if err := e.list(ctx, client, namespace); err != nil {
+		err := e.list(ctx, client, namespace, "") // the applications of all kinds
+		if err == nil || api.IsNotFound(err) && e.allNamespaces {
+			// The reader may list none of one sort, or the namespace has been deleted meanwhile. An older console knows no clusters.
+			if err = e.list(ctx, client, namespace, sparkClusters); api.IsNotFound(err) || api.IsInvalid(err) {
+				err = nil
+			}
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -48,7 +55,10 @@ func (l *listOptions) runEnded(ctx context.Context, c *cluster) error {
 	return nil
 }
 
-// endedTable prints pages of applications as they come, or collects them for another format.
+// sparkClusters are the clusters in the archive.
+const sparkClusters = "sparkclusters.spark.apache.org"
+
+// endedTable prints pages of applications and clusters as they come, or collects them for another format.
 type endedTable struct {
 	*listOptions
 	columns columns
@@ -56,13 +66,10 @@ type endedTable struct {
 	all     []api.Application
 }
 
-func (e *endedTable) list(ctx context.Context, client *api.Client, namespace string) error {
-	filter := api.Filter{LabelSelector: e.selector, Limit: int(min(e.pageSize, 500))}
+func (e *endedTable) list(ctx context.Context, client *api.Client, namespace, resource string) error {
+	filter := api.Filter{Resource: resource, LabelSelector: e.selector, Limit: int(min(e.pageSize, 500))}
 	for next := ""; ; {
 		page, err := client.List(ctx, namespace, filter, next)
-		if api.IsNotFound(err) && e.allNamespaces {
-			return nil // it has been deleted meanwhile
-		}
 		if err != nil {
 			return err
 		}
@@ -108,15 +115,16 @@ func (e *endedTable) print(apps []api.Application) error {
 		if at < first || column != state {
 			return padded
 		}
-		return e.Color(e.Out, ColorOf(phaseOfOutcome(apps[at-first].Outcome)), padded)
+		return e.Color(e.Out, ColorOf(phaseOfEnded(apps[at-first])), padded)
 	})
 }
 
-func phaseOfOutcome(outcome string) overview.Phase {
+// phaseOfEnded returns the phase of what the archive has. A cluster has no outcome.
+func phaseOfEnded(app api.Application) overview.Phase {
 	switch {
-	case outcome == "":
+	case app.Outcome == "" && app.Ended == nil:
 		return overview.Running
-	case strings.EqualFold(outcome, string(overview.Succeeded)):
+	case app.Outcome == "" && !strings.EqualFold(app.State, string(overview.Failed)), strings.EqualFold(app.Outcome, string(overview.Succeeded)):
 		return overview.Succeeded
 	default:
 		return overview.Failed
@@ -131,14 +139,18 @@ func (e *endedTable) cells(app api.Application) []string {
 		ended = age(*app.Ended)
 	}
 	_, group, _ := strings.Cut(app.Resource, ".")
-	cells := []string{app.Name, cmp.Or(app.State, "-"), strconv.FormatInt(app.Attempt, 10), age(app.Created), ended, group, oneLine(app.Message, width)}
+	name := app.Name
+	if app.Kind == kindCluster {
+		name = "cluster/" + name // as the other verbs take it
+	}
+	cells := []string{name, cmp.Or(app.State, "-"), strconv.FormatInt(app.Attempt, 10), age(app.Created), ended, group, oneLine(app.Message, width)}
 	if e.allNamespaces {
 		cells = slices.Insert(cells, 0, app.Namespace)
 	}
 	return cells
 }
 
-// printable returns the applications as objects for programs: what the archive's list has of them.
+// printable returns the applications and clusters as objects for programs: what the archive's list has of them.
 func (e *endedTable) printable() *unstructured.UnstructuredList {
 	list := &unstructured.UnstructuredList{Object: map[string]any{"apiVersion": "v1", "kind": "List", "metadata": map[string]any{}}}
 	for _, app := range e.all {

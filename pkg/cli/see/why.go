@@ -27,8 +27,8 @@ func (v *verbs) whyCommand() *cobra.Command {
 		Use: "why NAME [flags]", SuggestFor: []string{"explain", "diagnose", "debug"}, Short: "Say why an application is where it is, and what to do",
 		Long: `Say why an application is where it is: the causes, most likely first, what shows each of them, and what to do.
 
-It reads the object, its Pods, Kubernetes Events and the end of the driver's log. An application that is gone is explained by what the archive has
-of it, if there is one.
+It reads the object, its Pods, Kubernetes Events and the end of the driver's log. An application or a cluster that is gone is explained by what the
+archive has of it, if there is one.
 
 ` + target.NameHelp,
 		Args: cli.One("application"),

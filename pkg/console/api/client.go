@@ -113,6 +113,12 @@ func IsNotFound(err error) bool {
 	return errors.As(err, &answer) && answer.Code == http.StatusNotFound
 }
 
+// IsInvalid reports whether the console does not take a request: an older one does not know each kind.
+func IsInvalid(err error) bool {
+	var answer *Error
+	return errors.As(err, &answer) && answer.Code == http.StatusBadRequest
+}
+
 func (c *Client) get(ctx context.Context, path string, parameters url.Values, into any) error {
 	body, err := c.open(ctx, path, parameters)
 	if err != nil {

@@ -301,7 +301,12 @@ func (t *attempt) store(ctx context.Context, pods []corev1.Pod) error {
 func (t *attempt) missing(what, why string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.manifest.Missing = append(t.manifest.Missing, archive.Missing{What: what, Why: redact.Text(text.Clip(why, maxReason))})
+	t.manifest.Missing = append(t.manifest.Missing, missing(what, why))
+}
+
+// missing returns what the manifest says of something that could not be stored.
+func missing(what, why string) archive.Missing {
+	return archive.Missing{What: what, Why: redact.Text(text.Clip(why, maxReason))}
 }
 
 // object returns an object as JSON, with the secrets in it replaced. The first one is the application: its secrets are replaced in all.
@@ -391,32 +396,16 @@ func (t *attempt) storeConfigMap(ctx context.Context) error {
 
 // storeEvents stores the Kubernetes Events about the application and its driver.
 func (t *attempt) storeEvents(ctx context.Context) error {
-	const what = "Kubernetes Events"
 	items, truncated, err := t.events.of(t.reading, t.app.GetNamespace(), t.app.GetUID(), t.record.Launch.DriverUID)
 	switch {
 	case errors.Is(err, errPanicked):
 		return err
 	case err != nil:
-		t.failed(what, err)
+		t.failed(kubernetesEvents, err)
 	case truncated:
-		t.missing(what, fmt.Sprintf("there are more than %d about one object", maxEvents))
+		t.missing(kubernetesEvents, tooManyEvents)
 	}
-	for i := range items {
-		items[i].ManagedFields, items[i].Message = nil, t.redactor.Text(items[i].Message)
-	}
-	slices.SortStableFunc(items, func(a, b corev1.Event) int { return happened(a).Compare(happened(b)) })
-	return t.putObject(ctx, "events.json.gz", "Event", t.app.GetName(), map[string]any{"items": items})
-}
-
-func happened(event corev1.Event) time.Time {
-	switch {
-	case !event.LastTimestamp.IsZero():
-		return event.LastTimestamp.Time
-	case !event.EventTime.IsZero():
-		return event.EventTime.Time
-	default:
-		return event.CreationTimestamp.Time
-	}
+	return t.putObject(ctx, eventsFile, "Event", t.app.GetName(), describeEvents(items, t.redactor))
 }
 
 // annotate shows on the driver Pod that the attempt is archived, as its manifest says.

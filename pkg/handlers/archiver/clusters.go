@@ -41,6 +41,10 @@ const (
 	clusterEnd = time.Minute
 	// maxClusterLogs bounds the logs that the manifest of a cluster lists.
 	maxClusterLogs = 1000
+	// maxClusterMembers bounds the Pods and StatefulSets of a cluster whose Kubernetes Events are stored. Those that were seen last count.
+	maxClusterMembers = 50
+	// clusterEventTries is how often the Kubernetes Events are asked for, if the API server fails.
+	clusterEventTries = 5
 )
 
 // followedCluster is a cluster that exists.
@@ -51,6 +55,24 @@ type followedCluster struct {
 	attempt     *followedAttempt
 	store       *archive.Archive
 	description archive.Application
+	// members are the uids of its StatefulSets and Pods, and moreMembers reports whether there were earlier ones.
+	members     []types.UID
+	moreMembers bool
+}
+
+// noteMember notes a Pod of the cluster, and its StatefulSet. A Pod may be left of an earlier cluster with the same name.
+func (c *followedCluster) noteMember(pod *sparkPod) {
+	if pod.CreationTimestamp.Before(&c.object.CreationTimestamp) {
+		return
+	}
+	for _, uid := range []types.UID{pod.owner.UID, pod.UID} {
+		if slices.Contains(c.members, uid) {
+			continue
+		}
+		if c.members = append(c.members, uid); len(c.members) > maxClusterMembers {
+			c.members, c.moreMembers = slices.Delete(c.members, 0, 1), true
+		}
+	}
 }
 
 // clusterOf returns the name of the cluster of a master or a worker; empty for another Pod. The labels count if the StatefulSet of that cluster owns the Pod.
@@ -142,12 +164,20 @@ func (f *following) clusterGone(c *sparkv1.SparkCluster) {
 	}
 	known.object = c
 	delete(f.clusters, kube.KeyOf(c))
-	if known.attempt == nil {
-		return // the archive has nothing of it
+	leave, ok := f.clusterWaiting.TryAcquire(c.Namespace)
+	failed := func(err error) {
+		logging.FromContext(f.ctx).Warnw("cluster that is gone not described in the archive", "namespace", c.Namespace, "name", c.Name, zap.Error(err))
+	}
+	if !ok && known.attempt == nil { // the archive has nothing of it
+		failed(tooMany(c.Namespace))
+		return
 	}
 	f.streams.Go(func() {
+		if ok {
+			defer leave()
+		}
 		if err := guarded(f.ctx, func() error { return f.endCluster(known) }); err != nil {
-			logging.FromContext(f.ctx).Warnw("cluster not described in the archive, which has its logs", "namespace", c.Namespace, "name", c.Name, zap.Error(err))
+			failed(err)
 		}
 	})
 }
@@ -165,6 +195,11 @@ func (f *following) clusterAttempt(ctx context.Context, name types.NamespacedNam
 	}
 	c := known.object
 	f.mu.Unlock()
+	return f.announceCluster(ctx, known, c)
+}
+
+// announceCluster announces a cluster in the archive, and returns where its logs are stored.
+func (f *following) announceCluster(ctx context.Context, known *followedCluster, c *sparkv1.SparkCluster) (*followedAttempt, error) {
 	settings := f.settings()
 	served, err := lookup.Serves(ctx, settings.Scope, f.served, c)
 	url := settings.Archive.URLOf(c.Namespace)
@@ -224,21 +259,12 @@ func (f *following) archivedClusters() (clusters []followedCluster) {
 	return clusters
 }
 
-// endCluster describes a cluster in the archive, as soon as its logs are read to their ends. It waits for that for a while, and for a storage that fails.
+// endCluster describes a cluster in the archive. It tries again while the storage or the API server fails.
 func (f *following) endCluster(gone *followedCluster) error {
 	pause := newPause()
 	for tries := 1; ; tries++ {
-		ended := func(context.Context) (bool, error) { return !f.reads(gone.attempt), nil }
-		if err := wait.PollUntilContextTimeout(f.ctx, time.Second, clusterEnd, true, ended); err != nil && !wait.Interrupted(err) {
-			return err
-		}
-		if f.ctx.Err() != nil { // this process is to end
-			ctx, cancel := context.WithTimeout(context.WithoutCancel(f.ctx), lastFlush)
-			defer cancel()
-			return f.storeCluster(ctx, gone)
-		}
-		err := f.storeCluster(f.ctx, gone)
-		if err == nil || tries == lastClusterTries {
+		err := f.tryEndCluster(gone, tries)
+		if mayPass := archive.IsStorage(err) || passing(err); !mayPass || tries == lastClusterTries || f.ctx.Err() != nil {
 			return err
 		}
 		select {
@@ -246,6 +272,27 @@ func (f *following) endCluster(gone *followedCluster) error {
 		case <-f.ctx.Done():
 		}
 	}
+}
+
+// tryEndCluster describes a cluster in the archive, as soon as its logs are read to their ends. It waits for that for a while.
+func (f *following) tryEndCluster(gone *followedCluster, tries int) error {
+	if gone.attempt == nil { // no container of it has run
+		if _, err := f.announceCluster(f.ctx, gone, gone.object); errors.Is(err, errUnknownAttempt) {
+			return nil // it is not one for the archive
+		} else if err != nil {
+			return err
+		}
+	}
+	ended := func(context.Context) (bool, error) { return !f.reads(gone.attempt), nil }
+	if err := wait.PollUntilContextTimeout(f.ctx, time.Second, clusterEnd, true, ended); err != nil && !wait.Interrupted(err) {
+		return err
+	}
+	if f.ctx.Err() != nil { // this process is to end
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(f.ctx), lastFlush)
+		defer cancel()
+		return f.storeCluster(ctx, gone, false)
+	}
+	return f.storeCluster(f.ctx, gone, tries < clusterEventTries)
 }
 
 // reads reports whether a log of an attempt is being followed.
@@ -260,8 +307,9 @@ func (f *following) reads(attempt *followedAttempt) bool {
 	return false
 }
 
-// storeCluster stores a cluster that is gone, its transitions, and a manifest of what is stored.
-func (f *following) storeCluster(ctx context.Context, gone *followedCluster) error {
+// storeCluster stores a cluster that is gone, its transitions, the Kubernetes Events about it, and a manifest of what is stored. mayAskAgain reports whether an
+// error of the API server is returned if it may pass.
+func (f *following) storeCluster(ctx context.Context, gone *followedCluster, mayAskAgain bool) error {
 	c, last := gone.object, outbox.Current(gone.object.Status.Firesteel)
 	ended := f.clock.Now()
 	if !last.Time.IsZero() {
@@ -270,10 +318,10 @@ func (f *following) storeCluster(ctx context.Context, gone *followedCluster) err
 	manifest := archive.Manifest{
 		Attempt: gone.description.Attempt, Began: gone.description.Created, Ended: ended, State: last.State, Message: last.Message,
 	}
-	if err := f.putCluster(ctx, gone, &manifest); err != nil {
+	if err := addClusterLogs(ctx, gone.attempt.stored, &manifest); err != nil {
 		return err
 	}
-	if err := addClusterLogs(ctx, gone.attempt.stored, &manifest); err != nil {
+	if err := f.putCluster(ctx, gone, mayAskAgain, &manifest); err != nil {
 		return err
 	}
 	manifest.Archived = f.clock.Now()
@@ -285,8 +333,8 @@ func (f *following) storeCluster(ctx context.Context, gone *followedCluster) err
 	return gone.store.WriteApplication(ctx, description)
 }
 
-// putCluster stores the object of a cluster and its transitions.
-func (f *following) putCluster(ctx context.Context, gone *followedCluster, manifest *archive.Manifest) error {
+// putCluster stores the object of a cluster, its transitions and the Kubernetes Events about it.
+func (f *following) putCluster(ctx context.Context, gone *followedCluster, mayAskAgain bool, manifest *archive.Manifest) error {
 	c := gone.object
 	encoded, err := json.Marshal(c)
 	if err != nil {
@@ -301,12 +349,20 @@ func (f *following) putCluster(ctx context.Context, gone *followedCluster, manif
 	if record := c.Status.Firesteel; record != nil {
 		transitions = record.Transitions
 	}
+	events, err := f.clusterEvents(ctx, gone, manifest)
+	if err != nil {
+		if mayAskAgain && passing(err) {
+			return err
+		}
+		manifest.Missing = append(manifest.Missing, missing(kubernetesEvents, err.Error()))
+	}
 	for _, part := range []struct {
 		file, kind string
 		content    any
 	}{
 		{"cluster.json.gz", sparkCluster, object},
 		{"transitions.json.gz", "Transition", map[string]any{"items": transitions}},
+		{eventsFile, "Event", describeEvents(events, redactor)},
 	} {
 		entry := archive.Object{File: part.file, Kind: part.kind, Name: c.Name}
 		if err := putObject(ctx, gone.attempt.stored, entry, part.content); err != nil {
@@ -315,6 +371,32 @@ func (f *following) putCluster(ctx context.Context, gone *followedCluster, manif
 		manifest.Objects = append(manifest.Objects, entry)
 	}
 	return nil
+}
+
+// clusterEvents returns the Kubernetes Events about a cluster, its StatefulSets and its Pods. What is left out is named as missing.
+func (f *following) clusterEvents(ctx context.Context, gone *followedCluster, manifest *archive.Manifest) ([]corev1.Event, error) {
+	objects, more := append([]types.UID{gone.object.UID}, gone.members...), gone.moreMembers
+	for _, log := range manifest.Logs { // its Pod may have been seen before the cluster, as after a restart of this process
+		switch {
+		case slices.Contains(objects, log.PodUID):
+		case len(objects) > maxClusterMembers:
+			more = true
+		default:
+			objects = append(objects, log.PodUID)
+		}
+	}
+	items, truncated, err := f.events.of(ctx, gone.object.Namespace, objects...)
+	if err != nil {
+		return nil, err
+	}
+	if truncated {
+		manifest.Missing = append(manifest.Missing, missing(kubernetesEvents, tooManyEvents))
+	}
+	if more {
+		manifest.Missing = append(manifest.Missing, missing("Kubernetes Events of further Pods",
+			fmt.Sprintf("those of at most %d Pods and StatefulSets are read, and the cluster had more", maxClusterMembers)))
+	}
+	return items, nil
 }
 
 // addClusterLogs adds the logs that are stored of a cluster to its manifest.

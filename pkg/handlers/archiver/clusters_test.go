@@ -61,7 +61,7 @@ func (e *followEnv) member(name string, uid types.UID, status corev1.ContainerSt
 		role = resources.Worker
 	}
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
-		Namespace: pi.Namespace, Name: name, UID: uid, Labels: map[string]string{resources.LabelRole: role, resources.LabelCluster: "lab"},
+		Namespace: pi.Namespace, Name: name, UID: uid, CreationTimestamp: metav1.NewTime(began), Labels: map[string]string{resources.LabelRole: role, resources.LabelCluster: "lab"},
 		OwnerReferences: []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "StatefulSet", Name: "lab-" + role, UID: "s", Controller: ptr.To(true)}},
 	}}
 	status.Name = role

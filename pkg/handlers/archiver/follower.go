@@ -276,7 +276,7 @@ func handlerOf[O metav1.Object](observe, gone func(O)) cache.ResourceEventHandle
 
 // sparkPod is what the follower reads of a Pod of Spark.
 type sparkPod struct {
-	// ObjectMeta is its identity: its name, UID and resourceVersion.
+	// ObjectMeta is its identity: its name, UID, resourceVersion and time of creation.
 	metav1.ObjectMeta
 	role  string
 	owner metav1.OwnerReference
@@ -312,8 +312,10 @@ func stripSparkPod(object any) (any, error) {
 		return object, nil
 	}
 	stripped := &sparkPod{
-		ObjectMeta: metav1.ObjectMeta{Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID, ResourceVersion: pod.ResourceVersion},
-		role:       pod.Labels[roleLabel], restarts: map[string]int32{},
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID, ResourceVersion: pod.ResourceVersion, CreationTimestamp: pod.CreationTimestamp,
+		},
+		role: pod.Labels[roleLabel], restarts: map[string]int32{},
 	}
 	if owner := metav1.GetControllerOfNoCopy(pod); owner != nil {
 		stripped.owner = metav1.OwnerReference{APIVersion: owner.APIVersion, Kind: owner.Kind, Name: owner.Name, UID: owner.UID}
@@ -346,6 +348,9 @@ func (f *following) observe(pod *sparkPod) {
 	if pod.role == archive.RoleDriver {
 		driver = pod.UID
 		f.drivers[pod.UID] = pod
+	}
+	if known := f.clusters[types.NamespacedName{Namespace: pod.Namespace, Name: pod.cluster}]; known != nil {
+		known.noteMember(pod)
 	}
 	for key, log := range f.logs {
 		if key.pod != pod.UID {

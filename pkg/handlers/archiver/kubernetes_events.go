@@ -3,6 +3,7 @@ package archiver
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -10,20 +11,24 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
+
+	"github.com/firesteel-dev/firesteel/pkg/redact"
 )
 
 const (
+	// kubernetesEvents is what a manifest calls them, and eventsFile the object with them.
+	kubernetesEvents, eventsFile = "Kubernetes Events", "events.json.gz"
 	// maxEvents bounds the Kubernetes Events of one object that are archived, and is the number that one request lists.
 	maxEvents = 500
-	// eventsShared is the number of attempts from which on a list of all Kubernetes Events of a namespace costs less than one for each object.
-	eventsShared = 3
+	// eventsShared is the number of objects from which on a list of all Kubernetes Events of a namespace costs less than one for each object.
+	eventsShared = 6
 	// maxEventsShared bounds the Kubernetes Events of a namespace of which all are listed.
 	maxEventsShared = 20_000
 	// eventsTimeout bounds a reading.
 	eventsTimeout = 30 * time.Second
 )
 
-// eventReader reads the Kubernetes Events about attempts. The API server has no index of them: to list those about one object, it reads all of the
+// eventReader reads the Kubernetes Events about attempts, and about clusters. The API server has no index of them: to list those about one object, it reads all of the
 // namespace. So the attempts of a namespace that are archived at the same time share a reading.
 type eventReader struct {
 	core corev1client.CoreV1Interface
@@ -35,8 +40,7 @@ type eventReader struct {
 
 // eventReading is a reading of the Kubernetes Events of a namespace.
 type eventReading struct {
-	attempts int
-	about    map[types.UID]*eventsOf
+	about map[types.UID]*eventsOf
 	// done is closed when the Events are read, or err is known.
 	done chan struct{}
 	err  error
@@ -52,7 +56,7 @@ func newEventReader(core corev1client.CoreV1Interface) *eventReader {
 	return &eventReader{core: core, next: map[string]*eventReading{}}
 }
 
-// of returns the Kubernetes Events about the objects of an attempt, as they are after the call, and whether there are more than maxEvents about one of them.
+// of returns the Kubernetes Events about the objects of an attempt, or of a cluster, as they are after the call, and whether there are more than maxEvents about one of them.
 func (r *eventReader) of(ctx context.Context, namespace string, objects ...types.UID) (items []corev1.Event, truncated bool, err error) {
 	reading := r.join(ctx, namespace, objects)
 	select {
@@ -79,7 +83,6 @@ func (r *eventReader) join(ctx context.Context, namespace string, objects []type
 		next = &eventReading{about: map[types.UID]*eventsOf{}, done: make(chan struct{})}
 		r.next[namespace] = next
 	}
-	next.attempts++
 	for _, object := range objects {
 		next.about[object] = &eventsOf{}
 	}
@@ -113,7 +116,7 @@ func (r *eventReader) begin(namespace string) *eventReading {
 func (r *eventReader) read(ctx context.Context, namespace string, reading *eventReading) error {
 	ctx, cancel := context.WithTimeout(ctx, eventsTimeout)
 	defer cancel()
-	if reading.attempts >= eventsShared {
+	if len(reading.about) >= eventsShared {
 		if all, err := r.readShared(ctx, namespace, reading); err != nil || all {
 			return err
 		}
@@ -166,5 +169,28 @@ func (r *eventReading) keep(event *corev1.Event) {
 		found.truncated = true
 	default:
 		found.items = append(found.items, *event)
+	}
+}
+
+// tooManyEvents says why some are missing.
+var tooManyEvents = fmt.Sprintf("there are more than %d about one object", maxEvents)
+
+// describeEvents returns Kubernetes Events in the order of time, as they are stored.
+func describeEvents(items []corev1.Event, redactor *redact.Redactor) map[string]any {
+	for i := range items {
+		items[i].ManagedFields, items[i].Message = nil, redactor.Text(items[i].Message)
+	}
+	slices.SortStableFunc(items, func(a, b corev1.Event) int { return happened(a).Compare(happened(b)) })
+	return map[string]any{"items": items}
+}
+
+func happened(event corev1.Event) time.Time {
+	switch {
+	case !event.LastTimestamp.IsZero():
+		return event.LastTimestamp.Time
+	case !event.EventTime.IsZero():
+		return event.EventTime.Time
+	default:
+		return event.CreationTimestamp.Time
 	}
 }

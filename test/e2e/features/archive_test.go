@@ -287,6 +287,17 @@ func TestArchiveShowsTheLogsOfAClusterThatIsDeleted(t *testing.T) {
 		return errors.Join(err, unless(code == http.StatusOK && strings.Contains(body, `"ended"`), "%d %s", code, body))
 	})
 	u.says(t, 0, []string{"Archived", "ResourceReleased"}, "get", "cluster/"+standalone, "--token", reader)
+	u.says(t, 0, []string{"ResourceReleased"}, "why", "cluster/"+standalone, "--token", reader)
+	u.says(t, 0, []string{"cluster/" + standalone, "ResourceReleased"}, "list", "--ended", "--token", reader)
+	var shown struct{ Items []struct{ UID string } }
+	code, body, err := ask(t.Context(), named, reader)
+	cluster.Must(t, errors.Join(err, json.Unmarshal([]byte(body), &shown), unless(code == http.StatusOK && len(shown.Items) == 1, "%d %s", code, body)))
+	code, body, err = ask(t.Context(), named+"/"+shown.Items[0].UID+"/attempts/0/objects/events.json.gz", reader)
+	for _, want := range []string{master, worker, standalone + "-worker"} { // Pods and StatefulSets
+		if err != nil || code != http.StatusOK || !strings.Contains(body, `"name":"`+want+`"`) {
+			t.Errorf("the Kubernetes Events of %s are not archived: %d %s; %v", want, code, body, err)
+		}
+	}
 	u.says(t, 0, []string{of[master]}, "logs", "cluster/"+standalone, "--token", reader)
 	u.says(t, 0, []string{of[worker]}, "logs", "cluster/"+standalone, "-e", "0", "--token", reader)
 	u.says(t, 0, []string{"Successfully registered"}, "logs", "cluster/"+standalone, "-e", "1", "--token", reader)
