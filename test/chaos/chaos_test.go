@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -34,8 +35,12 @@ var (
 const (
 	// deletionGrace is so long that a tenant whose subscriber is dead loses no event, however long the faults last.
 	deletionGrace = 3 * time.Hour
-	// patience is how long anything may take after the last fault. It is far longer than anything takes.
-	patience = 2 * time.Minute
+	// patience is how long anything may take after the last fault. It is far longer than anything takes, also on a slow machine: the longest
+	// back-off is that of an application that failed again and again, 5 s longer with each failure.
+	patience = 5 * time.Minute
+	// rarely is how long a run goes on for the kinds of faults that it lacks. Whether one is possible depends on what the applications do, and
+	// a slow machine has few Pods whose labels may be taken.
+	rarely = 10 * time.Minute
 	// poll is how often is looked at what cannot be watched.
 	poll = 100 * time.Millisecond
 )
@@ -176,7 +181,7 @@ func (r *run) enough(ctx context.Context) error {
 	case <-time.After(*lengthFlag):
 	case <-ctx.Done():
 	}
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, rarely)
 	defer cancel()
 	for len(r.counters.missing(wanted())) > 0 && ctx.Err() == nil {
 		select {
@@ -227,7 +232,9 @@ func texts(violations []error) []string {
 func (r *run) settle() {
 	ctx := r.Context()
 	for _, p := range r.wild {
-		_ = r.Kube.CoreV1().ResourceQuotas(p.namespace).Delete(ctx, "quota", metav1.DeleteOptions{})
+		r.must(persist(ctx, func(ctx context.Context) error {
+			return ignore(r.Kube.CoreV1().ResourceQuotas(p.namespace).Delete(ctx, "quota", metav1.DeleteOptions{}), apierrors.IsNotFound)
+		}))
 	}
 	r.doToAll("resumed", (*workload).resume, func(dialect.Application) bool { return true })
 	calmed := time.Now()
@@ -292,7 +299,7 @@ func (r *run) doToAll(
 func (r *run) until(what string, obstacles func() ([]string, error)) {
 	r.Helper()
 	deadline := time.Now().Add(patience)
-	ticker, report := time.NewTicker(poll), time.NewTicker(patience/8)
+	ticker, report := time.NewTicker(poll), time.NewTicker(15*time.Second)
 	defer ticker.Stop()
 	defer report.Stop()
 	for {

@@ -11,6 +11,9 @@ import (
 // earlyCRD is the manifest of the CRD of the early operator's API.
 const earlyCRD = "early/300-*.yaml"
 
+// earlyPrefix begins the names of the applications of that API.
+const earlyPrefix = "early-"
+
 // earlyEnds are what kwok does with the drivers of the kinds of the early operator's API.
 var earlyEnds = map[string]string{"early-completes": "0", "early-fails": "1", "early-streams": ""}
 
@@ -33,7 +36,7 @@ func drawn() []kind {
 func newEarly(d *rng.Rand, namespace, name string, k kind) *earlyv1alpha1.SparkApplication {
 	image := "spark:" + []string{"3.5.7", "4.1.1", "4.3.0"}[d.Below(3)]
 	return &earlyv1alpha1.SparkApplication{
-		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "early-" + name, Labels: map[string]string{labelKind: k.name}},
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: earlyPrefix + name, Labels: map[string]string{labelKind: k.name}},
 		Spec: earlyv1alpha1.SparkApplicationSpec{
 			MainClass: "org.apache.spark.examples.SparkPi", MainApplicationFile: "local:///opt/spark/examples/jars/spark-examples.jar",
 			SparkConf: map[string]string{

@@ -67,7 +67,7 @@ var kinds = append([]kind{
 	{"has-its-container-restarted", 1, func(a *application) { a.end("restarted").restart(sparkv1.RestartOnFailure, 1) },
 		nil, ends(lifecycle.Failed, lifecycle.Failed)},
 	{"loses-its-node", 1, func(a *application) {
-		a.end("restarted").conf("spark.kubernetes.driver.label.chaos/node", "lost").restart(sparkv1.RestartOnFailure, 1)
+		a.end("restarted").conf("spark.kubernetes.driver.label.chaos/node", "lost").stopsWithin(2).restart(sparkv1.RestartOnFailure, 1)
 	}, nil, ends(lifecycle.Failed, lifecycle.Failed)},
 	{"is-retained", 1, func(a *application) {
 		a.tolerations.ResourceRetainPolicy = sparkv1.RetainAlways
@@ -153,6 +153,12 @@ func (a *application) initContainer() *application {
 	a.app.Spec.DriverSpec = &sparkv1.PodSpecTemplate{PodTemplateSpec: &corev1.PodTemplateSpec{Spec: corev1.PodSpec{
 		InitContainers: []corev1.Container{{Name: "prepare", Image: "busybox"}},
 	}}}
+	return a
+}
+
+// stopsWithin bounds the time in which the driver stops. Until that is over it is not deleted by force. Otherwise it is 30 s.
+func (a *application) stopsWithin(seconds int64) *application {
+	a.app.Spec.DriverSpec = &sparkv1.PodSpecTemplate{PodTemplateSpec: &corev1.PodTemplateSpec{Spec: corev1.PodSpec{TerminationGracePeriodSeconds: &seconds}}}
 	return a
 }
 

@@ -43,7 +43,7 @@ func (w *env) takeLabels(ctx context.Context, d *rng.Rand, namespace string) boo
 		return false
 	}
 	if d.Chance(0.5) {
-		after := d.Between(0, 2*time.Second)
+		after := d.About(300 * time.Millisecond) // many drivers run for less than a second
 		go func() {
 			select {
 			case <-time.After(after):

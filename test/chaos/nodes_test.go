@@ -93,7 +93,9 @@ func (w *env) loseNode(ctx context.Context, d *rng.Rand, node, ending string) er
 	w.counters.count(ending)
 	switch ending {
 	case "node deleted":
-		return w.replaceNode(calm, node)
+		if err := w.replaceNode(calm, node); err != nil {
+			return err
+		}
 	case "node out of service":
 		if err := w.deletePodsOf(calm, node, new(int64)); err != nil {
 			return err
