@@ -129,7 +129,7 @@ lifecycle-steps: ## Drive the state machine through STEPS (default a million) ra
 
 .PHONY: test-integration
 test-integration: ## Run the tests against a real API server.
-	$(CONTROL_PLANE) go test -count=1 -timeout=30m -skip='$(LONG)' ./test/integration/...
+	$(CONTROL_PLANE) go test -count=1 -timeout=1h -skip='$(LONG)' ./test/integration/...
 
 # Its parts wait for servers, so two of them run at once.
 LONG_PARTS := test-bench test-long-integration test-long-release test-long-install
@@ -139,7 +139,7 @@ test-long: ## Run the longest tests against a real API server, and those of the 
 
 .PHONY: $(filter test-long-%,$(LONG_PARTS))
 test-long-integration:
-	$(CONTROL_PLANE) go test -count=1 -timeout=30m -run='$(LONG)' ./test/integration/...
+	$(CONTROL_PLANE) go test -count=1 -timeout=1h -run='$(LONG)' ./test/integration/...
 test-long-release:
 	$(CONTROL_PLANE) && export KUBEBUILDER_ASSETS && cd hack/release && go test -count=1 -timeout=5m ./apply
 test-long-install:

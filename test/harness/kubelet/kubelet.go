@@ -11,6 +11,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	corev1listers "k8s.io/client-go/listers/core/v1"
@@ -172,12 +173,15 @@ func (k *Kubelet) remove(ctx context.Context, pod *corev1.Pod) {
 	})
 }
 
+// writeBackoff is that of a write. It lasts some seconds, since nothing tries again later.
+var writeBackoff = wait.Backoff{Duration: 10 * time.Millisecond, Factor: 2, Jitter: 0.1, Steps: 12, Cap: time.Second}
+
 // RetryWrite retries a write after a conflict or a failed connection, as a kubelet does: a busy API server may reset a stream.
 func RetryWrite(ctx context.Context, write func() error) error {
 	again := func(err error) bool {
 		return ctx.Err() == nil && (apierrors.IsConflict(err) || apierrors.ReasonForError(err) == metav1.StatusReasonUnknown)
 	}
-	return retry.OnError(retry.DefaultBackoff, again, write)
+	return retry.OnError(writeBackoff, again, write)
 }
 
 // SetStatus changes the status of this Pod, but not of another Pod with its name.

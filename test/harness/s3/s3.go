@@ -34,7 +34,7 @@ const (
 
 const (
 	// patience bounds the time until the server answers.
-	patience = 30 * time.Second
+	patience = 2 * time.Minute
 	poll     = 20 * time.Millisecond
 )
 
