@@ -32,7 +32,6 @@ func (s *env) withArchive(rights, folder string, log func(w http.ResponseWriter,
 	s.Helper()
 	s.applyConfig(rights)
 	s.configured("config-archive", "url", "file://"+folder)
-	s.configured("config-archive", "wait", "5s")
 	s.node(func(w http.ResponseWriter, r *http.Request) {
 		if !strings.HasPrefix(r.URL.Path, "/containerLogs/"+s.ns+"/") {
 			http.NotFound(w, r) // Pods of other envs are on this node, too
@@ -133,7 +132,10 @@ func TestArchiveFollowsTheLogOfADriverThatIsLost(t *testing.T) {
 		twoLines(w, r)
 		if r.FormValue("follow") == "true" {
 			s.check(http.NewResponseController(w).Flush())
-			<-lost
+			select {
+			case <-lost:
+			case <-r.Context().Done():
+			}
 		}
 	})
 	app := s.create(App("pi"))
@@ -174,7 +176,10 @@ func TestArchiveFollowsTheLogsOfAClusterUntilItIsGone(t *testing.T) {
 	url := s.withArchive("archive-eventing/500-handler-archive.yaml", t.TempDir(), func(w http.ResponseWriter, r *http.Request) {
 		twoLines(w, r)
 		s.check(http.NewResponseController(w).Flush())
-		<-killed
+		select {
+		case <-killed:
+		case <-r.Context().Done():
+		}
 	})
 	s.archiveHandler()
 	c := s.createCluster(Cluster("c"))
@@ -261,6 +266,7 @@ func TestArchiveThatFailsHoldsTheReleaseForABoundedTime(t *testing.T) {
 	s := newEnv(t)
 	file := filepath.Join(t.TempDir(), "no-folder")
 	s.must(os.WriteFile(file, nil, 0o600))
+	s.configured("config-archive", "wait", "5s")
 	s.withArchive("archive/rbac.yaml", file, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) })
 	s.create(App("pi"))
 	s.run("pi", 0).exit(0)

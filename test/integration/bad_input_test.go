@@ -247,6 +247,18 @@ func (s *env) untilRefused(because string, create func(context.Context, metav1.C
 	}))
 }
 
+// untilAdmitted waits until the API server admits what is tried without effect.
+func (s *env) untilAdmitted(create func(context.Context, metav1.CreateOptions) error) {
+	s.Helper()
+	var err error
+	if wait.PollUntilContextTimeout(s.Context(), pollInterval, timeout, true, func(ctx context.Context) (bool, error) {
+		err = create(ctx, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+		return err == nil, nil
+	}) != nil {
+		s.Fatal(err)
+	}
+}
+
 // forbid has an admission policy refuse a Pod of that name, and waits until it does.
 func (s *env) forbid(pod, because string) {
 	s.Helper()

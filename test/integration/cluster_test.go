@@ -269,9 +269,7 @@ func TestClusterWhosePodsTheAPIServerRefusesCreatesNothing(t *testing.T) {
 func TestClusterThatIsRefusedIsReleased(t *testing.T) {
 	t.Parallel()
 	s := newEnv(t).sharesController()
-	_, err := s.Kube.CoreV1().ResourceQuotas(s.ns).Create(t.Context(), quota("count/statefulsets.apps", "1"), metav1.CreateOptions{})
-	s.must(err)
-	until(s, s.Kube.CoreV1().ResourceQuotas(s.ns), "quota", "count", func(q *corev1.ResourceQuota) bool { return len(q.Status.Hard) > 0 })
+	s.limitedTo(corev1.ResourceList{"count/statefulsets.apps": resource.MustParse("1")})
 	c := s.createCluster(Cluster("c"))
 	released := s.untilClusterState("c", "ResourceReleased")
 	if message := messageOf(released, "Ready"); !strings.Contains(message, "exceeded quota") || !strings.Contains(message, "raise the quota") {
@@ -279,7 +277,7 @@ func TestClusterThatIsRefusedIsReleased(t *testing.T) {
 	}
 	s.untilOwned()
 	s.untilClusterPublished(c, "Submitted", "SchedulingFailure", "ResourceReleased")
-	s.must(s.Kube.CoreV1().ResourceQuotas(s.ns).Delete(t.Context(), "quota", metav1.DeleteOptions{}))
+	s.unlimited()
 	s.editCluster("c", func(c *sparkv1.SparkCluster) { property(c, "spark.a", "1") })
 	s.untilOwned(ofPlain("c")...)
 	s.untilClusterPublished(c, "Submitted", "SchedulingFailure", "ResourceReleased", "Submitted")

@@ -134,7 +134,7 @@ func (s *env) deletePodNow(pod string) {
 func TestControllerStopsOnASignal(t *testing.T) {
 	alone(t)
 	m := newCrashEnv(t)
-	hangs := make(chan struct{})
+	hangs, answer := m.untilCalled()
 	m.sink.SetAnswer(m.ns, func(*http.Request, eventlog.Entry) int {
 		<-hangs
 		return http.StatusAccepted
@@ -147,7 +147,7 @@ func TestControllerStopsOnASignal(t *testing.T) {
 	case <-time.After(10 * time.Second):
 		t.Error("it still runs after 10s")
 	}
-	close(hangs)
+	answer()
 	m.startAgain()
 	m.run(m.name, 0).succeed()
 	m.untilState(m.name, "ResourceReleased")

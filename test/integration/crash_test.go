@@ -11,7 +11,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/test/harness/eventlog"
@@ -288,9 +288,7 @@ func TestLostResponseIsNoRefusal(t *testing.T) {
 	alone(t)
 	driver := slices.Index(writesOf(t, cutShort), "POST pods") + 1
 	m := newCrashEnv(t)
-	_, err := m.Kube.CoreV1().ResourceQuotas(m.ns).Create(t.Context(), quota(corev1.ResourcePods, "1"), metav1.CreateOptions{})
-	m.must(err)
-	until(m.env, m.Kube.CoreV1().ResourceQuotas(m.ns), "quota", "count", func(q *corev1.ResourceQuota) bool { return len(q.Status.Used) > 0 })
+	m.limitedTo(corev1.ResourceList{"pods": resource.MustParse("1")})
 	var lost atomic.Bool
 	m.apiServer.setTrap(m.name, trap{at: driver, answered: true, spring: func() { lost.Store(true) }})
 	m.runThrough(cutShort, m.name)

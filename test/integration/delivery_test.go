@@ -111,10 +111,10 @@ func TestDeliverySkipsAnEventThatIsRefusedForGood(t *testing.T) {
 func TestDeliveryOfASlowApplicationDelaysNoOther(t *testing.T) {
 	t.Parallel()
 	s := newEnv(t).sharesController()
-	release := make(chan struct{})
+	released, release := s.untilCalled()
 	s.sink.SetAnswer(s.ns, func(_ *http.Request, d eventlog.Entry) int {
 		if d.Name() == "slow" {
-			<-release
+			<-released
 		}
 		return http.StatusAccepted
 	})
@@ -125,7 +125,7 @@ func TestDeliveryOfASlowApplicationDelaysNoOther(t *testing.T) {
 	if heard, _ := s.sink.Events(s.ns); len(eventsOf(heard, slow)) > 0 {
 		t.Errorf("the slow subscriber answered:\n%s", listed(heard))
 	}
-	close(release)
+	release()
 	s.untilPublished(slow, plainRun...)
 }
 

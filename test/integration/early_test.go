@@ -537,7 +537,7 @@ func limitEarly(s *env) {
 	s.untilEarly(refused.name, v1alpha1.FailedState)
 	s.wantNothingLaunched(another, "first-driver", held.driver)
 	s.must(s.Kube.CoreV1().Pods(s.ns).Delete(s.Context(), another, metav1.DeleteOptions{GracePeriodSeconds: &none}))
-	s.must(s.Kube.CoreV1().ResourceQuotas(s.ns).Delete(s.Context(), "team", metav1.DeleteOptions{}))
+	s.unlimited()
 	s.must(s.Configure(s.Context(), "config-admission", map[string]string{"quota": "hold"})) // which costs the others nothing
 }
 

@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"regexp"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -137,6 +138,15 @@ func (s *env) logOnFailure(process *process.Process) {
 			s.Logf("%s on %s:\n%s", process.Log, s.ns, linesAbout(process, s.ns))
 		}
 	})
+}
+
+// untilCalled returns a channel that is closed when done is called, at the latest when the test ends: a server that waited longer could not be
+// closed.
+func (s *env) untilCalled() (called <-chan struct{}, done func()) {
+	channel := make(chan struct{})
+	done = sync.OnceFunc(func() { close(channel) })
+	s.Cleanup(done)
+	return channel, done
 }
 
 func (s *env) must(err error) {

@@ -128,7 +128,10 @@ func TestFailureCauseHasTheLastLinesOfTheLog(t *testing.T) {
 func (s *env) node(kubelet http.HandlerFunc) {
 	s.Helper()
 	server := httptest.NewTLSServer(kubelet)
-	s.Cleanup(server.Close)
+	s.Cleanup(func() {
+		server.CloseClientConnections() // of logs that are followed
+		server.Close()
+	})
 	address := server.Listener.Addr().(*net.TCPAddr)
 	nodes := s.Kube.CoreV1().Nodes()
 	node, err := nodes.Create(s.Context(), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node"}}, metav1.CreateOptions{})

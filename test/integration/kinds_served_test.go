@@ -237,6 +237,7 @@ func (s *env) applyConfig(file string) {
 	s.Helper()
 	_, err := s.Plane.Kubectl(s.Context(), "", "apply", "--server-side", "--force-conflicts", "--filename="+configFolder+"/"+file)
 	s.must(err)
+	s.untilRightsAreKnown()
 }
 
 // untilClosed waits until a channel is closed, or has a value.

@@ -127,4 +127,5 @@ func (t *team) grant(user string, rules ...rbacv1.PolicyRule) {
 		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: user}},
 	}, metav1.CreateOptions{})
 	t.must(err)
+	t.untilRightsAreKnown()
 }

@@ -3,6 +3,7 @@ package integration
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"strconv"
 	"strings"
@@ -24,15 +25,31 @@ import (
 	"github.com/firesteel-dev/firesteel/test/harness/kubelet"
 )
 
-// limitedTo sets a quota, and waits until the API server enforces it.
+// limitedTo sets a quota, and waits until it is counted and the API server enforces it. That, too, knows a new quota only from a watch: until
+// then it remembers that the namespace has none, and counts no Pod. One can try that, since the quota has no room for Secrets either.
 func (s *env) limitedTo(hard corev1.ResourceList) {
 	s.Helper()
+	hard = maps.Clone(hard)
+	hard[corev1.ResourceSecrets] = resource.MustParse("0")
 	quotas := s.Kube.CoreV1().ResourceQuotas(s.ns)
 	limit, err := quotas.Create(s.Context(), &corev1.ResourceQuota{
 		ObjectMeta: metav1.ObjectMeta{Name: "team"}, Spec: corev1.ResourceQuotaSpec{Hard: hard},
 	}, metav1.CreateOptions{})
 	s.must(err)
 	until(s, quotas, limit.Name, "be counted", func(q *corev1.ResourceQuota) bool { return len(q.Status.Used) == len(hard) })
+	s.untilRefused("exceeded quota", s.creatingSecret)
+}
+
+// unlimited deletes the quota, and waits until the API server enforces it no more.
+func (s *env) unlimited() {
+	s.Helper()
+	s.must(s.Kube.CoreV1().ResourceQuotas(s.ns).Delete(s.Context(), "team", metav1.DeleteOptions{}))
+	s.untilAdmitted(s.creatingSecret)
+}
+
+func (s *env) creatingSecret(ctx context.Context, tried metav1.CreateOptions) error {
+	_, err := s.Kube.CoreV1().Secrets(s.ns).Create(ctx, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "one-more"}}, tried)
+	return err
 }
 
 // podsLimitedTo changes the quota.

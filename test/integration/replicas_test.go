@@ -290,19 +290,20 @@ func TestReplicaWithoutItsLeasePublishesNothing(t *testing.T) {
 	s.create(App("pi").Restart(sparkv1.RestartOnFailure, 3, 0))
 	d := s.run("pi", 0)
 
-	held, release := make(chan struct{}), make(chan struct{})
+	held := make(chan struct{})
+	released, release := s.untilCalled()
 	former.proxy.setTrap("pi", trap{at: len(former.proxy.written("pi")) + 1, answered: true, late: true, spring: func() {
 		close(held)
-		<-release
+		<-released
 	}})
 	d.exit(1)
-	<-held
+	s.untilClosed(held, "the request that is held")
 	s.untilState("pi", "Failed") // the write that waits for its answer
 	s.untilMetric(former, unfinished, func(seconds float64) bool { return seconds > 0 })
 	heir.proxy.refuse()
 	former.proxy.refuse(lease)
 	s.untilMetric(heir, awaited, func(count float64) bool { return count == 1 })
-	close(release)
+	release()
 	s.untilMetric(former, unfinished, func(seconds float64) bool { return seconds == 0 })
 	s.untilMetric(former, awaited, func(count float64) bool { return count == 0 })
 	s.untilMetric(former, pending, func(count float64) bool { return count == 0 })
@@ -317,19 +318,20 @@ func TestDeliveryEndsWithTheObject(t *testing.T) {
 	s.untilLed(1, 1)
 	s.create(App("pi").Restart(sparkv1.RestartOnFailure, 3, 0))
 	d := s.run("pi", 0)
-	held, release := make(chan struct{}), make(chan struct{})
+	held := make(chan struct{})
+	released, release := s.untilCalled()
 	r.proxy.setTrap("pi", trap{at: len(r.proxy.written("pi")) + 1, answered: true, late: true, spring: func() {
 		close(held)
-		<-release
+		<-released
 	}})
 	d.exit(1)
-	<-held
+	s.untilClosed(held, "the request that is held")
 	s.untilMetric(r, unfinished, func(seconds float64) bool { return seconds > 0 })
 	s.untilMetric(r, counted, func(count float64) bool { return count == 1 })
 	s.edit("pi", func(app *sparkv1.SparkApplication) { app.Finalizers = nil })
 	s.delete("pi")
 	s.untilMetric(r, counted, func(count float64) bool { return count == 0 })
-	close(release)
+	release()
 	s.untilMetric(r, unfinished, func(seconds float64) bool { return seconds == 0 })
 	s.untilMetric(r, awaited, func(count float64) bool { return count == 0 })
 	s.untilMetric(r, pending, func(count float64) bool { return count == 0 })
@@ -351,17 +353,18 @@ func TestReplicaWithoutItsLeaseFollowsNoDriver(t *testing.T) {
 	s.create(App("pi"))
 	d := s.run("pi", 0)
 
-	held, release := make(chan struct{}), make(chan struct{})
+	held := make(chan struct{})
+	released, release := s.untilCalled()
 	former.proxy.delay("/pods/"+d.Name, func() {
 		close(held)
-		<-release
+		<-released
 	})
 	s.relabel(d.Name, `{"labels":{"spark-role":null}}`)
-	<-held
+	s.untilClosed(held, "the request that is held")
 	heir.proxy.refuse()
 	former.proxy.refuse(lease)
 	s.untilRelabelled("pi", d.Name, labelChange{says: "label spark-role is missing"})
-	close(release)
+	release()
 	s.untilMetric(former, unfinished, func(seconds float64) bool { return seconds == 0 })
 	d.succeed()
 	s.untilState("pi", "ResourceReleased")

@@ -165,6 +165,7 @@ func TestScheduleRunDeletedByHandIsNotStartedAgain(t *testing.T) {
 	alone(t)
 	s := newEnv(t)
 	controller := s.ownController(controllerOf(s))
+	s.untilReady(controller) // so that it is killed long before the first instant
 	pi := s.schedules(variant.Apache, "pi", "@every 8s", nil)
 	looked := pi.until("be looked at", func(s *firesteelv1alpha1.ScheduleStatus) bool { return s.NextRun != nil })
 	controller.Kill()
@@ -192,6 +193,7 @@ func TestScheduleStartsOneRunAfterAnOutage(t *testing.T) {
 	alone(t)
 	s := newEnv(t)
 	controller := s.ownController(controllerOf(s))
+	s.untilReady(controller) // so that it is killed long before the first instant
 	const period, instants = 10 * time.Second, 2
 	late := s.schedules(variant.Apache, "late", "@every "+period.String(), nil)
 	tooLate := s.schedules(variant.Apache, "too-late", "@every "+period.String(), func(spec map[string]any) {

@@ -211,15 +211,12 @@ func TestWhyNamesWhatTheAPIServerRefused(t *testing.T) {
 	s.untilCondition("held", "Succeeded", metav1.ConditionUnknown, "Suspended")
 	s.causeOf("held", why.Suspended)
 	s.must(labelNamespace(t.Context(), s, "pod-security.kubernetes.io/enforce", "restricted"))
+	s.untilRefused("violates PodSecurity", s.creating(plainPod("any"))) // the API server knows the label from a watch
 	s.create(App("security"))
 	s.causeOf("security", why.PodSecurityViolated)
 	s.must(labelNamespace(t.Context(), s, "pod-security.kubernetes.io/enforce", "privileged"))
-	_, err := s.Kube.CoreV1().ResourceQuotas(s.ns).Create(t.Context(), &corev1.ResourceQuota{
-		ObjectMeta: metav1.ObjectMeta{Name: "small"},
-		Spec:       corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{corev1.ResourceLimitsMemory: resource.MustParse("64Mi")}},
-	}, metav1.CreateOptions{})
-	s.must(err)
-	until(s, s.Kube.CoreV1().ResourceQuotas(s.ns), "small", "be counted", func(q *corev1.ResourceQuota) bool { return len(q.Status.Used) > 0 })
+	s.untilAdmitted(s.creating(plainPod("any")))
+	s.limitedTo(corev1.ResourceList{corev1.ResourceLimitsMemory: resource.MustParse("64Mi")})
 	s.create(App("quota"))
 	s.causeOf("quota", why.QuotaTooSmall)
 }
@@ -313,6 +310,7 @@ func TestSeeWithFewRights(t *testing.T) {
 		Subjects: []rbacv1.Subject{{Kind: "ServiceAccount", Name: "reader", Namespace: s.ns}},
 	}, metav1.CreateOptions{})
 	s.must(err)
+	s.untilRightsAreKnown()
 	as := " --as system:serviceaccount:" + s.ns + ":reader"
 	s.sparkSays("list"+as, "pi", "Suspended")
 	s.sparkSays("why pi"+as, string(why.Suspended), "kubectl spark resume pi -n "+s.ns)

@@ -1,14 +1,19 @@
 package integration
 
 import (
+	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
+	authorizationv1 "k8s.io/api/authorization/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
@@ -25,9 +30,45 @@ func (s *env) workloadRBAC() {
 	s.must(err)
 }
 
+// knownRights counts the calls of untilRightsAreKnown.
+var knownRights atomic.Int64
+
+// untilRightsAreKnown waits until the API server allows what the roles and bindings that exist allow. It knows them from watches, each of which
+// reports in order: once it knows those that are created here, it knows all earlier ones.
+func (s *env) untilRightsAreKnown() {
+	s.Helper()
+	name := fmt.Sprintf("known-%d", knownRights.Add(1))
+	meta := metav1.ObjectMeta{Name: name}
+	rules := []rbacv1.PolicyRule{{Verbs: []string{"get"}, APIGroups: []string{""}, Resources: []string{"nodes", "pods"}}}
+	user := []rbacv1.Subject{{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: name}}
+	ref := func(kind string) rbacv1.RoleRef {
+		return rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: kind, Name: name}
+	}
+	rbac, namespaced := s.Kube.RbacV1(), name+"-in-namespace"
+	_, err := rbac.ClusterRoles().Create(s.Context(), &rbacv1.ClusterRole{ObjectMeta: meta, Rules: rules}, metav1.CreateOptions{})
+	s.must(err)
+	_, err = rbac.ClusterRoleBindings().Create(s.Context(), &rbacv1.ClusterRoleBinding{ObjectMeta: meta, Subjects: user, RoleRef: ref("ClusterRole")}, metav1.CreateOptions{})
+	s.must(err)
+	_, err = rbac.Roles(s.ns).Create(s.Context(), &rbacv1.Role{ObjectMeta: meta, Rules: rules}, metav1.CreateOptions{})
+	s.must(err)
+	user = []rbacv1.Subject{{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: namespaced}}
+	_, err = rbac.RoleBindings(s.ns).Create(s.Context(), &rbacv1.RoleBinding{ObjectMeta: meta, Subjects: user, RoleRef: ref("Role")}, metav1.CreateOptions{})
+	s.must(err)
+	for user, of := range map[string]authorizationv1.ResourceAttributes{
+		name: {Verb: "get", Resource: "nodes"}, namespaced: {Verb: "get", Resource: "pods", Namespace: s.ns},
+	} {
+		review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{User: user, ResourceAttributes: &of}}
+		s.must(wait.PollUntilContextTimeout(s.Context(), pollInterval, timeout, true, func(ctx context.Context) (bool, error) {
+			answer, err := s.Kube.AuthorizationV1().SubjectAccessReviews().Create(ctx, review, metav1.CreateOptions{})
+			return err == nil && answer.Status.Allowed, err
+		}))
+	}
+}
+
 // may reports whether a service account of the test's namespace may create Pods there.
 func (s *env) may(account string) bool {
 	s.Helper()
+	s.untilRightsAreKnown()
 	answer, _ := s.kubectl("", "auth", "can-i", "create", "pods", "--as=system:serviceaccount:"+s.ns+":"+account)
 	return strings.TrimSpace(answer) == "yes"
 }

@@ -3,6 +3,7 @@ package integration
 import (
 	"context"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/test/harness/eventlog"
 	"github.com/firesteel-dev/firesteel/test/harness/firesteel"
 	"github.com/firesteel-dev/firesteel/test/harness/process"
 )
@@ -116,7 +118,9 @@ restartConfig: {restartPolicy: OnFailure, maxRestartAttempts: 1, restartBackoffM
 applicationTimeoutConfig: {driverStartTimeoutMillis: 1}
 ttlAfterStopMillis: 0
 `)
-	s.untilState("slow", "DriverStartTimedOut")
+	s.untilDelivered("the time-out of slow", func(heard []eventlog.Entry) bool { // its state may be another already
+		return slices.ContainsFunc(heard, func(e eventlog.Entry) bool { return e.Name() == "slow" && e.State() == "DriverStartTimedOut" })
+	})
 	untilGone(s, s.apps(), "over")
 	s.configured("config-defaults", tolerations, "restartConfig: {restartPolicy: OnFailure, restartBackoffMillis: 0}")
 

@@ -79,7 +79,7 @@ func TestTimeLimitOfAKubeflowDriverThatDoesNotStart(t *testing.T) {
 	s.kubelet.Pause(s.ns) // it stays unbound
 	app := s.kubeflowApplication(annotated(s, withSpec(s, sparkPi("4.1.1"),
 		"restartPolicy: {type: OnFailure, onFailureRetries: 1, onFailureRetryInterval: 1}"),
-		map[string]any{dialect.AnnotationDriverStart: "2s"}))
+		map[string]any{dialect.AnnotationDriverStart: "5s"}))
 	pods := s.Kube.CoreV1().Pods(s.ns)
 	pod := until(s, pods, "spark-pi-driver", "exist", func(*corev1.Pod) bool { return true })
 	s.must(kubelet.SetStatus(t.Context(), s.Kube, pod, func(status *corev1.PodStatus) {
@@ -95,7 +95,7 @@ func TestTimeLimitOfAKubeflowDriverThatDoesNotStart(t *testing.T) {
 	}
 	end := s.untilShown("spark-pi", v1beta2.FailedState)
 	s.untilAttempted(end, 2, 1)
-	s.endedOnTime(end.Status.Firesteel, "DriverStartTimedOut", "DriverStartTimedOut", "The limit is 2s, from the annotation firesteel.dev/driver-start-timeout.")
+	s.endedOnTime(end.Status.Firesteel, "DriverStartTimedOut", "DriverStartTimedOut", "The limit is 5s, from the annotation firesteel.dev/driver-start-timeout.")
 	if message := end.Status.AppState.ErrorMessage; !strings.Contains(message, "allotted start-up time") {
 		t.Errorf("the error message is %q", message)
 	}
@@ -116,7 +116,7 @@ func TestTimeLimitOfAKubeflowDriverThatDoesNotStart(t *testing.T) {
 func TestTimeLimitOfAKubeflowDriverWithoutExecutors(t *testing.T) {
 	t.Parallel()
 	s := newEnv(t).sharesController()
-	bounded := annotated(s, withSpec(s, sparkPi("4.1.1"), "executor: {instances: 2}"), map[string]any{dialect.AnnotationExecutorsStart: "3s"})
+	bounded := annotated(s, withSpec(s, sparkPi("4.1.1"), "executor: {instances: 2}"), map[string]any{dialect.AnnotationExecutorsStart: "8s"})
 	s.kubeflowApplication(bounded)
 	s.submitted(named("complete", bounded))
 	complete := s.kubeflowDriver("complete").start().ready()
@@ -130,7 +130,7 @@ func TestTimeLimitOfAKubeflowDriverWithoutExecutors(t *testing.T) {
 	s.runPi().kubeflowExecutor(1).start().ready()
 	end := s.untilShown("spark-pi", v1beta2.FailedState)
 	s.endedOnTime(end.Status.Firesteel, "ExecutorsStartTimedOut", "ExecutorsStartTimedOut", "1 of 2 were ready.",
-		"The limit is 3s, from the annotation firesteel.dev/executors-start-timeout.")
+		"The limit is 8s, from the annotation firesteel.dev/executors-start-timeout.")
 	s.untilEndPublished("ExecutorsStartTimedOut", "timeout")
 	untilGone(s, s.Kube.CoreV1().Pods(s.ns), "spark-pi-driver")
 	if app := s.untilShown("complete", v1beta2.RunningState); app.Status.Firesteel.Attempt.ID != 0 {
@@ -142,7 +142,7 @@ func TestTimeLimitOfAKubeflowDriverWithoutExecutors(t *testing.T) {
 // it, until it ends.
 func TestTimeLimitOfExecutorsEndsWhenTheyStarted(t *testing.T) {
 	alone(t)
-	const limit = 3 * time.Second
+	const limit = 8 * time.Second
 	s := newEnv(t)
 	process := s.ownController(controller{sink: s.sink.URL()})
 	s.kubeflowApplication(annotated(s, withSpec(s, sparkPi("4.1.1"), "executor: {instances: 2}"),
@@ -174,7 +174,7 @@ func TestTimeLimitOfExecutorsEndsWhenTheyStarted(t *testing.T) {
 // nothing. It is final.
 func TestTimeLimitActiveDeadlineCountsRunningTime(t *testing.T) {
 	alone(t)
-	const limit = 8 * time.Second
+	const limit = 12 * time.Second
 	s := newEnv(t)
 	process := s.ownController(controller{sink: s.sink.URL()})
 	s.kubeflowApplication(annotated(s, withSpec(s, sparkPi("4.1.1"),
@@ -198,7 +198,7 @@ func TestTimeLimitActiveDeadlineCountsRunningTime(t *testing.T) {
 	s.ownController(controller{sink: s.sink.URL()})
 
 	end := s.untilShown("spark-pi", v1beta2.FailedState)
-	s.endedOnTime(end.Status.Firesteel, "Failed", "ActiveDeadlineExceeded", "The limit is 8s, from the annotation firesteel.dev/active-deadline.")
+	s.endedOnTime(end.Status.Firesteel, "Failed", "ActiveDeadlineExceeded", "The limit is 12s, from the annotation firesteel.dev/active-deadline.")
 	s.untilKubeflowCondition("spark-pi", dialect.ConditionSucceeded, metav1.ConditionFalse, "ActiveDeadlineExceeded")
 	s.untilEndPublished("Failed", "timeout")
 	if spent := time.Duration(end.Status.Firesteel.Attempt.ActiveMillis) * time.Millisecond; spent < limit-time.Millisecond {
@@ -242,7 +242,7 @@ func TestTimeLimitAnnotationWinsOverTheSetting(t *testing.T) {
 	s.kubelet.Resume(t.Context(), s.ns)
 
 	s.create(App("pi"))
-	s.run("pi", 0)
+	s.driver("pi", 0).start().ready()
 	s.endedOnTime(s.untilState("pi", "ResourceReleased").Status.Firesteel, "Failed", "ActiveDeadlineExceeded",
 		"The limit is 2s, from active-deadline of the ConfigMap config-defaults.")
 }
@@ -277,14 +277,14 @@ func TestTimeLimitsOfTheApacheKind(t *testing.T) {
 		"the active deadline over two attempts": {
 			app: App("pi").Annotation(dialect.AnnotationActiveDeadline, "4s").Restart(sparkv1.RestartAlways, 9, 0).Retain(sparkv1.RetainNever),
 			goes: func(s *env) {
-				s.run("pi", 0).exit(1)
-				s.run("pi", 1)
+				s.driver("pi", 0).start().exit(1)
+				s.driver("pi", 1).start().ready()
 			},
 			state: "Failed", reason: "ActiveDeadlineExceeded", says: "The limit is 4s, from the annotation firesteel.dev/active-deadline.", attempts: 2,
 		},
 		"the active deadline of a driver that is to be kept": {
 			app:   App("pi").Annotation(dialect.AnnotationActiveDeadline, "2s").Retain(sparkv1.RetainAlways),
-			goes:  func(s *env) { s.run("pi", 0) },
+			goes:  func(s *env) { s.driver("pi", 0).start().ready() },
 			state: "Failed", reason: "ActiveDeadlineExceeded", attempts: 1,
 		},
 		"an annotation that is none": {

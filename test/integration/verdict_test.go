@@ -38,12 +38,12 @@ func TestRestartVerdictOfAnotherHandler(t *testing.T) {
 	s.run("faulty", 0).exit(1)
 	s.run("evicted", 0).evict()
 
+	again := s.untilState("evicted", "ScheduledToRestart").Status.Firesteel // for as long as its back-off
 	over := s.untilState("faulty", "ResourceReleased")
 	want := &v1alpha1.Verdict{Reason: "Another attempt would fail again with class application."}
 	if diff := cmp.Diff(want, over.Status.Firesteel.Verdict); diff != "" || over.Status.CurrentState.Message != want.Reason {
 		t.Errorf("the state says %q; verdict (-want +got):\n%s", over.Status.CurrentState.Message, diff)
 	}
-	again := s.untilState("evicted", "ScheduledToRestart").Status.Firesteel
 	failed := again.Transitions[len(again.Transitions)-2]
 	next := metav1.NewMicroTime(failed.Time.Add(backoff))
 	want = &v1alpha1.Verdict{Restart: true, NotBefore: &next, Reason: "The application did not cause the failure."}

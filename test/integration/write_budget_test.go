@@ -59,14 +59,13 @@ func TestWriteBudgetOfAnApplication(t *testing.T) {
 			s.untilState("pi", "ResourceReleased")
 			s.untilPublished(app, plainRun...)
 			until(s, s.apps(), "pi", "hold no finalizer", func(app *sparkv1.SparkApplication) bool { return len(app.Finalizers) == 0 })
-			rests := int(time.Since(app.CreationTimestamp.Time) / (30 * time.Second)) // on a slow machine: each is a cursor written
-			s.untilKubeEvent("pi", corev1.EventTypeNormal, "Succeeded")               // Events come late where there is much to do
+			s.untilKubeEvent("pi", corev1.EventTypeNormal, "Succeeded") // Events come late where there is much to do
 			life := s.requestsAtRest()
 			s.delete("pi")
 			untilGone(s, s.apps(), "pi")
 			s.wantNoRequestsSince(life)
 			allowed := plainBudget(test.objects...)
-			allowed["update sparkapplications/status"] += rests
+			allowed["update sparkapplications/status"] += int(time.Since(app.CreationTimestamp.Time) / (30 * time.Second)) // on a slow machine: each is a cursor written
 			s.wantWithinBudget(allowed, s.requestsAtRest())
 		})
 	}
