@@ -8,22 +8,17 @@ package main
 
 import (
 	"context"
-	"flag"
 	"fmt"
-	"log"
 	"maps"
-	"os"
-	"os/signal"
-	"runtime/debug"
 	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/kelseyhightower/envconfig"
 	"go.uber.org/zap"
 	"knative.dev/pkg/logging"
 
-	"github.com/firesteel-dev/firesteel/internal/version"
+	"github.com/firesteel-dev/firesteel/internal/command"
+	"github.com/firesteel-dev/firesteel/internal/gc"
 	_ "github.com/firesteel-dev/firesteel/pkg/archive/clouds" // the kinds of storage
 	_ "github.com/firesteel-dev/firesteel/pkg/archive/clouds/large"
 	"github.com/firesteel-dev/firesteel/pkg/handlers/archiver"
@@ -31,19 +26,9 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/redact/redactlog"
 )
 
-// heapGrowth is how much the heap may grow until the next collection, in percent. It overrides $GOGC, but not $GOMEMLIMIT.
-const heapGrowth = 30
-
 func main() {
-	debug.SetGCPercent(heapGrowth)
-	version.AddFlag(flag.CommandLine)
-	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
-	err := run(ctx, flag.Args())
-	stop()
-	if err != nil {
-		log.Fatal(err)
-	}
+	gc.KeepHeapSmall()
+	command.Run(run)
 }
 
 // commands are what the argument may be.

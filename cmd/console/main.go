@@ -4,15 +4,9 @@ package main
 
 import (
 	"context"
-	"flag"
 	"fmt"
-	"log"
 	"net/http"
-	"os"
-	"os/signal"
-	"runtime/debug"
 	"sync/atomic"
-	"syscall"
 
 	"github.com/kelseyhightower/envconfig"
 	"go.uber.org/zap"
@@ -21,15 +15,15 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/utils/clock"
 	kubeclient "knative.dev/pkg/client/injection/kube/client"
 	"knative.dev/pkg/injection/sharedmain"
 	"knative.dev/pkg/logging"
 	k8sruntime "knative.dev/pkg/observability/runtime/k8s"
 
+	"github.com/firesteel-dev/firesteel/internal/command"
+	"github.com/firesteel-dev/firesteel/internal/gc"
 	"github.com/firesteel-dev/firesteel/internal/httpserver"
-	"github.com/firesteel-dev/firesteel/internal/version"
 	"github.com/firesteel-dev/firesteel/pkg/access/review"
 	_ "github.com/firesteel-dev/firesteel/pkg/archive/clouds" // the storage that archives are in
 	_ "github.com/firesteel-dev/firesteel/pkg/archive/clouds/large"
@@ -58,24 +52,14 @@ type environment struct {
 	ProxySecret string `envconfig:"PROXY_SECRET_FOLDER"`
 }
 
-// heapGrowth is how much the heap may grow until the next collection, in percent. It overrides $GOGC, but not $GOMEMLIMIT.
-const heapGrowth = 30
-
 func main() {
-	debug.SetGCPercent(heapGrowth)
-	version.AddFlag(flag.CommandLine)
-	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
-	err := run(ctx)
-	stop()
-	if err != nil {
-		log.Fatal(err)
-	}
+	gc.KeepHeapSmall()
+	command.Run(run)
 }
 
-func run(ctx context.Context) error {
-	if flag.NArg() > 0 {
-		return fmt.Errorf("%q is unexpected: the console has no arguments but flags", flag.Arg(0))
+func run(ctx context.Context, args []string) error {
+	if len(args) > 0 {
+		return fmt.Errorf("%q is unexpected: the console has no arguments but flags", args[0])
 	}
 	var env environment
 	if err := envconfig.Process("", &env); err != nil {
@@ -86,12 +70,10 @@ func run(ctx context.Context) error {
 		return fmt.Errorf("create logger: %w", err)
 	}
 	ctx = logging.WithLogger(ctx, logger.Sugar())
-	cluster, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(
-		clientcmd.NewDefaultClientConfigLoadingRules(), nil).ClientConfig()
+	cluster, err := kube.Connect()
 	if err != nil {
-		return fmt.Errorf("read the kubeconfig: %w", err)
+		return err
 	}
-	kube.Configure(cluster)
 	client, err := kubernetes.NewForConfig(cluster)
 	if err != nil {
 		return fmt.Errorf("create client: %w", err)

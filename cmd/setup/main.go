@@ -9,10 +9,7 @@ import (
 	"flag"
 	"fmt"
 	"log"
-	"os"
-	"os/signal"
 	"strings"
-	"syscall"
 	"time"
 
 	"k8s.io/client-go/dynamic"
@@ -21,6 +18,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
+	"github.com/firesteel-dev/firesteel/internal/command"
 	"github.com/firesteel-dev/firesteel/internal/version"
 	"github.com/firesteel-dev/firesteel/pkg/crds"
 	"github.com/firesteel-dev/firesteel/pkg/diagnosis"
@@ -37,14 +35,7 @@ const (
 
 func main() {
 	log.SetFlags(0)
-	version.AddFlag(flag.CommandLine)
-	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
-	err := run(ctx, flag.Args())
-	stop()
-	if err != nil {
-		log.Fatal(err)
-	}
+	command.Run(run)
 }
 
 const usage = `write one of

@@ -6,7 +6,6 @@ import (
 	"context"
 	"flag"
 	"log"
-	"runtime/debug"
 	"sync"
 	"time"
 
@@ -30,6 +29,7 @@ import (
 	"knative.dev/pkg/webhook"
 	"knative.dev/pkg/webhook/certificates"
 
+	"github.com/firesteel-dev/firesteel/internal/gc"
 	"github.com/firesteel-dev/firesteel/internal/version"
 	"github.com/firesteel-dev/firesteel/pkg/admission"
 	"github.com/firesteel-dev/firesteel/pkg/config"
@@ -57,11 +57,8 @@ type environment struct {
 	GracePeriod time.Duration `envconfig:"GRACE_PERIOD" default:"10s"`
 }
 
-// heapGrowth is how much the heap may grow until the next collection, in percent. It overrides $GOGC, but not $GOMEMLIMIT.
-const heapGrowth = 30
-
 func main() {
-	debug.SetGCPercent(heapGrowth)
+	gc.KeepHeapSmall()
 	var env environment
 	if err := envconfig.Process("", &env); err != nil {
 		log.Fatal(err)

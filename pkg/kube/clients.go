@@ -6,6 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/client-go/util/flowcontrol"
 
 	earlyv1alpha1 "github.com/firesteel-dev/firesteel/pkg/apis/early/v1alpha1"
@@ -19,6 +20,16 @@ import (
 	typedv1beta2 "github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned/typed/sparkoperator/v1beta2"
 	"github.com/firesteel-dev/firesteel/pkg/kube/codec"
 )
+
+// Connect returns how a process reaches the API server, by $KUBECONFIG or, in a Pod, by its service account. It is configured as Configure does it.
+func Connect() (*rest.Config, error) {
+	cluster, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(clientcmd.NewDefaultClientConfigLoadingRules(), nil).ClientConfig()
+	if err != nil {
+		return nil, fmt.Errorf("read the kubeconfig: %w", err)
+	}
+	Configure(cluster)
+	return cluster, nil
+}
 
 // Configure sets what the clients of a process with informers share. It is called before the first client is made.
 func Configure(cluster *rest.Config) {

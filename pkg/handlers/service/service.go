@@ -16,7 +16,6 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
 	"knative.dev/pkg/logging"
 
 	"github.com/firesteel-dev/firesteel/pkg/config"
@@ -67,12 +66,10 @@ func Run(ctx context.Context, args []string, all func(context.Context, Parts) (m
 	if err := envconfig.Process("", &env); err != nil {
 		return err
 	}
-	cluster, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(
-		clientcmd.NewDefaultClientConfigLoadingRules(), nil).ClientConfig()
+	cluster, err := kube.Connect()
 	if err != nil {
-		return fmt.Errorf("read the kubeconfig: %w", err)
+		return err
 	}
-	kube.Configure(cluster)
 	handler, err := newHandler(ctx, cluster, env, args, all)
 	if err != nil {
 		return err
