@@ -137,7 +137,7 @@ func asCompared(pod *corev1.Pod) (objectdiff.Object, error) {
 	spec, _ := object["spec"].(objectdiff.Object)
 	withoutToken(spec)
 	objectdiff.DropPodDefaults(spec)
-	dropEmpty(object)
+	objectdiff.DropEmpty(object)
 	return object, nil
 }
 
@@ -182,36 +182,6 @@ func removeItems(object objectdiff.Object, key string, selects func(any) bool) {
 		}
 	}
 	object[key] = kept
-}
-
-// dropEmpty removes empty fields. An emptyDir stays.
-func dropEmpty(value any) {
-	switch value := value.(type) {
-	case objectdiff.Object:
-		for key, entry := range value {
-			dropEmpty(entry)
-			if key != "emptyDir" && empty(entry) {
-				delete(value, key)
-			}
-		}
-	case []any:
-		for _, entry := range value {
-			dropEmpty(entry)
-		}
-	}
-}
-
-func empty(value any) bool {
-	switch value := value.(type) {
-	case nil:
-		return true
-	case objectdiff.Object:
-		return len(value) == 0
-	case []any:
-		return len(value) == 0
-	default:
-		return false
-	}
 }
 
 func isIgnored(field string) bool {

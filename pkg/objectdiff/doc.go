@@ -3,6 +3,7 @@
 //
 //	comparable.go    an object in the cluster, without what the API server added to the planned one: kubectl spark plan --diff
 //	pod_defaults.go  a Pod without the defaults of the API server: kubectl spark migrate check, test/parity
+//	empty.go         an object without empty fields
 //	differences.go   how two objects differ
 package objectdiff
 

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+
+	"github.com/firesteel-dev/firesteel/pkg/objectdiff"
 )
 
 // Shown is what the Pod of an executor shows, as fields. What is in a list by its name goes by that, a mount by its path
@@ -11,7 +13,7 @@ import (
 // refer to those before.
 func Shown(pod Object) Fields {
 	pod = ReplaceTexts(pod, FixedText).(Object)
-	dropEmpty(pod)
+	objectdiff.DropEmpty(pod)
 	spec := pod["spec"].(Object)
 	byKey(spec, "volumes", "name")
 	for _, kind := range []string{"initContainers", "containers"} {

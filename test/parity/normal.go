@@ -66,7 +66,7 @@ func normalise(object Object) {
 	case "ConfigMap":
 		readConfigMap(object["data"].(Object))
 	}
-	dropEmpty(object)
+	objectdiff.DropEmpty(object)
 }
 
 var (
@@ -135,36 +135,6 @@ func ReplaceTexts(value any, replace func(string) string) any {
 		return replace(value)
 	}
 	return value
-}
-
-// dropEmpty removes empty fields. An emptyDir stays, and so does an empty text in a map of the user.
-func dropEmpty(value any) {
-	switch value := value.(type) {
-	case Object:
-		for key, entry := range value {
-			dropEmpty(entry)
-			if key != "emptyDir" && empty(entry) {
-				delete(value, key)
-			}
-		}
-	case []any:
-		for _, entry := range value {
-			dropEmpty(entry)
-		}
-	}
-}
-
-func empty(value any) bool {
-	switch value := value.(type) {
-	case nil:
-		return true
-	case Object:
-		return len(value) == 0
-	case []any:
-		return len(value) == 0
-	default:
-		return false
-	}
 }
 
 // list returns the entries of a list of objects.
