@@ -12,8 +12,6 @@ import (
 
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 
@@ -211,14 +209,7 @@ func (s *env) clusterInformer(config *rest.Config) cache.SharedIndexInformer {
 	clients, err := kube.NewClients(wrapped, connections, codec.Firesteel)
 	s.must(err)
 	clusters := clients.SparkV1().SparkClusters(metav1.NamespaceAll)
-	informer := cache.NewSharedIndexInformer(&cache.ListWatch{
-		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
-			return clusters.List(ctx, options)
-		},
-		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
-			return clusters.Watch(ctx, options)
-		},
-	}, &sparkv1.SparkCluster{}, 0, cache.Indexers{})
+	informer := cache.NewSharedIndexInformer(kube.NewSource(clients, clusters.List, clusters.Watch)(func(*metav1.ListOptions) {}), &sparkv1.SparkCluster{}, 0, cache.Indexers{})
 	go informer.RunWithContext(ctx)
 	return informer
 }

@@ -12,10 +12,8 @@ import (
 	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
-	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 	"knative.dev/pkg/logging"
 
@@ -122,15 +120,8 @@ func clusterRole(container string) string {
 func (f *following) clusterInformer(namespace string) cache.Controller {
 	clusters := f.clients.SparkV1().SparkClusters(namespace)
 	_, informer := cache.NewInformerWithOptions(cache.InformerOptions{
-		ListerWatcher: &cache.ListWatch{
-			ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
-				return clusters.List(ctx, options)
-			},
-			WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
-				return clusters.Watch(ctx, options)
-			},
-		},
-		ObjectType: &sparkv1.SparkCluster{},
+		ListerWatcher: kube.NewSource(f.clients, clusters.List, clusters.Watch)(func(*metav1.ListOptions) {}),
+		ObjectType:    &sparkv1.SparkCluster{},
 		Transform: func(object any) (any, error) {
 			if c, ok := object.(*sparkv1.SparkCluster); ok {
 				c.ManagedFields = nil

@@ -12,9 +12,7 @@ import (
 	"go.uber.org/zap"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/watch"
 	coordinationv1client "k8s.io/client-go/kubernetes/typed/coordination/v1"
 	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/tools/cache"
@@ -244,19 +242,10 @@ func (f *following) informer(namespace string) cache.Controller {
 		selector = withClusters
 	}
 	_, informer := cache.NewInformerWithOptions(cache.InformerOptions{
-		ListerWatcher: &cache.ListWatch{
-			ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
-				options.LabelSelector = selector
-				return pods.List(ctx, options)
-			},
-			WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
-				options.LabelSelector = selector
-				return pods.Watch(ctx, options)
-			},
-		},
-		ObjectType: &corev1.Pod{},
-		Transform:  stripSparkPod,
-		Handler:    handlerOf(f.observe, f.gone),
+		ListerWatcher: kube.NewSource(f.core, pods.List, pods.Watch)(func(options *metav1.ListOptions) { options.LabelSelector = selector }),
+		ObjectType:    &corev1.Pod{},
+		Transform:     stripSparkPod,
+		Handler:       handlerOf(f.observe, f.gone),
 	})
 	return informer
 }

@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
@@ -205,14 +204,7 @@ func (a *apiserver) informer(t *testing.T, lists listOnly) cache.SharedIndexInfo
 		t.Fatal(err)
 	}
 	clusters := clients.SparkV1().SparkClusters(metav1.NamespaceAll)
-	informer := cache.NewSharedIndexInformer(cache.ToListWatcherWithWatchListSemantics(&cache.ListWatch{
-		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
-			return clusters.List(ctx, options)
-		},
-		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
-			return clusters.Watch(ctx, options)
-		},
-	}, lists), &sparkv1.SparkCluster{}, 0, cache.Indexers{})
+	informer := cache.NewSharedIndexInformer(kube.NewSource(lists, clusters.List, clusters.Watch)(func(*metav1.ListOptions) {}), &sparkv1.SparkCluster{}, 0, cache.Indexers{})
 	go informer.RunWithContext(ctx)
 	return informer
 }

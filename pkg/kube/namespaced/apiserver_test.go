@@ -10,10 +10,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
+
+	"github.com/firesteel-dev/firesteel/pkg/kube"
 )
 
 var podsResource = schema.GroupResource{Resource: "pods"}
@@ -241,12 +242,7 @@ func (l listOnly) IsWatchListSemanticsUnSupported() bool { return bool(l) }
 func (a *apiserver) informer(t *testing.T, n *Namespaces, lists listOnly) cache.SharedIndexInformer {
 	t.Helper()
 	pods := collect(n, a.in, &corev1.Pod{})
-	informer := cache.NewSharedIndexInformer(cache.ToListWatcherWithWatchListSemantics(&cache.ListWatch{
-		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
-			return pods.List(ctx, options)
-		},
-		WatchFuncWithContext: pods.Watch,
-	}, lists), &corev1.Pod{}, 0, cache.Indexers{})
+	informer := cache.NewSharedIndexInformer(kube.NewSource(lists, pods.List, pods.Watch)(func(*metav1.ListOptions) {}), &corev1.Pod{}, 0, cache.Indexers{})
 	go informer.RunWithContext(t.Context())
 	return informer
 }

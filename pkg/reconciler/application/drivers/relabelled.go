@@ -9,9 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 
@@ -103,16 +101,7 @@ func (r *Relabelled) Follow(object dialect.Application, pod *corev1.Pod) bool {
 
 func (r *Relabelled) listWatch(namespace, name string) cache.ListerWatcher {
 	pods, one := r.kube.CoreV1().Pods(namespace), fields.OneTermEqualSelector(metav1.ObjectNameField, name).String()
-	return cache.ToListWatcherWithWatchListSemantics(&cache.ListWatch{
-		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
-			options.FieldSelector = one
-			return pods.List(ctx, options)
-		},
-		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
-			options.FieldSelector = one
-			return pods.Watch(ctx, options)
-		},
-	}, r.kube)
+	return kube.NewSource(r.kube, pods.List, pods.Watch)(func(options *metav1.ListOptions) { options.FieldSelector = one })
 }
 
 // Watched returns the driver Pod of an application if Relabelled watches it, else nil.
