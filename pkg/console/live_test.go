@@ -19,7 +19,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/dynamic"
-	dynamicfake "k8s.io/client-go/dynamic/fake"
 	"k8s.io/client-go/kubernetes/fake"
 	"k8s.io/utils/clock"
 
@@ -28,16 +27,8 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/console/live"
 	"github.com/firesteel-dev/firesteel/pkg/console/liveapi"
 	"github.com/firesteel-dev/firesteel/pkg/console/visible"
+	"github.com/firesteel-dev/firesteel/test/harness/fakeclient"
 )
-
-var resources = map[schema.GroupVersionResource]string{
-	{Group: "spark.apache.org", Version: "v1", Resource: "sparkapplications"}:                   "SparkApplicationList",
-	{Group: "spark.apache.org", Version: "v1", Resource: "sparkclusters"}:                       "SparkClusterList",
-	{Group: "sparkoperator.k8s.io", Version: "v1beta2", Resource: "sparkapplications"}:          "SparkApplicationList",
-	{Group: "sparkoperator.k8s.io", Version: "v1beta2", Resource: "scheduledsparkapplications"}: "ScheduledSparkApplicationList",
-	{Group: "spark-operator.k8s.io", Version: "v1alpha1", Resource: "sparkapplications"}:        "SparkApplicationList",
-	{Group: "firesteel.dev", Version: "v1alpha1", Resource: "scheduledsparkapplications"}:       "ScheduledSparkApplicationList",
-}
 
 func object(apiVersion, kind, namespace, name, spec string) *unstructured.Unstructured {
 	o := &unstructured.Unstructured{Object: map[string]any{}}
@@ -68,7 +59,7 @@ func newLiveEnv(t *testing.T) (*env, dynamic.Interface) {
 		"format": int64(1), "attempt": map[string]any{"id": int64(0), "since": began.UTC().Format("2006-01-02T15:04:05.000000Z07:00")}, "sequence": int64(0),
 		"usage": map[string]any{"total": map[string]any{"driver": map[string]any{"seconds": int64(3600), "coreMilliseconds": int64(3_600_000)}}},
 	}}
-	client := dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), resources, objects...)
+	client := fakeclient.NewDynamic(nil, objects...)
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
 		Namespace: "team-a", Name: "etl-driver", Labels: map[string]string{"spark-role": "driver", "spark.operator/spark-app-name": "etl"},
 	}}

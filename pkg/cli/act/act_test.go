@@ -29,25 +29,20 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/cli/target"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/schedule/variant"
+	"github.com/firesteel-dev/firesteel/test/harness/fakeclient"
 	"github.com/firesteel-dev/firesteel/test/harness/golden"
 )
 
 // now is the time of these tests: a Thursday.
 var now = time.Date(2026, 3, 26, 12, 0, 30, 0, time.UTC)
 
-// lists are the kinds of the lists of all resources that the verbs read.
+// lists are the kinds of the lists of what the verbs read beside Spark's objects.
 var lists = map[schema.GroupVersionResource]string{
-	{Group: "spark.apache.org", Version: "v1", Resource: "sparkapplications"}:                   "SparkApplicationList",
-	{Group: "spark.apache.org", Version: "v1", Resource: "sparkclusters"}:                       "SparkClusterList",
-	{Group: "sparkoperator.k8s.io", Version: "v1beta2", Resource: "sparkapplications"}:          "SparkApplicationList",
-	{Group: "sparkoperator.k8s.io", Version: "v1beta2", Resource: "scheduledsparkapplications"}: "ScheduledSparkApplicationList",
-	{Group: "spark-operator.k8s.io", Version: "v1alpha1", Resource: "sparkapplications"}:        "SparkApplicationList",
-	{Group: "firesteel.dev", Version: "v1alpha1", Resource: "scheduledsparkapplications"}:       "ScheduledSparkApplicationList",
-	{Group: "", Version: "v1", Resource: "configmaps"}:                                          "ConfigMapList",
-	{Group: "", Version: "v1", Resource: "namespaces"}:                                          "NamespaceList",
-	{Group: "", Version: "v1", Resource: "serviceaccounts"}:                                     "ServiceAccountList",
-	{Group: "rbac.authorization.k8s.io", Version: "v1", Resource: "rolebindings"}:               "RoleBindingList",
-	{Group: "rbac.authorization.k8s.io", Version: "v1", Resource: "clusterroles"}:               "ClusterRoleList",
+	{Group: "", Version: "v1", Resource: "configmaps"}:                            "ConfigMapList",
+	{Group: "", Version: "v1", Resource: "namespaces"}:                            "NamespaceList",
+	{Group: "", Version: "v1", Resource: "serviceaccounts"}:                       "ServiceAccountList",
+	{Group: "rbac.authorization.k8s.io", Version: "v1", Resource: "rolebindings"}: "RoleBindingList",
+	{Group: "rbac.authorization.k8s.io", Version: "v1", Resource: "clusterroles"}: "ClusterRoleList",
 }
 
 // server is a fake API server with the objects of testdata/objects.yaml.
@@ -70,7 +65,7 @@ func server(t *testing.T) *dynamicfake.FakeDynamicClient {
 	if len(objects) != recorded {
 		t.Fatalf("there are %d objects", len(objects))
 	}
-	client := dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), lists, objects...)
+	client := fakeclient.NewDynamic(lists, objects...)
 	client.PrependReactor("create", "selfsubjectreviews", func(clienttesting.Action) (bool, runtime.Object, error) {
 		return true, &unstructured.Unstructured{Object: map[string]any{"status": map[string]any{"userInfo": map[string]any{"username": "anna"}}}}, nil
 	})

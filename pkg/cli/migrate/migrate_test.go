@@ -32,8 +32,8 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/cli"
 	"github.com/firesteel-dev/firesteel/pkg/cli/connection"
-	"github.com/firesteel-dev/firesteel/pkg/cli/target"
 	"github.com/firesteel-dev/firesteel/pkg/migration"
+	"github.com/firesteel-dev/firesteel/test/harness/fakeclient"
 	"github.com/firesteel-dev/firesteel/test/harness/golden"
 )
 
@@ -50,16 +50,10 @@ func newEnv(t testing.TB, manifests []string, kubernetes ...runtime.Object) *env
 	t.Helper()
 	var objects []runtime.Object
 	for _, manifest := range manifests {
-		objects = append(objects, decoded(t, manifest))
-	}
-	lists := map[schema.GroupVersionResource]string{definitions: "CustomResourceDefinitionList", connects: "SparkConnectList"}
-	for _, kind := range target.Kinds {
-		for _, version := range kind.Versions {
-			lists[kind.WithVersion(version)] = "List"
-		}
+		objects = append(objects, fakeclient.Decode(t, manifest))
 	}
 	e := &env{
-		dynamic: dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), lists, objects...),
+		dynamic: fakeclient.NewDynamic(map[schema.GroupVersionResource]string{definitions: "CustomResourceDefinitionList", connects: "SparkConnectList"}, objects...),
 		kube:    kubefake.NewClientset(kubernetes...),
 	}
 	e.allow(true)
@@ -83,19 +77,6 @@ func (e *env) forbid(verb, resource string) {
 	}
 	e.kube.PrependReactor(verb, resource, refuse)
 	e.dynamic.PrependReactor(verb, resource, refuse)
-}
-
-func decoded(t testing.TB, manifest string) *unstructured.Unstructured {
-	t.Helper()
-	o := &unstructured.Unstructured{}
-	text, err := yaml.YAMLToJSON([]byte(manifest))
-	if err == nil {
-		err = o.UnmarshalJSON(text)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return o
 }
 
 // run runs a command line and returns its exit code.
@@ -362,7 +343,7 @@ func TestMemoryDoesNotGrowWithTheNumberOfObjects(t *testing.T) {
 	const pages, perPage, measured = 50, 200, 10
 	e := newEnv(t, nil)
 	// What cannot be decoded costs the least time.
-	item := decoded(t, "apiVersion: sparkoperator.k8s.io/v1beta2\nkind: SparkApplication\nmetadata: {namespace: team-a, name: pi}\nspec: "+strings.Repeat("text ", 200))
+	item := fakeclient.Decode(t, "apiVersion: sparkoperator.k8s.io/v1beta2\nkind: SparkApplication\nmetadata: {namespace: team-a, name: pi}\nspec: "+strings.Repeat("text ", 200))
 	var most uint64
 	page := 0
 	e.dynamic.PrependReactor("list", "sparkapplications", func(action clienttesting.Action) (bool, runtime.Object, error) {

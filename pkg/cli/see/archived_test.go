@@ -11,6 +11,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/archive"
 	"github.com/firesteel-dev/firesteel/pkg/cli/connection"
 	"github.com/firesteel-dev/firesteel/test/harness/console"
+	"github.com/firesteel-dev/firesteel/test/harness/fakeclient"
 	"github.com/firesteel-dev/firesteel/test/harness/golden"
 )
 
@@ -24,7 +25,7 @@ func ended(t *testing.T) (*env, *cluster) {
 	cut := log("etl-exec-2", "spark-kubernetes-executor", archive.RoleExecutor, "2026-01-01T11:54:30Z second executor\n")
 	cut.Missing, cut.BeginningMissing = "the first 10 MiB, which the kubelet had rotated away", true
 	served.Store(t, console.Ended{
-		Object: decoded(t, strings.ReplaceAll(failed, "hunter2-4711", "'*********(redacted)'")), Resource: "sparkapplications", Attempt: 1,
+		Object: fakeclient.Decode(t, strings.ReplaceAll(failed, "hunter2-4711", "'*********(redacted)'")), Resource: "sparkapplications", Attempt: 1,
 		At: now.Add(-4 * time.Minute), State: "Failed", Message: "Driver has one or more failed critical container(s)",
 		Logs: []console.Log{
 			log("etl-1-driver", "spark-kubernetes-driver", archive.RoleDriver, "2026-01-01T11:53:00Z started\n2026-01-01T11:54:00Z java.lang.OutOfMemoryError: Java heap space\n"),
@@ -88,7 +89,7 @@ func TestLogsOfAClusterThatIsGone(t *testing.T) {
 		again := log("shared-worker-1", "a", "worker", archive.RoleWorker, "2026-01-01T11:00:00Z once more\n")
 		again.From = &later // by its time, and not by the uid of its Pod
 		served.Store(t, console.Ended{
-			Object: decoded(t, cluster1), Resource: "sparkclusters", At: now.Add(-4 * time.Minute), State: "ResourceReleased",
+			Object: fakeclient.Decode(t, cluster1), Resource: "sparkclusters", At: now.Add(-4 * time.Minute), State: "ResourceReleased",
 			Logs: []console.Log{
 				again, log("shared-worker-1", "b", "worker", archive.RoleWorker, "2026-01-01T10:00:00Z second worker\n"),
 				log("shared-worker-0", "c", "worker", archive.RoleWorker, "2026-01-01T10:00:00Z first worker\n"),

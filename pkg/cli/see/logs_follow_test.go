@@ -22,6 +22,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/cli/connection"
 	"github.com/firesteel-dev/firesteel/pkg/cli/target"
+	"github.com/firesteel-dev/firesteel/test/harness/fakeclient"
 )
 
 // logLine is a line of a container's log at some milliseconds.
@@ -340,7 +341,7 @@ func TestEventsOfANamespaceGoOn(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		changed := decoded(t, strings.Replace(failed, "outcome: Failed}\n", "outcome: Failed}\n    - {sequence: 7, time: \"2026-01-01T11:57:00.000000Z\", attempt: 1, state: ResourceReleased}\n", 1))
+		changed := fakeclient.Decode(t, strings.Replace(failed, "outcome: Failed}\n", "outcome: Failed}\n    - {sequence: 7, time: \"2026-01-01T11:57:00.000000Z\", attempt: 1, state: ResourceReleased}\n", 1))
 		if _, err := applications.Update(t.Context(), changed, metav1.UpdateOptions{}); err != nil && !apierrors.IsConflict(err) {
 			t.Fatal(err)
 		}

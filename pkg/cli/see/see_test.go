@@ -28,11 +28,11 @@ import (
 	kubefake "k8s.io/client-go/kubernetes/fake"
 	"k8s.io/client-go/rest"
 	clienttesting "k8s.io/client-go/testing"
-	"sigs.k8s.io/yaml"
 
 	"github.com/firesteel-dev/firesteel/pkg/cli"
 	"github.com/firesteel-dev/firesteel/pkg/cli/connection"
 	"github.com/firesteel-dev/firesteel/pkg/cli/target"
+	"github.com/firesteel-dev/firesteel/test/harness/fakeclient"
 	"github.com/firesteel-dev/firesteel/test/harness/golden"
 )
 
@@ -70,34 +70,15 @@ func newEnv(t testing.TB, manifests []string, kubernetes ...runtime.Object) *env
 	t.Helper()
 	var objects []runtime.Object
 	for _, manifest := range manifests {
-		objects = append(objects, decoded(t, manifest))
-	}
-	lists := map[schema.GroupVersionResource]string{podMetrics: "PodMetricsList"}
-	for _, kind := range target.Kinds {
-		for _, version := range kind.Versions {
-			lists[kind.WithVersion(version)] = "List"
-		}
+		objects = append(objects, fakeclient.Decode(t, manifest))
 	}
 	e := &env{
-		dynamic: dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), lists, objects...),
+		dynamic: fakeclient.NewDynamic(map[schema.GroupVersionResource]string{podMetrics: "PodMetricsList"}, objects...),
 		kube:    kubefake.NewClientset(kubernetes...),
 	}
 	e.options = cli.NewOptions(cli.Plugin, genericiooptions.IOStreams{In: strings.NewReader(""), Out: &e.out, ErrOut: &e.errOut})
 	e.options.Now = func() time.Time { return now }
 	return e
-}
-
-func decoded(t testing.TB, manifest string) *unstructured.Unstructured {
-	t.Helper()
-	o := &unstructured.Unstructured{}
-	text, err := yaml.YAMLToJSON([]byte(manifest))
-	if err == nil {
-		err = o.UnmarshalJSON(text)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return o
 }
 
 // run runs a command line and returns its exit code.
@@ -317,7 +298,7 @@ func TestListGoesOnWithChanges(t *testing.T) {
 	eventually(t, "the first line is printed", func() bool { return strings.Contains(e.out.String(), "etl") })
 	applications := e.dynamic.Resource(target.Kinds[0].WithVersion("v1")).Namespace("reports")
 	eventually(t, "a change is printed", func() bool {
-		app := decoded(t, strings.ReplaceAll(failed, "name: etl", "name: second"))
+		app := fakeclient.Decode(t, strings.ReplaceAll(failed, "name: etl", "name: second"))
 		if _, err := applications.Create(t.Context(), app, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
 			t.Fatal(err)
 		}
@@ -335,7 +316,7 @@ func TestListGoesOnWithChanges(t *testing.T) {
 // After a watch that is too old the list is read anew. No watch tells what was deleted meanwhile.
 func TestListPrintsWhatChangedWhileItsWatchWasBroken(t *testing.T) {
 	app := func(name, version string) *unstructured.Unstructured {
-		o := decoded(t, strings.ReplaceAll(failed, "name: etl", "name: "+name))
+		o := fakeclient.Decode(t, strings.ReplaceAll(failed, "name: etl", "name: "+name))
 		o.SetUID(apitypes.UID(name))
 		o.SetResourceVersion(version)
 		return o
@@ -475,7 +456,7 @@ func TestEventsGoOn(t *testing.T) {
 	applications := e.dynamic.Resource(target.Kinds[1].WithVersion("v1beta2")).Namespace("reports")
 	eventually(t, "the end is noticed", func() bool {
 		if err := applications.Delete(t.Context(), "daily", metav1.DeleteOptions{}); apierrors.IsNotFound(err) {
-			if _, err := applications.Create(t.Context(), decoded(t, ofKubeflow), metav1.CreateOptions{}); err != nil {
+			if _, err := applications.Create(t.Context(), fakeclient.Decode(t, ofKubeflow), metav1.CreateOptions{}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -556,7 +537,7 @@ func TestLogsFollowAcrossRestarts(t *testing.T) {
 	create(driverPod("etl-0-driver", "d0", "etl-0", killed))
 	eventually(t, "the first log is printed", func() bool { return strings.Contains(e.errOut.String(), "Log of Pod etl-0-driver, attempt 0") })
 	create(driverPod("etl-1-driver", "d1", "etl-1", killed))
-	if _, err := e.dynamic.Resource(target.Kinds[0].WithVersion("v1")).Namespace("reports").Update(t.Context(), decoded(t, failed), metav1.UpdateOptions{}); err != nil {
+	if _, err := e.dynamic.Resource(target.Kinds[0].WithVersion("v1")).Namespace("reports").Update(t.Context(), fakeclient.Decode(t, failed), metav1.UpdateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	if got := <-code; got != 3 {
@@ -577,7 +558,7 @@ func TestTopShowsWhatPodsUse(t *testing.T) {
 	}
 	e := full(t)
 	for _, m := range []string{metrics("daily-driver", "250m", "1216Mi"), metrics("daily-exec-1", "900m", "2Gi")} {
-		if err := e.dynamic.Tracker().Create(podMetrics, decoded(t, m), "reports"); err != nil {
+		if err := e.dynamic.Tracker().Create(podMetrics, fakeclient.Decode(t, m), "reports"); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -599,7 +580,7 @@ func TestEachErrorIsOneLineWithTheRemedy(t *testing.T) {
 	}
 	twice := func(e *env) {
 		other := strings.ReplaceAll(ofKubeflow, "daily", "etl")
-		if err := e.dynamic.Tracker().Create(target.Kinds[1].WithVersion("v1beta2"), decoded(t, other), "reports"); err != nil {
+		if err := e.dynamic.Tracker().Create(target.Kinds[1].WithVersion("v1beta2"), fakeclient.Decode(t, other), "reports"); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -1,4 +1,4 @@
-// Package fakeclient helps tests that run informers on client-go's fake clients.
+// Package fakeclient has fakes of client-go with objects of Spark, and helps tests that run informers on fakes.
 package fakeclient
 
 import (
