@@ -63,8 +63,8 @@ func (b *bench) measureArchive(ctx context.Context) error {
 		return err
 	}
 	of := "Apache, in a folder"
-	for s, its := range on.times.rates(b.count) {
-		figure := b.Add(partArchive, of, stageNames[s], rate, its).Against(before.times.rates(b.count)[s], after.times.rates(b.count)[s])
+	for s, value := range on.times.rates(b.count) {
+		figure := b.Add(partArchive, of, stageNames[s], rate, value).Against(before.times.rates(b.count)[s], after.times.rates(b.count)[s])
 		if figure.Higher = true; stage(s) != gone { // it takes a few seconds at most, and no request of Firesteel: chance is all that differs
 			figure.RatioAbove(enoughArchived)
 		}

@@ -20,7 +20,7 @@ import (
 )
 
 // bare is a client that makes the recorded writes for each application of a workload, as fast as the API server
-// takes them, and decides nothing. Like a controller it is told by watches, and does first what it was told first.
+// takes them, and decides nothing. Like a controller it follows watches, and does first what arrived first.
 type bare struct {
 	*recording
 	workload *workload
@@ -35,8 +35,8 @@ type bare struct {
 }
 
 type task struct {
-	its  *replica
-	step step
+	copied *replica
+	step   step
 }
 
 // replica is an application that gets the recorded writes.
@@ -75,33 +75,33 @@ func (w *env) newBare(ctx context.Context, k kind, recorded *recording, workers 
 }
 
 func (b *bare) created(app dialect.Application) {
-	its := b.replica(app.GetName())
-	its.mutex.Lock()
-	its.uid, its.version = string(app.GetUID()), app.GetResourceVersion()
-	its.mutex.Unlock()
-	b.add(task{its, launches})
+	copied := b.replica(app.GetName())
+	copied.mutex.Lock()
+	copied.uid, copied.version = string(app.GetUID()), app.GetResourceVersion()
+	copied.mutex.Unlock()
+	b.add(task{copied, launches})
 }
 
 func (b *bare) driverRuns(name string)  { b.add(task{b.replica(name), starts}) }
 func (b *bare) driverEnded(name string) { b.add(task{b.replica(name), releases}) }
 
 func (b *bare) deleted(app dialect.Application) {
-	its := b.replica(app.GetName())
-	its.mutex.Lock()
-	its.version = app.GetResourceVersion()
-	its.mutex.Unlock()
-	b.add(task{its, departs})
+	copied := b.replica(app.GetName())
+	copied.mutex.Lock()
+	copied.version = app.GetResourceVersion()
+	copied.mutex.Unlock()
+	b.add(task{copied, departs})
 }
 
 func (b *bare) replica(name string) *replica {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
-	its := b.copies[name]
-	if its == nil {
-		its = &replica{name: name}
-		b.copies[name] = its
+	copied := b.copies[name]
+	if copied == nil {
+		copied = &replica{name: name}
+		b.copies[name] = copied
 	}
-	return its
+	return copied
 }
 
 func (b *bare) add(t task) {
@@ -132,7 +132,7 @@ func (b *bare) work(ctx context.Context) {
 			return
 		}
 		if err := b.do(ctx, t); err != nil && ctx.Err() == nil {
-			b.workload.fail(fmt.Errorf("the %s of %s: %w", t.step, t.its.name, err))
+			b.workload.fail(fmt.Errorf("the %s of %s: %w", t.step, t.copied.name, err))
 			return
 		}
 	}
@@ -140,18 +140,18 @@ func (b *bare) work(ctx context.Context) {
 
 // do makes the writes of a step. Those of one application come one after the other.
 func (b *bare) do(ctx context.Context, t task) error {
-	t.its.mutex.Lock()
-	defer t.its.mutex.Unlock()
+	t.copied.mutex.Lock()
+	defer t.copied.mutex.Unlock()
 	for _, write := range b.steps[t.step] {
-		answer, err := b.send(ctx, t.its, write)
+		answer, err := b.send(ctx, t.copied, write)
 		if err != nil {
 			return err
 		}
 		switch {
 		case strings.Contains(write.path, "/sparkapplications/"):
-			t.its.version = string(versionOf.FindSubmatch(answer)[1])
+			t.copied.version = string(versionOf.FindSubmatch(answer)[1])
 		case write.method == http.MethodPost && strings.HasSuffix(write.path, "/pods"):
-			if t.its.driverUID, err = uidOf(answer); err != nil {
+			if t.copied.driverUID, err = uidOf(answer); err != nil {
 				return err
 			}
 		}
@@ -169,25 +169,25 @@ func hashOf(name string) string {
 var versionOf = regexp.MustCompile(`"resourceVersion":"(\d*)"`)
 
 func uidOf(pod []byte) (string, error) {
-	var its corev1.Pod
-	_, _, err := scheme.Codecs.UniversalDeserializer().Decode(pod, nil, &its)
-	return string(its.UID), err
+	var driver corev1.Pod
+	_, _, err := scheme.Codecs.UniversalDeserializer().Decode(pod, nil, &driver)
+	return string(driver.UID), err
 }
 
 // send makes a recorded write for another application. What is replaced is as long as what it replaces, so that it may
 // stand in Protobuf.
-func (b *bare) send(ctx context.Context, its *replica, write request) ([]byte, error) {
+func (b *bare) send(ctx context.Context, copied *replica, write request) ([]byte, error) {
 	others := []string{
-		b.namespace, b.workload.namespace, b.name, its.name, b.uid, its.uid, b.driverUID, its.driverUID,
+		b.namespace, b.workload.namespace, b.name, copied.name, b.uid, copied.uid, b.driverUID, copied.driverUID,
 		string(held), string(b.workload.plan),
 	}
 	if b.hash != "" {
-		others = append(others, b.hash, hashOf(its.name))
+		others = append(others, b.hash, hashOf(copied.name))
 	}
 	own := strings.NewReplacer(others...)
 	body := []byte(own.Replace(string(write.body)))
 	if strings.Contains(write.path, "/sparkapplications/") {
-		body = versionOf.ReplaceAll(body, []byte(`"resourceVersion":"`+its.version+`"`))
+		body = versionOf.ReplaceAll(body, []byte(`"resourceVersion":"`+copied.version+`"`))
 	}
 	url := b.host + own.Replace(write.path)
 	if write.query != "" {

@@ -40,8 +40,8 @@ func TestEachPartReportsItsFigures(t *testing.T) {
 
 // wantedFigures are those that each run has.
 func wantedFigures() (names []string) {
-	want := func(part, of string, its ...string) {
-		for _, name := range its {
+	want := func(part, of string, names ...string) {
+		for _, name := range names {
 			names = append(names, part+": "+of+": "+name)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/test/harness/controlplane"
 	"github.com/firesteel-dev/firesteel/test/harness/firesteel"
+	"github.com/firesteel-dev/firesteel/test/harness/pause"
 	"github.com/firesteel-dev/firesteel/test/harness/process"
 )
 
@@ -92,7 +93,7 @@ func (b *bench) measureUnwatched(ctx context.Context, c *consoleProcess, of, nam
 		return err
 	}
 	began := time.Now()
-	if err := pass(ctx, b.window()); err != nil {
+	if err := pause.For(ctx, b.window()); err != nil {
 		return err
 	}
 	after, err := c.CPU()
@@ -100,18 +101,6 @@ func (b *bench) measureUnwatched(ctx context.Context, c *consoleProcess, of, nam
 		b.Add(partConsole, of, name, "% of a core", 100*float64(after-before)/float64(time.Since(began))).Below(idleGoal)
 	}
 	return err
-}
-
-// pass lets a time pass.
-func pass(ctx context.Context, length time.Duration) error {
-	timer := time.NewTimer(length)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return nil
-	}
 }
 
 // consoleProcess is a console, in a process of its own.

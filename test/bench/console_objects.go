@@ -17,6 +17,7 @@ import (
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
+	"github.com/firesteel-dev/firesteel/test/harness/pause"
 )
 
 const (
@@ -215,7 +216,7 @@ func (o *consoleObjects) keepChanging(ctx context.Context) <-chan error {
 				result <- fmt.Errorf("change an application: %w", err)
 				return
 			}
-			if pass(ctx, transitionPause) != nil {
+			if pause.For(ctx, transitionPause) != nil {
 				result <- nil
 				return
 			}

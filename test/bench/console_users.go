@@ -19,6 +19,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/firesteel-dev/firesteel/test/bench/usage"
+	"github.com/firesteel-dev/firesteel/test/harness/pause"
 )
 
 const (
@@ -187,7 +188,7 @@ func (b *bench) lookAtPages(ctx context.Context, users []*consoleUser, stored *c
 	group, looking := errgroup.WithContext(ctx)
 	for i, u := range users[1:] {
 		group.Go(func() error {
-			if err := pass(looking, u.turn*time.Duration(i)/consoleUsers); err != nil {
+			if err := pause.For(looking, u.turn*time.Duration(i)/consoleUsers); err != nil {
 				return ended(looking, err)
 			}
 			return ended(looking, u.look(looking))

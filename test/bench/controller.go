@@ -120,7 +120,7 @@ func (c *controller) memory(ctx context.Context, collected bool) (map[string]flo
 	}
 	numbers := map[string]float64{}
 	for line := range strings.Lines(string(text)) {
-		if name, value, is := strings.Cut(strings.TrimPrefix(strings.TrimSpace(line), "# "), " = "); is && strings.HasPrefix(line, "#") {
+		if name, value, found := strings.Cut(strings.TrimPrefix(strings.TrimSpace(line), "# "), " = "); found && strings.HasPrefix(line, "#") {
 			if number, err := strconv.ParseFloat(value, 64); err == nil {
 				numbers[name] = number
 			}

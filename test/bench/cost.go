@@ -49,28 +49,28 @@ func (b *bench) measureCost(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		for _, its := range all {
-			b.addCost(c.of, its)
+		for _, batch := range all {
+			b.addCost(c.of, batch)
 		}
 	}
 	return nil
 }
 
-func (b *bench) addCost(of string, its spent) {
-	server := milliseconds(its.cpu["kube-apiserver"])
-	b.Add(partCost, of, "CPU of the controller", "ms/application", milliseconds(its.cpu["controller"])).Against(server).Below(cpuGoal)
-	for _, program := range slices.Sorted(maps.Keys(its.cpu)) {
+func (b *bench) addCost(of string, batch spent) {
+	server := milliseconds(batch.cpu["kube-apiserver"])
+	b.Add(partCost, of, "CPU of the controller", "ms/application", milliseconds(batch.cpu["controller"])).Against(server).Below(cpuGoal)
+	for _, program := range slices.Sorted(maps.Keys(batch.cpu)) {
 		if program != "controller" {
-			b.Add(partCost, of, "CPU of "+program, "ms/application", milliseconds(its.cpu[program]))
+			b.Add(partCost, of, "CPU of "+program, "ms/application", milliseconds(batch.cpu[program]))
 		}
 	}
-	b.Add(partCost, of, "allocated", "KiB/application", its.allocated/1024)
-	b.Add(partCost, of, "events", "events/application", its.events)
-	for _, request := range slices.Sorted(maps.Keys(its.own)) {
-		b.Add(partCost, of, "controller: "+request, "requests/application", its.own[request])
+	b.Add(partCost, of, "allocated", "KiB/application", batch.allocated/1024)
+	b.Add(partCost, of, "events", "events/application", batch.events)
+	for _, request := range slices.Sorted(maps.Keys(batch.own)) {
+		b.Add(partCost, of, "controller: "+request, "requests/application", batch.own[request])
 	}
-	for _, request := range slices.Sorted(maps.Keys(its.requests)) {
-		b.Add(partCost, of, "all processes: "+request, "requests/application", its.requests[request])
+	for _, request := range slices.Sorted(maps.Keys(batch.requests)) {
+		b.Add(partCost, of, "all processes: "+request, "requests/application", batch.requests[request])
 	}
 }
 
@@ -99,11 +99,11 @@ func (b *bench) spend(ctx context.Context, c *controller, k kind) (all []spent, 
 	}
 	defer run.workload.close()
 	for range b.batches {
-		its, err := run.batch(ctx)
+		batch, err := run.batch(ctx)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, its)
+		all = append(all, batch)
 	}
 	dropRare(all)
 	return all, nil
@@ -215,11 +215,11 @@ var verbs = map[string]string{
 // since returns what was spent since then for each of a number of applications.
 func (s spent) since(before spent, count int) spent {
 	each := func(now, then map[string]float64) map[string]float64 {
-		its := map[string]float64{}
+		rates := map[string]float64{}
 		for name, sum := range now {
-			its[name] = (sum - then[name]) / float64(count)
+			rates[name] = (sum - then[name]) / float64(count)
 		}
-		return its
+		return rates
 	}
 	cpu := map[string]time.Duration{}
 	for program, busy := range s.cpu {
@@ -239,8 +239,8 @@ func dropRare(batches []spent) {
 		func(s spent) map[string]float64 { return s.requests }, func(s spent) map[string]float64 { return s.own },
 	} {
 		total := map[string]float64{}
-		for _, its := range batches {
-			for name, count := range of(its) {
+		for _, batch := range batches {
+			for name, count := range of(batch) {
 				total[name] += count
 			}
 		}
@@ -248,8 +248,8 @@ func dropRare(batches []spent) {
 			if count/float64(len(batches)) >= 0.1 && !strings.HasPrefix(name, "watch ") && !strings.HasPrefix(name, "list ") {
 				continue
 			}
-			for _, its := range batches {
-				delete(of(its), name)
+			for _, batch := range batches {
+				delete(of(batch), name)
 			}
 		}
 	}

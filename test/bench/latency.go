@@ -32,19 +32,19 @@ func (b *bench) measureLatency(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		its, err := b.latenciesOf(ctx, k)
+		measured, err := b.latenciesOf(ctx, k)
 		if err != nil {
 			return err
 		}
-		p50, p90, p99 := b.AddTimes(partLatency, k.name, "application created to driver Pod", its.launch)
+		p50, p90, p99 := b.AddTimes(partLatency, k.name, "application created to driver Pod", measured.launch)
 		against(raw.launch, p50, p90, p99)
 		p50.Below(launchGoal)
 		p99.Below(launchGoalP99)
-		p50, p90, p99 = b.AddTimes(partLatency, k.name, "driver's phase to status", its.status)
+		p50, p90, p99 = b.AddTimes(partLatency, k.name, "driver's phase to status", measured.status)
 		against(raw.status, p50, p90, p99)
-		p50, _, _ = b.AddTimes(partLatency, k.name, "driver's phase to event", its.event)
+		p50, _, _ = b.AddTimes(partLatency, k.name, "driver's phase to event", measured.event)
 		p50.Below(eventGoal)
-		b.logf("%s: %d launches measured", k.name, len(its.launch))
+		b.logf("%s: %d launches measured", k.name, len(measured.launch))
 	}
 	return nil
 }
@@ -77,11 +77,11 @@ func (b *bench) latenciesOf(ctx context.Context, k kind) (latencies, error) {
 	if err != nil {
 		return latencies{}, err
 	}
-	its, err := b.latencies(ctx, workload, b.timedApplications())
+	measured, err := b.latencies(ctx, workload, b.timedApplications())
 	if err != nil {
-		return its, fmt.Errorf("%w\n%s", err, c.Tail(20))
+		return measured, fmt.Errorf("%w\n%s", err, c.Tail(20))
 	}
-	return its, nil
+	return measured, nil
 }
 
 // latencies measures applications of a workload, one after the other, whose drivers are held and make no executors.

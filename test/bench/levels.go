@@ -27,16 +27,16 @@ const (
 // measureLevels is both parts that need applications that are there already: how much memory they take, and what they make
 // of the cost of others.
 func (b *bench) measureLevels(ctx context.Context, memory, growth bool) error {
-	its, err := b.newExecutorWorkload(ctx)
+	executors, err := b.newExecutorWorkload(ctx)
 	if err != nil {
 		return err
 	}
-	defer its.close()
+	defer executors.close()
 	levels := []int{b.count}
 	if b.large && b.count < veryMany {
 		levels = append(levels, veryMany)
 	}
-	empty, err := b.footprint(ctx, its.controller)
+	empty, err := b.footprint(ctx, executors.controller)
 	if err != nil {
 		return err
 	}
@@ -44,11 +44,11 @@ func (b *bench) measureLevels(ctx context.Context, memory, growth bool) error {
 		b.addFootprint("no applications", empty)
 	}
 	for _, level := range levels {
-		if err := its.grow(ctx, level); err != nil {
+		if err := executors.grow(ctx, level); err != nil {
 			return err
 		}
 		of := fmt.Sprintf("%d applications", level)
-		now, err := b.footprint(ctx, its.controller)
+		now, err := b.footprint(ctx, executors.controller)
 		if err != nil {
 			return err
 		}
@@ -59,7 +59,7 @@ func (b *bench) measureLevels(ctx context.Context, memory, growth bool) error {
 			b.Add(partMemory, of, "heap, each", "KiB/application", (now.heap-empty.heap)*1024/float64(level))
 		}
 		if growth {
-			if err := b.measureGrowth(ctx, its, of); err != nil {
+			if err := b.measureGrowth(ctx, executors, of); err != nil {
 				return err
 			}
 		}
@@ -67,15 +67,15 @@ func (b *bench) measureLevels(ctx context.Context, memory, growth bool) error {
 	if !memory {
 		return nil
 	}
-	its.controller.Kill()
+	executors.controller.Kill()
 	restarted, err := b.startController(ctx, setup{})
 	if err != nil {
 		return err
 	}
-	its.controller = restarted
-	again, err := b.footprint(ctx, its.controller)
+	executors.controller = restarted
+	again, err := b.footprint(ctx, executors.controller)
 	if err == nil {
-		b.addFootprint(fmt.Sprintf("%d applications, after a restart", its.there), again)
+		b.addFootprint(fmt.Sprintf("%d applications, after a restart", executors.there), again)
 	}
 	return err
 }
@@ -110,25 +110,25 @@ func (b *bench) measureGrowth(ctx context.Context, many *executorWorkload, of st
 	turns := []int{0, 1}
 	for n := range 1 + b.batches {
 		for _, i := range turns {
-			its, err := runsOf[i].batch(ctx)
+			batch, err := runsOf[i].batch(ctx)
 			if err != nil {
 				return fmt.Errorf("%w\n%s", err, runsOf[i].controller.Tail(20))
 			}
 			if n > 0 { // the first is to have both do once what is done but once
-				spentOf[i] = append(spentOf[i], its)
+				spentOf[i] = append(spentOf[i], batch)
 			}
 		}
 		slices.Reverse(turns)
 	}
-	for _, its := range spentOf {
-		dropRare(its)
+	for _, batch := range spentOf {
+		dropRare(batch)
 	}
 	b.logf("%s: measured in %d batches", of, b.batches)
 	b.addGrowth(of, spentOf[1], spentOf[0])
 	return nil
 }
 
-func (b *bench) addGrowth(of string, its, amongFew []spent) {
+func (b *bench) addGrowth(of string, batches, amongFew []spent) {
 	for _, measured := range []struct {
 		name, unit string
 		of         func(spent) float64
@@ -137,26 +137,26 @@ func (b *bench) addGrowth(of string, its, amongFew []spent) {
 		{"allocated", "KiB/application", func(s spent) float64 { return s.allocated / 1024 }},
 		{"requests of all processes", "requests/application", func(s spent) float64 { return sum(s.requests) }},
 	} {
-		b.Add(partGrowth, of, measured.name, measured.unit, samples(its, measured.of)...).
+		b.Add(partGrowth, of, measured.name, measured.unit, samples(batches, measured.of)...).
 			Against(samples(amongFew, measured.of)...).RatioBelow(growthGoal)
 	}
-	b.Add(partGrowth, of, "collections of garbage", collectionsUnit, collections(its)).Against(collections(amongFew))
+	b.Add(partGrowth, of, "collections of garbage", collectionsUnit, collections(batches)).Against(collections(amongFew))
 }
 
 const collectionsUnit = "collections/1000 applications"
 
 // collections returns how often garbage is collected per thousand applications. It is of all batches: one may have none.
 func collections(batches []spent) (all float64) {
-	for _, its := range batches {
-		all += its.collections
+	for _, batch := range batches {
+		all += batch.collections
 	}
 	return 1000 * all / float64(len(batches))
 }
 
 // samples are what is asked of each batch.
 func samples(batches []spent, of func(spent) float64) (all []float64) {
-	for _, its := range batches {
-		all = append(all, of(its))
+	for _, batch := range batches {
+		all = append(all, of(batch))
 	}
 	return all
 }
@@ -164,23 +164,23 @@ func samples(batches []spent, of func(spent) float64) (all []float64) {
 // footprint is the memory of a controller, in MiB.
 type footprint struct{ resident, heap float64 }
 
-func (b *bench) footprint(ctx context.Context, c *controller) (its footprint, err error) {
+func (b *bench) footprint(ctx context.Context, c *controller) (used footprint, err error) {
 	resident, err := c.Resident() // before the collection that the request below causes
 	if err != nil {
-		return its, err
+		return used, err
 	}
-	its.resident = float64(resident) / (1 << 20)
+	used.resident = float64(resident) / (1 << 20)
 	memory, err := c.memory(ctx, true)
-	its.heap = memory["HeapAlloc"] / (1 << 20)
-	return its, err
+	used.heap = memory["HeapAlloc"] / (1 << 20)
+	return used, err
 }
 
-func (b *bench) addFootprint(of string, its footprint) {
-	resident := b.Add(partMemory, of, "resident", "MiB", its.resident)
+func (b *bench) addFootprint(of string, used footprint) {
+	resident := b.Add(partMemory, of, "resident", "MiB", used.resident)
 	if of == fmt.Sprintf("%d applications", veryMany) {
 		resident.Below(veryManyGoal)
 	}
-	b.Add(partMemory, of, "heap", "MiB", its.heap)
+	b.Add(partMemory, of, "heap", "MiB", used.heap)
 }
 
 // runningExecutors counts the executors of a workload that run, from now on until the context ends. One that stops stays counted.

@@ -83,6 +83,6 @@ func (b *bench) eventDelays(ctx context.Context) ([]time.Duration, error) {
 	if err != nil {
 		return nil, err
 	}
-	its, err := b.latencies(ctx, workload, b.timedApplications()/3+1)
-	return its.event, err
+	measured, err := b.latencies(ctx, workload, b.timedApplications()/3+1)
+	return measured.event, err
 }

@@ -35,8 +35,8 @@ type recording struct {
 
 // writes is their number.
 func (r *recording) writes() (all int) {
-	for _, its := range r.steps {
-		all += len(its)
+	for _, step := range r.steps {
+		all += len(step)
 	}
 	return all
 }
@@ -98,16 +98,16 @@ func newRecorder(config *rest.Config) (*recorder, error) {
 			p.Out.Header.Set("Authorization", "Bearer "+config.BearerToken) // clients don't send one without TLS
 		},
 	}
-	r.server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, its *http.Request) {
-		if its.Method != http.MethodGet && !strings.Contains(its.URL.Path, "/events") {
-			body, err := io.ReadAll(its.Body)
+	r.server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, incoming *http.Request) {
+		if incoming.Method != http.MethodGet && !strings.Contains(incoming.URL.Path, "/events") {
+			body, err := io.ReadAll(incoming.Body)
 			if err != nil {
 				return
 			}
-			its.Body = io.NopCloser(bytes.NewReader(body))
-			r.keep(request{method: its.Method, path: its.URL.Path, query: its.URL.RawQuery, header: its.Header.Clone(), body: body})
+			incoming.Body = io.NopCloser(bytes.NewReader(body))
+			r.keep(request{method: incoming.Method, path: incoming.URL.Path, query: incoming.URL.RawQuery, header: incoming.Header.Clone(), body: body})
 		}
-		forward.ServeHTTP(w, its)
+		forward.ServeHTTP(w, incoming)
 	}))
 	return r, nil
 }
@@ -117,24 +117,24 @@ func (r *recorder) close() {
 	r.server.Close()
 }
 
-func (r *recorder) keep(its request) {
+func (r *recorder) keep(write request) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
-	r.writes = append(r.writes, its)
+	r.writes = append(r.writes, write)
 }
 
 // about are the writes about an application until now.
 func (r *recorder) about(namespace, name string) []request {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
-	var its []request
+	var writes []request
 	for _, write := range r.writes {
 		inNamespace := strings.Contains(write.path, "/namespaces/"+namespace+"/")
 		if inNamespace && (strings.Contains(write.path, name) || bytes.Contains(write.body, []byte(name))) {
-			its = append(its, write)
+			writes = append(writes, write)
 		}
 	}
-	return its
+	return writes
 }
 
 // runTime is how long a driver runs, and what is written meanwhile follows from its start. It ends before the news of its

@@ -37,15 +37,15 @@ func (b *bench) measureReplicas(ctx context.Context) error {
 		if count == 1 {
 			one = p.rates(b.shared())
 		}
-		for s, its := range p.rates(b.shared()) {
-			figure := b.Add(partReplicas, of, stageNames[s], rate, its)
+		for s, value := range p.rates(b.shared()) {
+			figure := b.Add(partReplicas, of, stageNames[s], rate, value)
 			figure.Higher = true
 			if count > 1 {
 				figure.Against(one[s])
 			}
 		}
-		for i, its := range cpu {
-			b.Add(partReplicas, of, fmt.Sprintf("CPU of controller %d", i+1), "ms/application", milliseconds(its)/float64(b.shared()))
+		for i, busy := range cpu {
+			b.Add(partReplicas, of, fmt.Sprintf("CPU of controller %d", i+1), "ms/application", milliseconds(busy)/float64(b.shared()))
 		}
 	}
 	return nil

@@ -157,8 +157,8 @@ func (b *bench) measureYardstick(ctx context.Context) error {
 			b.Add(partYardstick, k.name, step(s).String()+" size", "bytes/application", float64(bytes))
 		}
 		b.Add(partYardstick, k.name, "best workers", "workers", float64(y.workers))
-		for s, its := range y.most.rates(y.count) {
-			b.Add(partYardstick, k.name, stageNames[s], rate, its).Higher = true
+		for s, value := range y.most.rates(y.count) {
+			b.Add(partYardstick, k.name, stageNames[s], rate, value).Higher = true
 		}
 	}
 	return nil
@@ -193,8 +193,8 @@ func (b *bench) measureThroughput(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			for s, its := range p.rates(b.count) {
-				b.Add(partThroughput, of, stageNames[s], rate, its).
+			for s, value := range p.rates(b.count) {
+				b.Add(partThroughput, of, stageNames[s], rate, value).
 					Against(alone.rates(b.count)[s], after.rates(b.count)[s]).RatioAbove(enough)
 			}
 			alone = after

@@ -9,6 +9,7 @@ import (
 	"github.com/firesteel-dev/firesteel/test/bench/peers/result"
 	"github.com/firesteel-dev/firesteel/test/bench/report"
 	"github.com/firesteel-dev/firesteel/test/bench/usage"
+	"github.com/firesteel-dev/firesteel/test/harness/pause"
 	"github.com/firesteel-dev/firesteel/test/harness/process"
 )
 
@@ -21,8 +22,8 @@ const (
 	// burstLimit bounds each stage of the applications that are created at once, and restLimit one that is created alone.
 	burstLimit = 15 * time.Minute
 	restLimit  = time.Minute
-	// pause is the time between two applications that are created one at a time.
-	pause = 500 * time.Millisecond
+	// spacing is the time between two applications that are created one at a time.
+	spacing = 500 * time.Millisecond
 	// calm is how long nothing happens before a measurement begins.
 	calm = 3 * time.Second
 )
@@ -91,7 +92,7 @@ func (r *run) warmUp(ctx context.Context) error {
 		return err
 	}
 	r.say("  warmed up with %d applications", warmUp)
-	return sleep(ctx, calm)
+	return pause.For(ctx, calm)
 }
 
 // burst creates applications as fast as it can and deletes them all when they are released.
@@ -148,7 +149,7 @@ func (r *run) burst(ctx context.Context, count int, profiler *profiler, figures 
 	}
 	r.say("  deleted in %.1f s; CPU time for each: %.1f ms of the operator, %.0f ms of all processes",
 		figures.Deleted, figures.OperatorCPU, figures.AllCPU)
-	return sleep(ctx, calm)
+	return pause.For(ctx, calm)
 }
 
 // remove deletes all applications of a batch, and waits until they and their Pods are gone.
@@ -175,7 +176,7 @@ func (r *run) rest(ctx context.Context, count int, figures *result.Figures) erro
 			return err
 		}
 		took = append(took, b.atStage(name, driverCreated).Sub(begin))
-		if err := sleep(ctx, pause); err != nil {
+		if err := pause.For(ctx, spacing); err != nil {
 			return err
 		}
 	}
@@ -200,15 +201,3 @@ func (r *run) cpuTimes() (map[string]time.Duration, error) {
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
-
-// sleep waits for a time, unless the run is interrupted.
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/firesteel-dev/firesteel/test/harness/pause"
 )
 
 // fault is a way in which a request fails.
@@ -56,7 +58,7 @@ func overloaded(_ *Gateway, w http.ResponseWriter, request *http.Request) {
 
 // timeOut answers after a while, and does nothing.
 func timeOut(g *Gateway, w http.ResponseWriter, request *http.Request) {
-	wait(request.Context(), g.rng.Between(0, g.rates.Delay))
+	_ = pause.For(request.Context(), g.rng.Between(0, g.rates.Delay))
 	answer(w, failure(http.StatusGatewayTimeout, metav1.StatusReasonTimeout, request), http.StatusGatewayTimeout)
 }
 

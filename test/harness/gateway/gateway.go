@@ -20,6 +20,7 @@ import (
 
 	"k8s.io/client-go/rest"
 
+	"github.com/firesteel-dev/firesteel/test/harness/pause"
 	"github.com/firesteel-dev/firesteel/test/harness/rng"
 )
 
@@ -107,7 +108,7 @@ func (g *Gateway) Calm() { g.stormy.Store(false) }
 func (g *Gateway) Outage(ctx context.Context, length time.Duration) {
 	g.count("api outage")
 	defer g.Block()()
-	wait(ctx, length)
+	_ = pause.For(ctx, length) // an interruption ends the wait alone
 }
 
 // Block closes all connections, and refuses new ones until open is called.
@@ -185,14 +186,4 @@ func answer(w http.ResponseWriter, status any, code int) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(code)
 	_ = json.NewEncoder(w).Encode(status)
-}
-
-// wait waits for a time, unless the context ends before.
-func wait(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
-	}
 }
