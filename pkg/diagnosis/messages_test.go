@@ -90,8 +90,8 @@ func TestRunsOfASchedule(t *testing.T) {
 		"Started=True: a was started for 2026-01-01T12:00:00Z.":                   {Last: &v1alpha1.ScheduledRun{ScheduledTime: due, Name: "a", UID: "u"}},
 	} {
 		got := ""
-		if is := diagnosis.RunStarted(record); is != nil {
-			got = is.Reason + "=" + string(is.Status) + ": " + is.Message()
+		if condition := diagnosis.RunStarted(record); condition != nil {
+			got = condition.Reason + "=" + string(condition.Status) + ": " + condition.Message()
 		}
 		if got != want {
 			t.Errorf("it is  %s\nwant  %s", got, want)

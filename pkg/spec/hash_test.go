@@ -57,8 +57,8 @@ func TestANewerLibraryChangesNoHash(t *testing.T) {
 			after{Title: "a", Count: 7, Bare: &bare{On: true}, Flags: map[string]string{"a": "<&>", "x": ""}},
 		},
 	} {
-		if was, is := hashOf(t, test.before), hashOf(t, test.after); was != is {
-			t.Errorf("%s: the hash was %s and is %s", name, was, is)
+		if was, now := hashOf(t, test.before), hashOf(t, test.after); was != now {
+			t.Errorf("%s: the hash was %s and is %s", name, was, now)
 		}
 	}
 }

@@ -201,9 +201,9 @@ func live(t *testing.T, seed uint64, rng *rand.Rand) {
 			}
 		case n < 8 && watching:
 			counted = usage.Count(counted, seen(), after(now))
-			is := usage.Counted(counted)
+			isCounted := usage.Counted(counted)
 			for id, pod := range gone {
-				if is(pod) {
+				if isCounted(pod) {
 					delete(gone, id)
 				}
 			}

@@ -65,7 +65,7 @@ func (w *wholeConsole) page(d *driver) string {
 	return w.address + "/applications/" + d.Namespace + "/" + d.Resource + "." + d.Group + "/" + d.Name
 }
 
-// request is a request, and what became of it.
+// request is a request and its answer.
 type request struct {
 	*http.Request
 	status   int

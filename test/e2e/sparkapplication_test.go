@@ -49,7 +49,7 @@ func TestApacheOperatorsPiRunsUnedited(t *testing.T) {
 	if !meta.IsStatusConditionTrue(app.Status.Conditions, "Succeeded") {
 		t.Errorf("conditions are %+v", app.Status.Conditions)
 	}
-	expectTold(t, c, "pi", whole)
+	expectEvents(t, c, "pi", whole)
 	expectGone(t, c, "pods", "services", "networkpolicies")
 }
 
@@ -63,7 +63,7 @@ func TestKubeflowOperatorsPiRunsUneditedButForTheNamespace(t *testing.T) {
 	if text := <-c.FollowLog(t, app.Status.DriverInfo.PodName); !strings.Contains(text, "Pi is roughly 3.1") {
 		t.Errorf("the driver's log has no result:\n%s", text)
 	}
-	expectTold(t, c, "spark-pi", []string{"Submitted", "DriverRequested", "DriverStarted", "DriverReady", "Succeeded"})
+	expectEvents(t, c, "spark-pi", []string{"Submitted", "DriverRequested", "DriverStarted", "DriverReady", "Succeeded"})
 	// Spark deletes its executors when it ends. One that the kubelet stops before it exits by itself has failed.
 	over := []v1beta2.ExecutorState{v1beta2.ExecutorCompletedState, v1beta2.ExecutorFailedState}
 	for executor, state := range app.Status.ExecutorState {
@@ -111,7 +111,7 @@ func TestFailedAttemptIsRestartedAndTheApplicationDeletedAfterItsTime(t *testing
 	if app.Status.CurrentAttemptSummary.AttemptInfo.ID != 1 {
 		t.Errorf("attempt is %+v, want the second", app.Status.CurrentAttemptSummary.AttemptInfo)
 	}
-	expectTold(t, c, "flaky", []string{
+	expectEvents(t, c, "flaky", []string{
 		"Submitted", "DriverRequested", "DriverStarted", "DriverReady", "RunningHealthy", "Failed",
 		"ScheduledToRestart", "DriverRequested", "DriverStarted", "DriverReady", "RunningHealthy", "Succeeded", "ResourceReleased",
 	})
@@ -153,12 +153,12 @@ func states(history map[string]sparkv1.ApplicationState) []string {
 	return names
 }
 
-// expectTold waits until the subscriber has these states, in this order. A state may be delivered twice.
-func expectTold(t *testing.T, c *cluster.Cluster, name string, want []string) {
+// expectEvents waits until the subscriber has these states, in this order. A state may be delivered twice.
+func expectEvents(t *testing.T, c *cluster.Cluster, name string, want []string) {
 	t.Helper()
 	var lines []string
 	err := wait.PollUntilContextTimeout(t.Context(), time.Second, patience, true, func(context.Context) (bool, error) {
-		lines = c.Told(t, name)
+		lines = c.PrintedEvents(t, name)
 		next := 0
 		for _, line := range lines {
 			if next < len(want) && strings.Contains(line, "  "+want[next]) {
@@ -168,7 +168,7 @@ func expectTold(t *testing.T, c *cluster.Cluster, name string, want []string) {
 		return next == len(want), nil
 	})
 	if err != nil {
-		t.Errorf("the subscriber was told\n%s\nwant %v", strings.Join(lines, "\n"), want)
+		t.Errorf("the subscriber printed\n%s\nwant %v", strings.Join(lines, "\n"), want)
 	}
 }
 

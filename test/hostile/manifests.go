@@ -247,7 +247,7 @@ func kindOf(t reflect.Type) reflect.Kind {
 	return t.Kind()
 }
 
-// smallFields are the fields by which entries of lists are told apart and refer to each other, and what their texts begin with.
+// smallFields are the fields that distinguish entries of lists and by which they refer to each other, and what their texts begin with.
 var smallFields = map[string]string{
 	"name": "", "key": "", "value": "", "mountPath": "/", "path": "/", "secretName": "", "claimName": "", "emptyDir": "", "sizeLimit": "",
 	"containerPort": "", "port": "", "servicePort": "", "serviceMetadata": "", "serviceSpec": "", "ingressMetadata": "", "ports": "", "host": "",

@@ -211,7 +211,7 @@ func (t *team) left(names []string) {
 	}
 }
 
-// inFiresteelsCare checks what became of the applications when Firesteel took them over.
+// inFiresteelsCare checks the applications after Firesteel took them over.
 func (t *team) inFiresteelsCare(names []string) {
 	t.Helper()
 	for _, name := range names {

@@ -88,8 +88,8 @@ func TestSourcesAreOfTheirStatefulSetOnly(t *testing.T) {
 		`masterSpec: {statefulSetMetadata: {labels: {a: b}}}`: {false, true}, `workerSpec: {statefulSetSpec: {minReadySeconds: 1}}`: {true, false},
 		`sparkConf: {a: b}`: {false, false}, `runtimeVersions: {sparkVersion: 4.2.0}`: {false, false},
 	} {
-		is := build(t, spec)
-		if got := [2]bool{SameButPods(plain.Master, is.Master), SameButPods(plain.Worker, is.Worker)}; got != want {
+		changed := build(t, spec)
+		if got := [2]bool{SameButPods(plain.Master, changed.Master), SameButPods(plain.Worker, changed.Worker)}; got != want {
 			t.Errorf("with %s master and workers are made of the same: %v", spec, got)
 		}
 	}

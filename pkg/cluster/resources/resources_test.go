@@ -116,7 +116,7 @@ workerSpec: {statefulSetMetadata: `+template+`, serviceMetadata: `+template+`}`)
 			t.Errorf("%s is in %s", name, object.GetNamespace())
 		}
 		_, templated := object.GetLabels()["mine"]
-		if is := strings.HasSuffix(name, "svc") || fmt.Sprintf("%T", object) == "*v1.StatefulSet"; is != templated || is != (object.GetAnnotations()["a"] == "b") {
+		if hasTemplate := strings.HasSuffix(name, "svc") || fmt.Sprintf("%T", object) == "*v1.StatefulSet"; hasTemplate != templated || hasTemplate != (object.GetAnnotations()["a"] == "b") {
 			t.Errorf("%s has labels %v and annotations %v", name, object.GetLabels(), object.GetAnnotations())
 		}
 	}

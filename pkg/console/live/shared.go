@@ -34,7 +34,7 @@ func newShared(clock clock.PassiveClock) *shared {
 	return &shared{kept: cache.NewLRUExpireCacheWithClock(maxShared, clock)}
 }
 
-// share returns the answer to a question: one that was made for somebody who sees the same since the last change, or what answer returns.
+// share returns the answer to a question: one that was made for another user who sees the same since the last change, or what answer returns.
 func share[A any](l *Live, see Visible, question string, answer func() A) A {
 	alike, ok := see.(Alike)
 	if !ok || alike.Key() == "" {

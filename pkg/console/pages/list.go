@@ -125,7 +125,7 @@ func (s *Server) list(v *view) error {
 		return s.csv(v, query)
 	}
 	s.viewed(p, v.viewer)
-	// What was created later is counted and not shown, so that no row moves while somebody reads.
+	// What was created later is counted and not shown, so that no row moves while a user reads.
 	if query.AsOf.IsZero() {
 		query.AsOf = p.clock.now.Truncate(time.Second)
 	}

@@ -66,7 +66,7 @@ func (l *Link) use(secret string) (problem string) {
 	return ""
 }
 
-// followLink begins the session of the link. Whoever has a session is sent to the page that was asked for.
+// followLink begins the session of the link. A user who has a session is sent to the page that was asked for.
 func (s *Sessions) followLink(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
 	if _, err := s.session(r); err == nil {

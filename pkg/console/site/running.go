@@ -20,7 +20,7 @@ func (s *Site) Running(ctx context.Context, reader console.Reader, each func(spa
 	return err
 }
 
-// Named returns the application in a namespace that fits and whose driver runs, whoever may read it.
+// Named returns the application in a namespace that fits and whose driver runs, whether the user may read it or not.
 func (s *Site) Named(namespace string, fits func(sparkui.Run) bool) (found sparkui.Run, ok bool) {
 	s.eachRun(everything{}, []string{namespace}, func(run sparkui.Run) bool {
 		if ok = fits(run); ok {

@@ -25,7 +25,7 @@ import (
 type Runs interface {
 	// Running calls a function for each one that a reader may list, the newest first, until it returns false.
 	Running(ctx context.Context, reader console.Reader, each func(Run) bool) error
-	// Named returns the one in a namespace that fits, whoever may read it; false if there is none.
+	// Named returns the one in a namespace that fits, whether the user may read it or not; false if there is none.
 	Named(namespace string, fits func(Run) bool) (Run, bool)
 }
 

@@ -98,7 +98,7 @@ func TestConditionEventsDelivered(t *testing.T) {
 	}
 }
 
-// It is told in the same words for as long as the sink takes nothing, so that it costs one write.
+// The message stays the same for as long as the sink takes nothing, so that it costs one write.
 func TestConditionEventsDeliveredIfTheSinkTakesNone(t *testing.T) {
 	app, record := pi().Obj(), submitted().Requested()
 	expect := func(when string, acknowledged int64, facts dialect.Facts, want string) {

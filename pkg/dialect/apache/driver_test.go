@@ -9,7 +9,7 @@ import (
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 )
 
-// made is what comes of a spec: the driver, its container, and the properties that the driver reads.
+// made is the result of a spec: the driver, its container, and the properties that the driver reads.
 type made struct {
 	driver     *corev1.Pod
 	container  corev1.Container

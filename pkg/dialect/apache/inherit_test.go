@@ -88,7 +88,7 @@ func TestInheritedStatusIsShownUnchanged(t *testing.T) {
 	}
 }
 
-// trim does what the Apache operator does where it is not told to leave the history alone.
+// trim does what the Apache operator does to the history by default.
 func trim(status *sparkv1.ApplicationStatus) {
 	history := status.StateTransitionHistory
 	status.PreviousAttemptSummary.StateTransitionHistory = map[string]sparkv1.ApplicationState{}
@@ -111,7 +111,7 @@ func sameInstant(a, b string) bool {
 	return errX == nil && errY == nil && x.Truncate(time.Microsecond).Equal(y.Truncate(time.Microsecond))
 }
 
-// The history was told, if at all, before Firesteel's time. What comes is told, and its keys count on.
+// The inherited transitions are not published, since they are older than the record. Later ones are, and their numbers go on.
 func TestInheritedHistoryIsPublished(t *testing.T) {
 	for name, app := range leftStatuses(t) {
 		t.Run(name, func(t *testing.T) {

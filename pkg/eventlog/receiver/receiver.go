@@ -27,7 +27,7 @@ const (
 	slotTimeout, bodyTimeout = 5 * time.Second, 20 * time.Second
 	// maxSessions bounds the Pods that are remembered. sessionAge is how long one is, until the API server is asked again.
 	maxSessions, sessionAge = 4096, time.Minute
-	// retryAfter is what a client is told to wait, in seconds.
+	// retryAfter is the header Retry-After of a refusal: how long a client waits, in seconds.
 	retryAfter = "5"
 )
 

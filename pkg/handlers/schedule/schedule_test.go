@@ -141,7 +141,7 @@ func (s *server) writes() string {
 		text := action.GetVerb() + " " + action.GetResource().Resource
 		if named, ok := action.(clienttesting.DeleteActionImpl); ok {
 			text += " " + named.GetName()
-			if is := named.DeleteOptions.Preconditions; is == nil || is.UID == nil || *is.UID == "" {
+			if conditions := named.DeleteOptions.Preconditions; conditions == nil || conditions.UID == nil || *conditions.UID == "" {
 				text += " whatever its uid"
 			}
 		}

@@ -19,7 +19,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/namespaces"
 )
 
-// Outcome is what became of an object.
+// Outcome is what was done with an object.
 type Outcome string
 
 // The outcomes.
@@ -32,7 +32,7 @@ const (
 	Left Outcome = "left as it is"
 )
 
-// Result is an object as the API server has it, and what became of it.
+// Result is an object as the API server has it, and what was done with it.
 type Result struct {
 	Object  *unstructured.Unstructured
 	Outcome Outcome

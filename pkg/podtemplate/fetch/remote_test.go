@@ -25,7 +25,7 @@ import (
 
 const templateText = "apiVersion: v1\nkind: Pod\n"
 
-// outcome is what came of a fetch: there, refused or retried, with the error's text.
+// outcome is the result of a fetch: there, refused or retried, with the error's text.
 func outcome(text []byte, err error) (what, said string) {
 	var refusal *finding.Finding
 	switch {

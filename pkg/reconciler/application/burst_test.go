@@ -129,7 +129,7 @@ func TestFirstLaunchIsRecordedWhenItsNamespaceIsNoLongerServed(t *testing.T) {
 	}
 }
 
-// The end of a driver is not told late.
+// The end of a driver is published without delay.
 func TestBackpressureOfFirstLaunchesDoesNotHoldAnEnd(t *testing.T) {
 	l := newBurst(t)
 	l.writes()

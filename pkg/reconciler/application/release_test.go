@@ -56,7 +56,7 @@ func TestOnlyTheAbsenceOfItsUIDProvesADriverGone(t *testing.T) {
 	for name, test := range map[string]struct {
 		refusal error
 		found   string // the uid of the Pod that has the name; empty where none has
-		// accepted and failed are what comes of the deletion.
+		// accepted and failed are the result of the deletion.
 		accepted, failed bool
 	}{
 		"a deletion that is accepted":            {found: "driver", accepted: true},

@@ -19,7 +19,7 @@ func namespaceWith(name string, its labels.Set) *corev1.Namespace {
 	}}
 }
 
-// Each namespace is told of when what is served may have changed with it, and at no other time.
+// A namespace is reported when what is served in it may have changed, and at no other time.
 func TestNamespacesAreFollowed(t *testing.T) {
 	enabled := labels.Set{"spark": "enabled"}
 	kube := fake.NewClientset(namespaceWith("enabled", enabled))

@@ -88,8 +88,8 @@ type quotaClock struct{ *clocktesting.FakeClock }
 
 func (quotaClock) AfterFunc(time.Duration, func()) clock.Timer { return nil }
 
-// identities gives objects uids and resourceVersions, as an API server does and the fake one does not: by these they are told
-// from those before them.
+// identities gives objects uids and resourceVersions, as an API server does and the fake one does not: they distinguish an object from
+// an earlier one of its name.
 func identities() clienttesting.ReactionFunc {
 	var last atomic.Int64
 	return func(action clienttesting.Action) (bool, runtime.Object, error) {

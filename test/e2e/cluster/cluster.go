@@ -204,8 +204,8 @@ func (c *Cluster) FollowLog(t *testing.T, pod string) <-chan string {
 	return log
 }
 
-// Told are the events of an application as the print function printed them, in the order of their arrival.
-func (c *Cluster) Told(t *testing.T, name string) []string {
+// PrintedEvents returns the events of an application as the print function printed them, in the order of their arrival.
+func (c *Cluster) PrintedEvents(t *testing.T, name string) []string {
 	t.Helper()
 	printed := c.Run(t, "", "kubectl", "-n", "firesteel-system", "logs", "deployment/print", "--since=30m")
 	var lines []string

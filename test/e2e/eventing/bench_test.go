@@ -10,27 +10,27 @@ import (
 
 var rounds = flag.Int("rounds", 1, "Applications for each row of the table of how soon a handler acts.")
 
-// It prints how long it takes at the median, from the end of an attempt until a subscriber of the Broker is told, and until
+// It prints how long it takes at the median, from the end of an attempt until a subscriber of the Broker has the event, and until
 // the controller acts on the restart handler's verdict: by the handler's Pod behind the Broker, and by the handler in the
 // controller's own process. make bench-eventing runs it often enough to mean something, with nothing else to be done.
 func TestHandlerGetsTheEventSoonAfterTheTransition(t *testing.T) {
 	s := newEnv(t)
 	s.subscribe(trigger{name: "all", path: s.path("all", "ok")})
 	t.Cleanup(func() { s.place("external") })
-	table := fmt.Sprintf("%-10s  %19s  %20s\n", "handler", "transition to told", "transition to acted")
+	table := fmt.Sprintf("%-10s  %19s  %20s\n", "handler", "transition to event", "transition to effect")
 	for _, where := range []string{"external", "in-process"} {
 		s.place(where)
-		var told, acted []time.Duration
+		var arrived, acted []time.Duration
 		for i := range *rounds {
 			name := fmt.Sprintf("%s-%d", where, i)
 			s.submit(name, 1)
 			s.untilSucceeded(name, 1)
 			its := s.untilWhole("all", name)
 			failed := s.find(its, "Failed")
-			told = append(told, failed.Arrived.Sub(failed.Event.Time()))
+			arrived = append(arrived, failed.Arrived.Sub(failed.Event.Time()))
 			acted = append(acted, s.find(its, "ScheduledToRestart").Event.Time().Sub(failed.Event.Time()))
 		}
-		table += fmt.Sprintf("%-10s  %19s  %20s\n", where, median(told), median(acted))
+		table += fmt.Sprintf("%-10s  %19s  %20s\n", where, median(arrived), median(acted))
 	}
 	t.Logf("medians of %d applications\n%s", *rounds, table)
 }

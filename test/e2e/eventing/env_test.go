@@ -106,18 +106,18 @@ func (s *env) untilSucceeded(name string, attempt int64) {
 	s.expectOneDriverEach(name)
 }
 
-// expectOneDriverEach fails if an attempt had more than one driver: the scheduler tells of each Pod.
+// expectOneDriverEach fails if an attempt had more than one driver: the scheduler records a Kubernetes Event for each Pod.
 func (s *env) expectOneDriverEach(name string) {
 	s.t.Helper()
-	told, err := s.Kube.CoreV1().Events(s.Namespace).List(s.t.Context(), metav1.ListOptions{FieldSelector: "reason=Scheduled"})
+	scheduled, err := s.Kube.CoreV1().Events(s.Namespace).List(s.t.Context(), metav1.ListOptions{FieldSelector: "reason=Scheduled"})
 	cluster.Must(s.t, err)
 	drivers := map[string]string{}
-	for _, event := range told.Items {
+	for _, event := range scheduled.Items {
 		pod := event.InvolvedObject
 		if !strings.HasPrefix(pod.Name, name+"-") {
 			continue
 		}
-		if other, is := drivers[pod.Name]; is && other != string(pod.UID) {
+		if other, ok := drivers[pod.Name]; ok && other != string(pod.UID) {
 			s.t.Errorf("there were two Pods %s", pod.Name)
 		}
 		drivers[pod.Name] = string(pod.UID)

@@ -190,11 +190,11 @@ func expectListed(t *testing.T, u *user, cells ...string) {
 // aliveWorkers is what the master's page says of its workers; below 0 if it does not answer.
 func aliveWorkers(t *testing.T, c *cluster.Cluster) int {
 	t.Helper()
-	told := struct {
+	page := struct {
 		AliveWorkers int `json:"aliveworkers"`
 	}{AliveWorkers: -1}
-	_ = json.Unmarshal([]byte(get(t, c, "/json/")), &told)
-	return told.AliveWorkers
+	_ = json.Unmarshal([]byte(get(t, c, "/json/")), &page)
+	return page.AliveWorkers
 }
 
 // get asks the master for a page by its Service.
@@ -232,7 +232,7 @@ func unless(holds bool, format string, values ...any) error {
 func expectStory(t *testing.T, c *cluster.Cluster, states ...string) {
 	t.Helper()
 	eventually(t, "its story is told", func(context.Context) error {
-		lines, next := c.Told(t, standalone), 0
+		lines, next := c.PrintedEvents(t, standalone), 0
 		for _, line := range lines {
 			if next < len(states) && strings.Contains(line, "  "+states[next]) {
 				next++

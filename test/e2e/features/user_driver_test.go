@@ -48,9 +48,9 @@ spec: {submissionByUser: true}
 	if text := <-log; !strings.Contains(text, "Pi is roughly") {
 		t.Errorf("the log of the driver is %s", text)
 	}
-	told := c.Told(t, "followed")
-	if !slices.ContainsFunc(told, func(line string) bool { return strings.Contains(line, "  Succeeded") }) {
-		t.Errorf("its events are %q", told)
+	printed := c.PrintedEvents(t, "followed")
+	if !slices.ContainsFunc(printed, func(line string) bool { return strings.Contains(line, "  Succeeded") }) {
+		t.Errorf("its events are %q", printed)
 	}
 	cluster.Must(t, c.Spark.EarlyV1alpha1().SparkApplications(c.Namespace).Delete(t.Context(), "followed", metav1.DeleteOptions{}))
 	c.AwaitPods(t, drivers, "deleted with the application", func(pods []corev1.Pod) bool { return len(pods) == 0 })

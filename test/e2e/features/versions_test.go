@@ -5,7 +5,7 @@
 //   - python_test.go: modules, scratch space in memory, a claim on a volume that was made beforehand
 //   - allocation_test.go: dynamic allocation
 //   - driver_service_test.go: drivers without a Service on 3.5, 4.1 and 4.3, with dynamic allocation and a lost executor
-//   - failure_test.go: what is told of a package that cannot be had, and of an exception
+//   - failure_test.go: what the status and the events say of a package that cannot be downloaded, and of an exception
 //   - plain_test.go: a run of spark-submit on 3.5 and 4.3 with annotations for the webhook
 //   - servers_test.go: the Connect, Thrift and History servers
 //   - schedule_test.go: a schedule that runs SparkPi every minute

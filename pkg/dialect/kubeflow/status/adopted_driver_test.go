@@ -232,7 +232,7 @@ func TestAdoptedLaunchHasTheExistingNames(t *testing.T) {
 	}
 }
 
-// The submission that made a driver is counted, and told of, though the status says nothing of it.
+// The submission that made a driver is counted and published, although the status does not have it.
 func TestAdoptReportsADriverThatTheStatusLacks(t *testing.T) {
 	for name, executions := range map[string]int32{"new": 1, "pending-rerun": 3, "resuming": 2, "submission-failed": 1} {
 		app := leftIn(t, name)

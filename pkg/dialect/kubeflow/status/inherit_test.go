@@ -156,7 +156,7 @@ func TestInheritedRecordHasTheStatesOfTheStatus(t *testing.T) {
 	}
 }
 
-// The history was told, if at all, before Firesteel's time.
+// The inherited transitions are not published, since they are older than the record.
 func TestInheritedHistoryIsPublished(t *testing.T) {
 	for name, app := range leftStatuses(t) {
 		if app.Status.AppState.State == v1beta2.NewState {

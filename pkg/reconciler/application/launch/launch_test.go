@@ -82,7 +82,7 @@ func TestALaunchIsCompleteIfItsDriverAndObjectsExist(t *testing.T) {
 	}
 }
 
-// What the API server made of a launch's objects is told to the API's dialect, and nothing of what was not made.
+// The API's dialect gets the objects of a launch as the API server created them, and none that was not created.
 func TestLaunchCreatesEachObject(t *testing.T) {
 	routes := dynamicfake.NewSimpleDynamicClient(runtime.NewScheme())
 	routes.PrependReactor("create", "httproutes", func(clienttesting.Action) (bool, runtime.Object, error) {

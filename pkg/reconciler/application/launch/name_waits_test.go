@@ -140,7 +140,7 @@ func TestNameWaitDeletesTheEarlierDriverByForceAfterItsGracePeriod(t *testing.T)
 		after  time.Duration
 		waits  bool
 		forced bool
-		says   string        // of the reason that is told
+		says   string        // a part of the reason in the condition
 		again  time.Duration // after which the launch is tried, from the start on
 	}{
 		"one that has gone for long enough":     {inTheWay(as), &limit, time.Minute, true, true, "DriverPodTerminating", 70 * time.Second},
