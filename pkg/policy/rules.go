@@ -36,7 +36,9 @@ const (
 // The values of the keys that are switches.
 const (
 	required = "required"
+	optional = "optional"
 	denied   = "denied"
+	allowed  = "allowed"
 )
 
 // Rules are the rules that are on, by their keys, with the values of config-admission. The zero value allows everything. Set checks values.
@@ -107,9 +109,14 @@ type Rule struct {
 // Table are the admin's rules.
 var Table = []Rule{
 	deniedRule,
-	numbersRule(KeyExecutors, "the executors of an application: their number, and with dynamic allocation the most of them", "100", "TooManyExecutors",
-		func(m *Manifest) []Value { return m.Executors }, "executors"),
-	numbersRule(KeyWorkers, "the workers of a SparkCluster", "20", "TooManyWorkers", func(m *Manifest) []Value { return m.Workers }, "workers"),
+	countRule{
+		key: KeyExecutors, bounds: "the executors of an application: their number, and with dynamic allocation the most of them",
+		example: "100", reason: "TooManyExecutors", values: func(m *Manifest) []Value { return m.Executors }, variable: "executors",
+	}.rule(),
+	countRule{
+		key: KeyWorkers, bounds: "the workers of a SparkCluster",
+		example: "20", reason: "TooManyWorkers", values: func(m *Manifest) []Value { return m.Workers }, variable: "workers",
+	}.rule(),
 	memoryRule(KeyDriverMemory, "the memory of a driver, with the overhead that the manifest names", func(m *Manifest) *Role { return m.Driver }, "driver"),
 	memoryRule(KeyExecutorMemory, "the memory of an executor, with the overhead that the manifest names, off-heap memory and memory of Python",
 		func(m *Manifest) *Role { return m.Executor }, "executor"),
@@ -118,12 +125,21 @@ var Table = []Rule{
 	labelsRule,
 	registriesRule,
 	timeToLiveRule,
-	deniedFields(KeyHostPath, "volumes that are paths of the node", "HostPathDenied", "is a path of the node", "mount another kind of volume",
-		func(m *Manifest) []Value { return m.HostPaths }, "hostPaths"),
-	deniedFields(KeyHostNamespaces, "hostNetwork, hostPID and hostIPC of Pods", "HostNamespaceDenied", "shares a namespace with the node", "leave it out",
-		func(m *Manifest) []Value { return m.HostNamespaces }, "hostNamespaces"),
-	deniedFields(KeyPrivileged, "privileged containers", "PrivilegedDenied", "gives a container all rights on the node", "leave it out",
-		func(m *Manifest) []Value { return m.Privileged }, "privileged"),
+	switchRule{
+		key: KeyHostPath, on: denied, off: allowed, bounds: "volumes that are paths of the node", ofPods: true,
+		reason: "HostPathDenied", problem: "is a path of the node", remedy: "mount another kind of volume",
+		values: func(m *Manifest) []Value { return m.HostPaths }, variable: "hostPaths", breaks: "true",
+	}.rule(),
+	switchRule{
+		key: KeyHostNamespaces, on: denied, off: allowed, bounds: "hostNetwork, hostPID and hostIPC of Pods", ofPods: true,
+		reason: "HostNamespaceDenied", problem: "shares a namespace with the node", remedy: "leave it out",
+		values: func(m *Manifest) []Value { return m.HostNamespaces }, variable: "hostNamespaces", breaks: "true",
+	}.rule(),
+	switchRule{
+		key: KeyPrivileged, on: denied, off: allowed, bounds: "privileged containers", ofPods: true,
+		reason: "PrivilegedDenied", problem: "gives a container all rights on the node", remedy: "leave it out",
+		values: func(m *Manifest) []Value { return m.Privileged }, variable: "privileged", breaks: "true",
+	}.rule(),
 }
 
 // Set sets the value of a rule's key, and reports whether the value is valid. An empty value switches the rule off, and so does a value such as
@@ -253,14 +269,22 @@ const (
 
 var wholeNumber = lazy.Regexp(wholeNumberPattern)
 
-func numbersRule(key, bounds, example, reason string, of func(m *Manifest) []Value, variable string) Rule {
-	problem := numberProblem + key + " of " + ConfigMap + " demands"
+// countRule is a rule whose key has a whole number, the most that each value may be.
+type countRule struct {
+	key, bounds, example, reason string
+	// values are those of a manifest, and variable is their name in CEL.
+	values   func(m *Manifest) []Value
+	variable string
+}
+
+func (c countRule) rule() Rule {
+	problem := numberProblem + c.key + " of " + ConfigMap + " demands"
 	return Rule{
-		Key: key, Bounds: bounds, Remedy: "write a number such as " + example, Example: example, Reason: reason,
+		Key: c.key, Bounds: c.bounds, Remedy: "write a number such as " + c.example, Example: c.example, Reason: c.reason,
 		valid: func(text string) bool { return wholeNumber().MatchString(text) },
 		check: func(r *Rule, value string, m *Manifest) finding.List {
 			most, _ := strconv.ParseInt(value, 10, 64)
-			return r.each(of(m), value, problem, numberRemedy, func(v Value) bool {
+			return r.each(c.values(m), value, problem, numberRemedy, func(v Value) bool {
 				text := strings.TrimSpace(v.Text)
 				number, err := strconv.ParseInt(text, 10, 64)
 				return !parsed(v.Text) || !wholeNumber().MatchString(text) || err != nil || number > most
@@ -268,9 +292,9 @@ func numbersRule(key, bounds, example, reason string, of func(m *Manifest) []Val
 		},
 		cel: func() celRule {
 			return celRule{
-				variable: variable,
-				valid:    fmt.Sprintf("%s.matches('%s')", celSetting(key), wholeNumberPattern),
-				breaks:   fmt.Sprintf("!(%s) || !v.value.trim().matches('%s') || int(v.value.trim()) > int(%s)", celParsed("v.value"), wholeNumberPattern, celSetting(key)),
+				variable: c.variable,
+				valid:    fmt.Sprintf("%s.matches('%s')", celSetting(c.key), wholeNumberPattern),
+				breaks:   fmt.Sprintf("!(%s) || !v.value.trim().matches('%s') || int(v.value.trim()) > int(%s)", celParsed("v.value"), wholeNumberPattern, celSetting(c.key)),
 				problem:  problem, remedy: numberRemedy,
 			}
 		},
@@ -415,34 +439,40 @@ var registriesRule = Rule{
 	},
 }
 
-var timeToLiveRule = switchRule(KeyTimeToLive, required, "optional", "applications without a time to live: `timeToLiveSeconds`, `ttlAfterStopMillis`",
-	"TimeToLiveMissing", "is not set", "write how long the application stays after its end",
-	func(m *Manifest) []Value {
+var timeToLiveRule = switchRule{
+	key: KeyTimeToLive, on: required, off: optional, bounds: "applications without a time to live: `timeToLiveSeconds`, `ttlAfterStopMillis`",
+	reason: "TimeToLiveMissing", problem: "is not set", remedy: "write how long the application stays after its end",
+	values: func(m *Manifest) []Value {
 		if m.TimeToLive == nil || m.TimeToLive.Text != "" {
 			return nil
 		}
 		return []Value{*m.TimeToLive}
-	}, "timeToLive", "v.value == ''")
+	},
+	variable: "timeToLive", breaks: "v.value == ''",
+}.rule()
 
-func deniedFields(key, bounds, reason, problem, remedy string, of func(m *Manifest) []Value, variable string) Rule {
-	r := switchRule(key, denied, "allowed", bounds, reason, problem, remedy, of, variable, "true")
-	r.ofPods = true
-	return r
+// switchRule is a rule whose key has one of two values: on or off.
+type switchRule struct {
+	key, on, off            string
+	bounds                  string
+	reason, problem, remedy string
+	ofPods                  bool
+	// values are those of a manifest, each of which is refused if the rule is on. In CEL, those are the entries of the variable for which breaks is true.
+	values           func(m *Manifest) []Value
+	variable, breaks string
 }
 
-// switchRule makes a rule whose key has one of two values. If it is on, each value that the function of returns is refused. In CEL, those are
-// the entries of the variable for which breaks is true.
-func switchRule(key, on, off, bounds, reason, problem, remedy string, of func(m *Manifest) []Value, variable, breaks string) Rule {
-	problem += ", and " + ConfigMap + " has " + key + ": " + on
+func (s switchRule) rule() Rule {
+	problem := s.problem + ", and " + ConfigMap + " has " + s.key + ": " + s.on
 	return Rule{
-		Key: key, Bounds: bounds, Remedy: "write " + on + " or " + off, Example: on, Reason: reason,
-		valid: func(text string) bool { return text == on || text == off },
-		off:   func(text string) bool { return text == off },
+		Key: s.key, Bounds: s.bounds, Remedy: "write " + s.on + " or " + s.off, Example: s.on, Reason: s.reason, ofPods: s.ofPods,
+		valid: func(text string) bool { return text == s.on || text == s.off },
+		off:   func(text string) bool { return text == s.off },
 		check: func(r *Rule, value string, m *Manifest) finding.List {
-			return r.each(of(m), value, problem, remedy, func(Value) bool { return true })
+			return r.each(s.values(m), value, problem, s.remedy, func(Value) bool { return true })
 		},
 		cel: func() celRule {
-			return celRule{on: on, valid: celOneOf(key, on, off), variable: variable, breaks: breaks, problem: problem, remedy: remedy}
+			return celRule{on: s.on, valid: celOneOf(s.key, s.on, s.off), variable: s.variable, breaks: s.breaks, problem: problem, remedy: s.remedy}
 		},
 	}
 }
