@@ -116,7 +116,7 @@ func TestLogsOfAClusterThatIsGone(t *testing.T) {
 func TestAClusterThatIsGoneIsShownFromTheArchive(t *testing.T) {
 	served := console.New(t)
 	served.Store(t, console.Ended{
-		Object: decoded(t, cluster1), Resource: "sparkclusters", At: now.Add(-4 * time.Minute), State: "ResourceReleased", Message: "It was deleted.",
+		Object: fakeclient.Decode(t, cluster1), Resource: "sparkclusters", At: now.Add(-4 * time.Minute), State: "ResourceReleased", Message: "It was deleted.",
 		Missing: []archive.Missing{{What: "Kubernetes Events", Why: "forbidden"}},
 	})
 	t.Setenv("FIRESTEEL_CONSOLE", served.URL)
