@@ -27,6 +27,18 @@ func Check(data []byte, into reflect.Type) error {
 	return newChecker(data).value(fields)
 }
 
+// CheckUnrepeated is Check for a decoder that refuses a field that an object has twice. It reads to the last of the type's fields that have
+// quantities, and no farther.
+func CheckUnrepeated(data []byte, into reflect.Type) error {
+	fields := quantitiesOf(into)
+	if fields == nil {
+		return nil
+	}
+	c := newChecker(data)
+	c.last = fields
+	return c.value(fields)
+}
+
 // Locate returns a *finding.Finding with the field if the error of a decoder, for which Check found nothing, is about a quantity that cannot be
 // parsed. It returns all other errors as they are.
 func Locate(err error, data []byte, into reflect.Type) error {
@@ -48,6 +60,8 @@ type checker struct {
 	count  int
 	// parses reports whether quantities are parsed, too.
 	parses bool
+	// last is the object that is read no farther than to its last field with quantities. It is nil if all are read to their ends.
+	last *typeQuantities
 }
 
 func (c *checker) value(s *typeQuantities) error {
@@ -91,6 +105,7 @@ func (c *checker) object(s *typeQuantities) error {
 	if _, err := c.values.ReadToken(); err != nil {
 		return err
 	}
+	left := len(s.fields)
 	for c.values.PeekKind() == '"' {
 		name, err := c.name()
 		if err != nil {
@@ -102,6 +117,12 @@ func (c *checker) object(s *typeQuantities) error {
 		}
 		if err := c.value(next); err != nil {
 			return err
+		}
+		if next == nil {
+			continue
+		}
+		if left--; left == 0 && s == c.last {
+			return nil
 		}
 	}
 	_, err := c.values.ReadToken()

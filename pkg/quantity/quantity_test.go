@@ -118,6 +118,22 @@ func TestCheckNamesTheFieldAndTheValue(t *testing.T) {
 	}
 }
 
+func TestUnrepeatedFieldsAreCheckedToTheLastThatHasQuantities(t *testing.T) {
+	checkUnrepeated := func(data string) error { return quantity.CheckUnrepeated([]byte(data), reflect.TypeFor[pod]()) }
+	for field, data := range in(`"1e999"`) {
+		if err := checkUnrepeated(data); err == nil || !strings.HasPrefix(err.Error(), field+` "1e999"`) {
+			t.Errorf("at %s: %v", field, err)
+		}
+	}
+	const before = `{"metadata":{"name":"pi"},"spec":{"overhead":{"cpu":"1"},"volumes":[]},"arguments":["1e999"],"claims":{},`
+	if err := checkUnrepeated(before + `"amounts":["1e999"]}`); err == nil {
+		t.Error("the last field is not checked")
+	}
+	if err := checkUnrepeated(before + `"amounts":["1"],"more":{{{`); err != nil {
+		t.Errorf("what follows is read, too: %v", err)
+	}
+}
+
 func TestCheckAcceptsWhatKubernetesAccepts(t *testing.T) {
 	for _, text := range append([]string{"a lot", ""}, accepted...) { // what is none is the decoder's to refuse
 		quoted, err := json.Marshal(text)

@@ -74,14 +74,14 @@ var embedded = regexp.MustCompile(`[.][A-Z]\w*[.]`)
 
 // decodeStrict decodes an object as the API server does, and reports all that is wrong with it.
 func decodeStrict[Plain any](data []byte) (object Plain, unknown []error, err error) {
+	if object, ok := decodeFast[Plain](data); ok {
+		return object, nil, nil
+	}
 	if err := quantity.Check(data, reflect.TypeFor[Plain]()); err != nil {
 		return object, nil, err
 	}
 	if err := CheckWeight(data, reflect.TypeFor[Plain]()); err != nil {
 		return object, nil, err
-	}
-	if object, ok := decodeFast[Plain](data); ok {
-		return object, nil, nil
 	}
 	unknown, err = json.UnmarshalStrict(data, &object)
 	return object, unknown, quantity.Locate(err, data, reflect.TypeFor[Plain]())
@@ -90,6 +90,9 @@ func decodeStrict[Plain any](data []byte) (object Plain, unknown []error, err er
 // decodeFast decodes an object without faults in half the time that Kubernetes' decoder takes. It refuses whatever that decoder
 // refuses and some more, such as a name that an object has twice. It does not report what it found.
 func decodeFast[Plain any](data []byte) (object Plain, ok bool) {
+	if CheckWeight(data, reflect.TypeFor[Plain]()) != nil || quantity.CheckUnrepeated(data, reflect.TypeFor[Plain]()) != nil {
+		return object, false
+	}
 	err := quickjson.Unmarshal(data, &object, quickjson.RejectUnknownMembers(true))
 	return object, err == nil
 }

@@ -50,7 +50,7 @@ func (s serializer) Decode(
 	} else if kind, ok := cutKind(data); ok {
 		object, err := runtime.UseOrCreateObject(s.scheme, s.scheme, kind, into)
 		if decoder, ok := object.(json.Unmarshaler); ok && err == nil {
-			if err := decoder.UnmarshalJSON(data); err != nil {
+			if err := withoutManagedFields(data, decoder.UnmarshalJSON); err != nil {
 				return nil, &kind, err
 			}
 			return object, &kind, nil
@@ -59,7 +59,7 @@ func (s serializer) Decode(
 	return s.Serializer.Decode(data, defaults, into)
 }
 
-// cutEvent cuts a frame of a watch into its type and its object: {"type":"ADDED","object":{}}.
+// cutEvent cuts a frame of a watch into its type and its object: {"type":"ADDED","object":{}}. A frame with other fields begins otherwise.
 func cutEvent(data []byte) (kind string, object []byte, ok bool) {
 	rest, ok := bytes.CutPrefix(data, []byte(`{"type":"`))
 	if !ok {
@@ -70,7 +70,7 @@ func cutEvent(data []byte) (kind string, object []byte, ok bool) {
 		return "", nil, false
 	}
 	object, ok = bytes.CutSuffix(object, []byte("}"))
-	return string(text), object, ok && jsontext.Value(object).IsValid() // if another field follows, it is not
+	return string(text), object, ok
 }
 
 // cutKind reads the kind of an object whose JSON begins with it.
@@ -98,28 +98,75 @@ func (framer) NewFrameReader(stream io.ReadCloser) io.ReadCloser {
 	return &frames{Closer: stream, values: values}
 }
 
-// frames reads one object after another, each to its end.
+// frames reads one frame after another, each to its end. It removes the blanks between the fields of a frame. If the fields are not
+// those that the API server writes, in its order, the frame begins with a blank.
 type frames struct {
 	io.Closer
 	values *jsontext.Decoder
-	// rest is the part of an object that was not read yet.
-	rest []byte
+	// frame is the last frame after a blank, and rest is the part that was not read yet.
+	frame, rest []byte
 }
 
-// Read reads the next part of an object. It returns io.ErrShortBuffer if the object has more.
+// Read reads the next part of a frame. It returns io.ErrShortBuffer if the frame has more.
 func (f *frames) Read(buffer []byte) (int, error) {
 	if len(f.rest) == 0 {
-		value, err := f.values.ReadValue()
-		if err != nil {
+		if err := f.next(); err != nil {
 			return 0, streamError(err)
 		}
-		f.rest = value
 	}
 	count := copy(buffer, f.rest)
 	if f.rest = f.rest[count:]; len(f.rest) > 0 {
 		return count, io.ErrShortBuffer
 	}
 	return count, nil
+}
+
+// eventFields are the names of a frame's fields, as the API server writes them.
+var eventFields = []string{`"type"`, `"object"`}
+
+// next reads the next frame.
+func (f *frames) next() error {
+	f.frame = append(f.frame[:0], ' ')
+	if f.values.PeekKind() != '{' {
+		_, err := f.copyValue()
+		f.rest = f.frame
+		return err
+	}
+	if _, err := f.values.ReadToken(); err != nil {
+		return err
+	}
+	f.frame = append(f.frame, '{')
+	known := true
+	for count := 0; f.values.PeekKind() == '"'; count++ {
+		if count > 0 {
+			f.frame = append(f.frame, ',')
+		}
+		name, err := f.copyValue()
+		if err != nil {
+			return err
+		}
+		known = known && count < len(eventFields) && string(name) == eventFields[count]
+		f.frame = append(f.frame, ':')
+		if _, err := f.copyValue(); err != nil {
+			return err
+		}
+	}
+	if _, err := f.values.ReadToken(); err != nil {
+		return err
+	}
+	f.frame = append(f.frame, '}')
+	if f.rest = f.frame; known {
+		f.rest = f.frame[1:]
+	}
+	return nil
+}
+
+// copyValue copies the next name or value into the frame, and returns the copy.
+func (f *frames) copyValue() ([]byte, error) {
+	begin := len(f.frame)
+	value, err := f.values.ReadValue()
+	f.frame = append(f.frame, value...)
+	return f.frame[begin:], err
 }
 
 // streamError returns the stream's own error, which watches know, without the position that a decoder adds.

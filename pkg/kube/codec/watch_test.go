@@ -201,6 +201,48 @@ func TestWatchReportsEachChangeAtOnce(t *testing.T) {
 	}
 }
 
+// The objects of Firesteel's codec are those of the generated clients without managed fields.
+func TestManagedFieldsAreNotDecoded(t *testing.T) {
+	const managed = `[{"manager":"kubectl","operation":"Update","apiVersion":"spark.apache.org/v1","fieldsType":"FieldsV1","fieldsV1":{"f:spec":{"f:mainClass":{}}}}]`
+	for name, metadata := range map[string]string{
+		"as the API server writes it": `{"annotations":{"a":"\"managedFields\":["},"labels":{"managedFields":"x"},"managedFields":` + managed + `,"name":"pi","uid":"7"}`,
+		"as the last field":           `{"name":"pi", "managedFields" : ` + managed + ` }`,
+		"with none":                   `{"name":"pi","managedFields":[]}`,
+		"with null":                   `{"name":"pi","managedFields":null}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			answer := `{"apiVersion":"spark.apache.org/v1","kind":"SparkApplication","metadata":` + metadata +
+				`,"spec":{"mainClass":"Main","driverSpec":{"podTemplateSpec":{"metadata":{"labels":{"a":"b"}}}}},"status":{"firesteel":{"sequence":7}}}`
+			got := map[string][]*sparkv1.SparkApplication{}
+			for name, clients := range clientsOf(t, http.StatusOK, answer) {
+				app, err := clients.SparkV1().SparkApplications("team-a").Get(t.Context(), "pi", metav1.GetOptions{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				got[name] = append(got[name], app)
+			}
+			for name, clients := range clientsOf(t, http.StatusOK, event(watch.Modified, answer)) {
+				watching, err := clients.SparkV1().SparkApplications("team-a").Watch(t.Context(), metav1.ListOptions{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				for seen := range watching.ResultChan() {
+					got[name] = append(got[name], seen.Object.(*sparkv1.SparkApplication))
+				}
+			}
+			if firesteel := got[string(codec.Firesteel)]; len(firesteel) != 2 || len(firesteel[0].ManagedFields)+len(firesteel[1].ManagedFields) > 0 {
+				t.Errorf("the objects are %v", firesteel)
+			}
+			for _, apps := range got {
+				for _, app := range apps {
+					app.ManagedFields = nil
+				}
+			}
+			sameAsGenerated(t, got)
+		})
+	}
+}
+
 func event(name watch.EventType, object string) string {
 	return fmt.Sprintf(`{"type":%q,"object":%s}`, name, object)
 }
