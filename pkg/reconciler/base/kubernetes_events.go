@@ -6,6 +6,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes/scheme"
@@ -32,11 +33,26 @@ func (p *Process) WithRecorder(ctx context.Context) context.Context {
 			"name", event.InvolvedObject.Name, "type", event.Type, "reason", event.Reason)
 	})
 	broadcaster.StartRecordingToSink(yieldingSink{
-		EventSink: &typedcorev1.EventSinkImpl{Interface: kubeclient.Get(ctx).CoreV1().Events("")},
+		EventSink: newEventWriter(kubeclient.Get(ctx).CoreV1()),
 		burst:     &p.FirstLaunches, done: ctx.Done(),
 	})
 	recorder := broadcaster.NewRecorder(scheme.Scheme, corev1.EventSource{Component: "firesteel-controller"})
 	return controller.WithEventRecorder(ctx, filteredRecorder{recorder})
+}
+
+// eventWriter writes Kubernetes Events. It creates them as Protobuf, where the sink of client-go creates them as JSON.
+type eventWriter struct {
+	record.EventSink
+	client typedcorev1.EventsGetter
+}
+
+func newEventWriter(client typedcorev1.EventsGetter) eventWriter {
+	return eventWriter{&typedcorev1.EventSinkImpl{Interface: client.Events("")}, client}
+}
+
+// Create writes a new Event.
+func (w eventWriter) Create(event *corev1.Event) (*corev1.Event, error) {
+	return w.client.Events(event.Namespace).Create(context.Background(), event, metav1.CreateOptions{})
 }
 
 // filteredRecorder redacts messages. It drops the Events of the generated reconciler about finalizers: no user needs them, and each Event is

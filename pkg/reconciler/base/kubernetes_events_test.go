@@ -1,12 +1,18 @@
 package base
 
 import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/record"
 )
 
@@ -72,6 +78,24 @@ func TestKubernetesEventsYieldToNewApplicationsForTwoSeconds(t *testing.T) {
 		write("at its end", create)
 		waited("at its end", at, ends)
 	})
+}
+
+func TestKubernetesEventsAreCreatedAsProtobuf(t *testing.T) {
+	var path, kind string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		path, kind = r.Method+" "+r.URL.Path, r.Header.Get("Content-Type")
+		w.Header().Set("Content-Type", runtime.ContentTypeJSON)
+		fmt.Fprint(w, `{"kind":"Event","apiVersion":"v1","metadata":{"name":"e","uid":"7"}}`)
+	}))
+	t.Cleanup(server.Close)
+	client, err := kubernetes.NewForConfig(&rest.Config{Host: server.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	event, err := newEventWriter(client.CoreV1()).Create(&corev1.Event{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "e"}})
+	if err != nil || event.UID != "7" || path != "POST /api/v1/namespaces/team-a/events" || kind != runtime.ContentTypeProtobuf {
+		t.Errorf("%s with %s: %v, %v", path, kind, event, err)
+	}
 }
 
 func TestNoKubernetesEventWaitsWhenTheProcessEnds(t *testing.T) {
