@@ -19,8 +19,10 @@ func QuietReconciles() zap.Option {
 
 type quietCore struct{ zapcore.Core }
 
-// With adds fields to all entries.
-func (c quietCore) With(fields []zapcore.Field) zapcore.Core { return quietCore{c.Core.With(fields)} }
+// With adds fields to all entries. They are redacted and encoded when an entry is written: most reconciles write none.
+func (c quietCore) With(fields []zapcore.Field) zapcore.Core {
+	return quietCore{zapcore.NewLazyWith(c.Core, fields)}
+}
 
 // Check adds the inner core to an entry, if its level is enabled.
 func (c quietCore) Check(entry zapcore.Entry, checked *zapcore.CheckedEntry) *zapcore.CheckedEntry {
