@@ -70,6 +70,8 @@ type Statuses interface {
 	// Project writes a record and the facts into the status, conditions included. It does not change what the status shows
 	// of the same attempt if the facts do not have it.
 	Project(app Application, record *v1alpha1.Record, facts Facts)
+	// SameStatus reports whether two applications have the same status, records included.
+	SameStatus(a, b Application) bool
 	// Restore returns a copy of an application with the status of another.
 	Restore(app, last Application) Application
 	// ShowsExecutors reports whether the status shows an executor of the present run.

@@ -36,6 +36,7 @@ type Functions[A Application, S interface{ Common() Settings }] struct {
 	Refusals        func(err error, app A, settings S) finding.List
 
 	Project          func(app A, record *v1alpha1.Record, facts Facts, settings S)
+	SameStatus       func(a, b A) bool
 	Restore          func(app, last A) A
 	ShowsExecutors   func(app A) bool
 	VisibleState     func(app A) string
@@ -133,6 +134,10 @@ func (d adapter[A, S]) Refusals(app Application, err error) finding.List {
 
 func (d adapter[A, S]) Project(app Application, record *v1alpha1.Record, facts Facts) {
 	d.functions.Project(app.(A), record, facts, d.settings)
+}
+
+func (d adapter[A, S]) SameStatus(a, b Application) bool {
+	return d.functions.SameStatus(a.(A), b.(A))
 }
 
 func (d adapter[A, S]) Restore(app, last Application) Application {

@@ -1,6 +1,8 @@
 package apache
 
 import (
+	"k8s.io/apimachinery/pkg/api/equality"
+
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
@@ -31,6 +33,7 @@ var New = dialect.Of(dialect.Functions[*sparkv1.SparkApplication, Defaults]{
 		Project(&app.Status, record)
 		SetConditions(app, record, facts)
 	},
+	SameStatus: func(a, b *sparkv1.SparkApplication) bool { return equality.Semantic.DeepEqual(&a.Status, &b.Status) },
 	Restore: func(app, last *sparkv1.SparkApplication) *sparkv1.SparkApplication {
 		restored := app.DeepCopy()
 		last.Status.DeepCopyInto(&restored.Status)

@@ -2,6 +2,7 @@ package early
 
 import (
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/early/v1alpha1"
 	firesteelv1alpha1 "github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
@@ -36,7 +37,8 @@ var of = dialect.Of(dialect.Functions[*v1alpha1.SparkApplication, Settings]{
 	ObsoleteObjects: ObsoleteObjects,
 	Refusals:        Refusals,
 
-	Project: Project,
+	Project:    Project,
+	SameStatus: func(a, b *v1alpha1.SparkApplication) bool { return equality.Semantic.DeepEqual(&a.Status, &b.Status) },
 	Restore: func(app, last *v1alpha1.SparkApplication) *v1alpha1.SparkApplication {
 		restored := app.DeepCopy()
 		last.Status.DeepCopyInto(&restored.Status)

@@ -2,6 +2,7 @@ package kubeflow
 
 import (
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
@@ -35,6 +36,7 @@ var New = dialect.Of(dialect.Functions[*v1beta2.SparkApplication, settings.Defau
 		status.ProjectUI(app, record.Launch)
 		status.SetConditions(app, record, facts)
 	},
+	SameStatus: func(a, b *v1beta2.SparkApplication) bool { return equality.Semantic.DeepEqual(&a.Status, &b.Status) },
 	Restore: func(app, last *v1beta2.SparkApplication) *v1beta2.SparkApplication {
 		restored := app.DeepCopy()
 		last.Status.DeepCopyInto(&restored.Status)

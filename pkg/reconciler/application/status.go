@@ -75,7 +75,7 @@ func (r *Reconciler) worthWriting(v *view.Application, record *v1alpha1.Record, 
 	app := v.App
 	return delivery.WorthWriting(app.GetRecord(), record, r.clock.Now(), func(unmoved *v1alpha1.Record) bool {
 		desired := v.WithStatus(unmoved, facts)
-		if equality.Semantic.DeepEqual(app, desired) {
+		if v.Dialect.SameStatus(app, desired) {
 			return false
 		}
 		return !equality.Semantic.DeepEqual(app.GetRecord(), unmoved) || !r.restoresLater(app, desired)
