@@ -150,8 +150,7 @@ func (s *httpSink) Send(ctx context.Context, event cloudevents.Event) error {
 	if err != nil {
 		return fmt.Errorf("%w: encode event %s: %w", ErrRejected, event.ID(), err)
 	}
-	withheld, err := s.authorize(request)
-	if err != nil {
+	if err := s.authorize(request); err != nil {
 		return fmt.Errorf("send event %s: %w", event.ID(), err)
 	}
 	// The trace is an HTTP header and no part of the event, so that a repeated event has the same bytes.
@@ -165,7 +164,7 @@ func (s *httpSink) Send(ctx context.Context, event cloudevents.Event) error {
 	// A failed read costs the connection and nothing else: only the status matters.
 	_, _ = io.Copy(io.Discard, io.LimitReader(response.Body, maxDrainBytes))
 	err = responseError(event.ID(), response.StatusCode, strings.TrimSpace(strings.ToValidUTF8(string(answer), "")))
-	if err != nil && withheld && isUnauthorized(response.StatusCode) {
+	if err != nil && isUnauthorized(response.StatusCode) && s.withholdsToken() {
 		return fmt.Errorf("%w: the token in %s was not sent, since K_SINK is an http URL and a token is sent over https only: "+
 			"enable Knative's transport-encryption, or set K_SINK to the sink's https URL", err, s.tokenFile)
 	}
@@ -188,24 +187,35 @@ func (s *httpSink) withExtensions(event cloudevents.Event) cloudevents.Event {
 	return event
 }
 
-// authorize sets the token in a request to an https sink. For an http sink, it reports whether there was a token to send.
-func (s *httpSink) authorize(request *http.Request) (withheld bool, err error) {
-	if s.tokenFile == "" {
-		return false, nil
+// authorize sets the token in a request to an https sink.
+func (s *httpSink) authorize(request *http.Request) error {
+	if s.tokenFile == "" || !s.encrypted {
+		return nil
 	}
-	token, err := os.ReadFile(s.tokenFile)
-	token = bytes.TrimSpace(token)
+	token, err := s.readToken()
 	switch {
-	case !s.encrypted:
-		return len(token) > 0, nil
-	case err == nil && len(token) > 0:
-		request.Header.Set("Authorization", "Bearer "+string(token))
+	case err == nil && token != "":
+		request.Header.Set("Authorization", "Bearer "+token)
 	case err != nil && (s.tokenNeeded || !errors.Is(err, fs.ErrNotExist)):
-		return false, fmt.Errorf("read token: %w", err)
+		return fmt.Errorf("read token: %w", err)
 	case s.tokenNeeded:
-		return false, fmt.Errorf("read token: %s is empty", s.tokenFile)
+		return fmt.Errorf("read token: %s is empty", s.tokenFile)
 	}
-	return false, nil
+	return nil
+}
+
+// withholdsToken reports whether there is a token that is not sent, since the sink is an http URL.
+func (s *httpSink) withholdsToken() bool {
+	if s.tokenFile == "" || s.encrypted {
+		return false
+	}
+	token, _ := s.readToken()
+	return token != ""
+}
+
+func (s *httpSink) readToken() (string, error) {
+	token, err := os.ReadFile(s.tokenFile)
+	return string(bytes.TrimSpace(token)), err
 }
 
 // responseError returns nil if the sink acknowledged the event.
