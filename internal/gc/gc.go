@@ -16,20 +16,30 @@ const (
 	// 25 of them, which took 40 % of the CPU time.
 	minGrowthBytes   = 32 << 20
 	minGrowthPercent = 60
-	// minHeapBytes is the least size of a heap.
-	minHeapBytes = 4 << 20
+	// minScannedBytes is the least that a collection scans.
+	minScannedBytes = 4 << 20
 )
 
 // FollowHeapSize adapts the collector to the size of the heap, after each collection until the process ends. It overrides $GOGC.
 func FollowHeapSize() {
 	debug.SetMemoryLimit(debug.SetMemoryLimit(-1) / 100 * memoryLimitPercent)
-	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
-	tune := func() {
-		metrics.Read(live)
-		debug.SetGCPercent(growthPercent(live[0].Value.Uint64()))
-	}
+	tune := newTune()
 	tune()
 	afterEachCollection(tune)
+}
+
+// newTune returns a function that sets by how much the heap may grow. $GOGC is a percentage of the live heap and of what the collector scans
+// besides: stacks and global variables.
+func newTune() func() {
+	scanned := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/gc/scan/stack:bytes"}, {Name: "/gc/scan/globals:bytes"}}
+	return func() {
+		metrics.Read(scanned)
+		bytes := uint64(0)
+		for _, sample := range scanned {
+			bytes += sample.Value.Uint64()
+		}
+		debug.SetGCPercent(growthPercent(bytes))
+	}
 }
 
 // afterEachCollection calls a function after each collection. For that it uses the cleanup of an object that nothing refers to.
@@ -40,7 +50,7 @@ func afterEachCollection(act func()) {
 	}, act)
 }
 
-// growthPercent returns how much a heap of a number of live bytes may grow, in percent.
-func growthPercent(live uint64) int {
-	return max(minGrowthPercent, int(100*minGrowthBytes/max(live, minHeapBytes)))
+// growthPercent returns the percentage of the scanned bytes by which the heap may grow.
+func growthPercent(scanned uint64) int {
+	return max(minGrowthPercent, int(100*minGrowthBytes/max(scanned, minScannedBytes)))
 }

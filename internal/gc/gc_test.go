@@ -2,18 +2,61 @@ package gc
 
 import (
 	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
+	"sync"
 	"testing"
 	"time"
 )
 
 func TestGrowthIsLargerForASmallHeap(t *testing.T) {
-	for live, want := range map[uint64]int{
+	for scanned, want := range map[uint64]int{
 		0: 800, 1 << 20: 800, 8 << 20: 400, 32 << 20: 100, 40 << 20: 80, 64 << 20: minGrowthPercent, 4 << 30: minGrowthPercent,
 	} {
-		if got := growthPercent(live); got != want {
-			t.Errorf("a heap of %d bytes may grow by %d %%, want %d %%", live, got, want)
+		if got := growthPercent(scanned); got != want {
+			t.Errorf("after a scan of %d bytes the heap may grow by %d %%, want %d %%", scanned, got, want)
 		}
 	}
+}
+
+// Without the stacks in the percentage, this heap would grow by three times as much.
+func TestHeapGrowsByTheSameWhateverTheStacksTake(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(100))
+	done := make(chan struct{})
+	defer close(done)
+	var ready sync.WaitGroup
+	for range 64 {
+		ready.Add(1)
+		go withStack(16, func() {
+			ready.Done()
+			<-done
+		})
+	}
+	ready.Wait()
+	ballast := make([]*[1 << 10]byte, 8<<10) // 8 MiB
+	for i := range ballast {
+		ballast[i] = new([1 << 10]byte)
+	}
+	runtime.GC()
+	newTune()()
+	samples := []metrics.Sample{{Name: "/gc/heap/goal:bytes"}, {Name: "/gc/heap/live:bytes"}, {Name: "/gc/scan/stack:bytes"}}
+	metrics.Read(samples)
+	growth, stacks := samples[0].Value.Uint64()-samples[1].Value.Uint64(), samples[2].Value.Uint64()
+	if stacks < 16<<20 || growth > minGrowthBytes || growth < minGrowthBytes*9/10 {
+		t.Errorf("beside stacks of %d KiB the heap may grow by %d KiB, want %d", stacks>>10, growth>>10, minGrowthBytes>>10)
+	}
+	runtime.KeepAlive(ballast)
+}
+
+// withStack calls a function with a number of frames of 16 KiB on its stack.
+func withStack(frames int, act func()) byte {
+	var frame [16 << 10]byte
+	if frames == 0 {
+		act()
+		return frame[0]
+	}
+	frame[0] = withStack(frames-1, act)
+	return frame[len(frame)-1] + frame[0]
 }
 
 func TestTuningFollowsEachCollection(t *testing.T) {
