@@ -231,7 +231,7 @@ func watchApplications(
 				d := currentDialect(after.GetNamespace())
 				r.edits.Observe(after.GetUID(), d.Spec(before), d.Spec(after))
 			}
-			if r.recordGuard.IsEcho(after) && !awaitsExecutors(after) {
+			if r.recordGuard.IsEcho(after) && !r.awaitsExecutors(after, currentDialect) {
 				states.Observe(kube.KeyOf(after)) // no reconcile has to follow the one that wrote it
 				return
 			}
@@ -281,11 +281,19 @@ func watchDrivers(ctx context.Context, r *Reconciler, impl *controller.Impl, app
 	}).HasSynced
 }
 
-// awaitsExecutors reports whether executors may have been counted for an application before its launch was in the cache. No
-// event enqueues the application then.
-func awaitsExecutors(app dialect.Application) bool {
-	state := lifecycle.CurrentState(app.GetRecord())
-	return state.Starting() || state.Running()
+// awaitsExecutors reports whether executors matter to an application that may have been seen before its launch was in the cache. No event
+// enqueues the application then.
+func (r *Reconciler) awaitsExecutors(app dialect.Application, currentDialect dialectOf) bool {
+	record := app.GetRecord()
+	state := lifecycle.CurrentState(record)
+	switch {
+	case !state.Starting() && !state.Running():
+		return false
+	case r.executorDetails != nil, record.Quota != nil, record.Launch != nil && r.finishedExecutors.MoreThanStay(app.GetNamespace(), record.Launch):
+		return true
+	default:
+		return currentDialect(app.GetNamespace()).Policy(app).Executors.Requested()
+	}
 }
 
 // applicationOf returns the name of the application that a driver Pod belongs to. The Apache operator's owner reference is

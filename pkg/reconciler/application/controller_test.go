@@ -7,7 +7,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/utils/clock"
 
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/applications"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
@@ -27,6 +29,39 @@ func TestStripLeavesTombstonesAlone(t *testing.T) {
 		if diff := cmp.Diff(any(tombstone), got); err != nil || diff != "" {
 			t.Errorf("%s: %v (-want +got):\n%s", name, err, diff)
 		}
+	}
+}
+
+func TestEchoOfAnOwnWriteIsReconciledIfExecutorsMatter(t *testing.T) {
+	executed := func(state lifecycle.State, change func(*sparkv1.SparkApplication)) dialect.Application {
+		return applicationtest.With(applicationtest.Pi().In(state, 4, 4), func(a *sparkv1.SparkApplication) {
+			a.Status.Firesteel.Launch = &v1alpha1.Launch{ApplicationID: "pi-0", DriverUID: "driver-0"}
+			change(a)
+		})
+	}
+	as := func(*sparkv1.SparkApplication) {}
+	waiting := func(a *sparkv1.SparkApplication) {
+		a.Spec.ApplicationTolerations = &sparkv1.ApplicationTolerations{InstanceConfig: &sparkv1.ExecutorInstanceConfig{InitExecutors: 2}}
+	}
+	claiming := func(a *sparkv1.SparkApplication) { a.Status.Firesteel.Quota = &v1alpha1.QuotaClaim{} }
+	for name, test := range map[string]struct {
+		app     dialect.Application
+		details *executors.Details
+		want    bool
+	}{
+		"one that counts none":              {executed(lifecycle.RunningHealthy, as), nil, false},
+		"one that waits for some":           {executed(lifecycle.DriverStarted, waiting), nil, true},
+		"one that needs some":               {executed(lifecycle.RunningHealthy, waiting), nil, true},
+		"one that claims room in a quota":   {executed(lifecycle.RunningHealthy, claiming), nil, true},
+		"one that shows them in its status": {executed(lifecycle.RunningHealthy, as), executors.NewDetails(clock.RealClock{}), true},
+		"one that has ended":                {executed(lifecycle.Succeeded, waiting), nil, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := &Reconciler{executorDetails: test.details, finishedExecutors: executors.NewFinished()}
+			if got := r.awaitsExecutors(test.app, func(string) dialect.Dialect { return apache.New(apache.Defaults{}) }); got != test.want {
+				t.Errorf("reconciled: %t, want %t", got, test.want)
+			}
+		})
 	}
 }
 

@@ -35,6 +35,11 @@ type groupID struct {
 	owner types.UID
 }
 
+// groupOf returns the ID of the executors that the driver of a launch created.
+func groupOf(namespace string, launch *v1alpha1.Launch) groupID {
+	return groupID{ApplicationID{namespace, launch.ApplicationID}, launch.DriverUID}
+}
+
 // counted is an executor that is counted.
 type counted struct {
 	groupID

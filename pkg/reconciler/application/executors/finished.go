@@ -62,11 +62,18 @@ func (f *Finished) remove(pod *Pod) {
 	}
 }
 
+// MoreThanStay reports whether more executors of a launch have ended than stay.
+func (f *Finished) MoreThanStay(namespace string, launch *v1alpha1.Launch) bool {
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
+	return len(f.groups[groupOf(namespace, launch)]) > MaxFinished
+}
+
 // Surplus returns the executor Pods of a launch that do not stay: the oldest ones, at most a number.
 func (f *Finished) Surplus(namespace string, launch *v1alpha1.Launch, now time.Time, most int) []FinishedPod {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
-	group := f.groups[groupID{ApplicationID{namespace, launch.ApplicationID}, launch.DriverUID}]
+	group := f.groups[groupOf(namespace, launch)]
 	surplus := len(group) - MaxFinished
 	if surplus <= 0 {
 		return nil

@@ -31,6 +31,9 @@ func TestFinishedExecutorsBeyondTheBoundAreSurplus(t *testing.T) {
 		}
 		return names
 	}
+	if !finished.MoreThanStay("team-a", launch) || finished.MoreThanStay("team-b", launch) {
+		t.Error("it does not report that there are more than stay")
+	}
 	late := start.Add(time.Hour)
 	for want, got := range map[string][]string{
 		"[exec-000 exec-001 exec-002]": surplus(late, 10),
@@ -46,7 +49,7 @@ func TestFinishedExecutorsBeyondTheBoundAreSurplus(t *testing.T) {
 			finished.Update(pods[name], nil)
 		}
 	}
-	if got := surplus(late, 10); got != nil {
+	if got := surplus(late, 10); got != nil || finished.MoreThanStay("team-a", launch) {
 		t.Errorf("afterwards %v", got)
 	}
 	for name, pod := range pods {
