@@ -128,9 +128,11 @@ var eventFields = []string{`"type"`, `"object"`}
 func (f *frames) next() error {
 	f.frame = append(f.frame[:0], ' ')
 	if f.values.PeekKind() != '{' {
-		_, err := f.copyValue()
+		if _, err := f.copyValue(); err != nil {
+			return err
+		}
 		f.rest = f.frame
-		return err
+		return nil
 	}
 	if _, err := f.values.ReadToken(); err != nil {
 		return err
