@@ -16,9 +16,10 @@ import (
 	"github.com/firesteel-dev/firesteel/test/harness/process"
 )
 
-// configuration reads one target each second, and evaluates the rules as often.
+// configuration reads one target every two seconds, which is also how long a busy machine has for the answer, and evaluates the rules
+// each second.
 const configuration = `
-global: {scrape_interval: 1s, evaluation_interval: 1s}
+global: {scrape_interval: 2s, scrape_timeout: 2s, evaluation_interval: 1s}
 rule_files: [rules.yaml]
 scrape_configs:
   - job_name: firesteel
