@@ -63,6 +63,12 @@ func (o *Object) explain(path string) string {
 // generatedName matches what a rerun adds to a name.
 var generatedName = regexp.MustCompile(`-rerun-[a-z0-9]{5}$`)
 
+// NameOfRerun returns the name of an application that runs another one again, with a random end of five letters and digits.
+func NameOfRerun(old, end string) string {
+	base := generatedName.ReplaceAllString(old, "")
+	return strings.TrimRight(base[:min(len(base), maxBase)], "-.") + "-rerun-" + end
+}
+
 const appNameKey = "spark.app.name"
 
 // maxBase leaves room, within the 63 characters of a label, for what is added to the name of an application: the driver's suffix.
@@ -76,8 +82,7 @@ func anew(old *unstructured.Unstructured, name string) *unstructured.Unstructure
 	again.SetKind(old.GetKind())
 	again.SetNamespace(old.GetNamespace())
 	if again.SetName(name); name == "" {
-		base := generatedName.ReplaceAllString(old.GetName(), "")
-		again.SetGenerateName(strings.TrimRight(base[:min(len(base), maxBase)], "-.") + "-rerun-")
+		again.SetGenerateName(NameOfRerun(old.GetName(), ""))
 	}
 	again.SetLabels(without(old.GetLabels(), scheduleLabels...))
 	again.SetAnnotations(without(old.GetAnnotations(), markingAnnotations...))

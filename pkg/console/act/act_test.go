@@ -309,6 +309,32 @@ func TestConflictIsRepeatedWhileTheActionIsTheSame(t *testing.T) {
 	}
 }
 
+func TestFormThatIsSentTwiceCreatesOneApplication(t *testing.T) {
+	e := newEnv(t)
+	offer, err := e.offer(etl, act.Rerun)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, second := e.confirm(offer, nil), e.confirm(offer, nil)
+	page := first.Header().Get("Location")
+	if first.Code != http.StatusSeeOther || !strings.Contains(page, "/etl-rerun-") || second.Code != http.StatusSeeOther || second.Header().Get("Location") != page {
+		t.Errorf("got %d to %q, and then %d to %q", first.Code, page, second.Code, second.Header().Get("Location"))
+	}
+	again, err := e.offer(etl, act.Rerun)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if third := e.confirm(again, nil); third.Code != http.StatusSeeOther || third.Header().Get("Location") == page {
+		t.Errorf("another form: %d to %q", third.Code, third.Header().Get("Location"))
+	}
+	if second := e.confirm(offer, url.Values{"name": {"etl-2"}}); second.Code != http.StatusSeeOther {
+		t.Errorf("with a name: %d", second.Code)
+	}
+	if second := e.confirm(offer, url.Values{"name": {"etl-2"}}); second.Code != http.StatusConflict {
+		t.Errorf("with the name of another one: %d %s", second.Code, second.Body)
+	}
+}
+
 func TestRefusalsOfTheAPIServerAreShownInItsWords(t *testing.T) {
 	group := schema.GroupResource{Group: "sparkoperator.k8s.io", Resource: "sparkapplications"}
 	for _, c := range []struct {

@@ -74,6 +74,9 @@ func (a *Actions) do(ctx context.Context, s *session.Session, ref Ref, verb Verb
 		if apierrors.IsConflict(err) && try < tries {
 			continue // another writer, such as the controller, has changed the object: is the action still the one that was confirmed?
 		}
+		if apierrors.IsAlreadyExists(err) && verb == Rerun && form.Get(fieldNewName) == "" {
+			return plan.Creates, nil // the form was sent before
+		}
 		if err == nil {
 			a.Logger.Infow("action done", "verb", verb, "resource", ref.Resource, "namespace", ref.Namespace, "name", ref.Name, "user", s.Name())
 		}

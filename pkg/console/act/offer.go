@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 
+	apirand "k8s.io/apimachinery/pkg/util/rand"
+
 	"github.com/firesteel-dev/firesteel/pkg/access"
 	"github.com/firesteel-dev/firesteel/pkg/actions"
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
@@ -48,6 +50,8 @@ const (
 	fieldUID, fieldShown                     = "uid", "shown"
 	fieldReason, fieldWorkers, fieldNewName  = "reason", "workers", "name"
 	fieldChanges, fieldConcurrent            = "set", "concurrent"
+	// fieldEnd is the random end of a name. It comes with the form, so that a form that is sent twice creates one application.
+	fieldEnd = "end"
 )
 
 // Offer reads an object with the user's identity, and says what an action will do to it. Its errors are made for people by Explain.
@@ -79,7 +83,22 @@ func (a *Actions) Offer(ctx context.Context, s *session.Session, ref Ref, verb V
 		{Name: fieldResource, Value: ref.Resource}, {Name: fieldNamespace, Value: ref.Namespace}, {Name: fieldName, Value: ref.Name},
 		{Name: fieldUID, Value: string(subject.GetUID())}, {Name: fieldShown, Value: shown(subject, plan)},
 	}
+	if verb == Rerun {
+		offer.Hidden = append(offer.Hidden, Field{Name: fieldEnd, Value: apirand.String(endLength)})
+	}
 	return offer, nil
+}
+
+// endLength is the length of the random end of a name, as that which Kubernetes makes.
+const endLength = 5
+
+// nameOfRerun returns the name of a new application: the one that the user wrote or, without it, the one of the form.
+func nameOfRerun(s *actions.Subject, form url.Values) string {
+	name, end := strings.TrimSpace(form.Get(fieldNewName)), form.Get(fieldEnd)
+	if name == "" && len(end) == endLength {
+		return actions.NameOfRerun(s.GetName(), end)
+	}
+	return name
 }
 
 // subject reads the object of an action.
@@ -178,7 +197,7 @@ func (a *Actions) plan(s *actions.Subject, verb Verb, form url.Values) (*actions
 		if err != nil {
 			return nil, err
 		}
-		return actions.Rerun(s, strings.TrimSpace(form.Get(fieldNewName)), changes)
+		return actions.Rerun(s, nameOfRerun(s, form), changes)
 	default:
 		return nil, errNoAction
 	}

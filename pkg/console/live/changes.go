@@ -20,6 +20,8 @@ const (
 	maxItems = 16
 	// coalesce is how long changes are gathered.
 	coalesce = 100 * time.Millisecond
+	// reviewEvery is how often Follow asks what its reader may see while nothing changes.
+	reviewEvery = 20 * time.Second
 )
 
 // changeLog holds what changed last, once for all readers. A reader has a cursor, and nothing here.
@@ -177,9 +179,11 @@ func (l *Live) ChangesSince(see Visible, cursor uint64) (Changes, <-chan struct{
 }
 
 // Follow calls a function with what changed of what a reader sees, until the context ends or a function fails: once at once if something
-// changed since the cursor, and then as soon as it changes. see is called again each time, since rights change.
+// changed since the cursor, and then as soon as it changes. see is called again each time, and while nothing changes, since rights change: then the
+// reader had better read everything again.
 func (l *Live) Follow(ctx context.Context, see func(context.Context) (Visible, error), cursor uint64, each func(Changes) error) error {
 	var stale time.Time
+	var seen string // the key of what the reader saw last; empty if it is not known
 	for {
 		visible, err := see(ctx)
 		if err != nil {
@@ -187,16 +191,26 @@ func (l *Live) Follow(ctx context.Context, see func(context.Context) (Visible, e
 		}
 		changes, more := l.ChangesSince(visible, cursor)
 		cursor = changes.Cursor
+		if alike, ok := visible.(Alike); ok && alike.Key() != "" {
+			if seen != "" && seen != alike.Key() {
+				changes.Items, changes.Missed = nil, true // no change is about what the reader may see no more
+			}
+			seen = alike.Key()
+		}
 		if len(changes.Items) > 0 || changes.Missed || !changes.StaleSince.Equal(stale) {
 			stale = changes.StaleSince
 			if err := each(changes); err != nil {
 				return err
 			}
 		}
+		review := l.clock.NewTimer(reviewEvery)
 		select {
 		case <-ctx.Done():
+			review.Stop()
 			return context.Cause(ctx)
 		case <-more:
+			review.Stop()
+		case <-review.C():
 		}
 	}
 }

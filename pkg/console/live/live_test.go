@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -370,6 +372,37 @@ func TestFollowEndsWithTheContext(t *testing.T) {
 	})
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("it ends with %v", err)
+	}
+}
+
+// changing sees what it is set to see.
+type changing struct{ Visible }
+
+func (c changing) Key() string { return fmt.Sprint(c.Visible) }
+
+func TestFollowSaysThatTheRightsChanged(t *testing.T) {
+	e := newEnv(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	e.set(app{namespace: "a", name: "etl", states: []string{"Submitted"}})
+	var seen atomic.Pointer[changing]
+	seen.Store(&changing{everything{}})
+	got := make(chan Changes)
+	go func() {
+		_ = e.Follow(ctx, func(context.Context) (Visible, error) { return *seen.Load(), nil }, e.Cursor(), func(changes Changes) error { // it ends with the test
+			got <- changes
+			return nil
+		})
+	}()
+	for _, now := range []changing{{only{}}, {everything{}}} {
+		for !e.clock.HasWaiters() {
+			runtime.Gosched()
+		}
+		seen.Store(&now)
+		e.clock.Step(reviewEvery)
+		if changes := <-got; !changes.Missed || len(changes.Items) > 0 {
+			t.Errorf("for %v it says %+v", now, changes)
+		}
 	}
 }
 

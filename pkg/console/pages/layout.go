@@ -24,8 +24,9 @@ type page struct {
 	Title, Section string
 	// Prefix is the path of the console's root, without a slash at its end.
 	Prefix string
-	// Self is the address of the page, Stream that of the events of what it shows; empty for a page that does not change.
-	Self, Stream string
+	// Self is the address at which the page asks for itself, and Here the one at which a user comes back to it. Stream is that of the events of what it
+	// shows; empty for a page that does not change.
+	Self, Here, Stream string
 	// Theme is light or dark if the viewer chose one, else empty.
 	Theme string
 	// User is the name of the viewer, empty before the sign-in.
@@ -176,7 +177,7 @@ func (p *page) follow(cursor uint64, narrow url.Values) {
 	for name, value := range narrow {
 		values[name] = value
 	}
-	p.Stream = p.Prefix + "/stream?" + values.Encode()
+	p.Here, p.Stream = p.Self, p.Prefix+"/stream?"+values.Encode()
 }
 
 // slow lets the page, when it follows changes, ask for what surrounds its slow part only.

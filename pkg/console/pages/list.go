@@ -168,6 +168,7 @@ func (s *Server) list(v *view) error {
 		})
 	}
 	p.Self = at(query.Offset)
+	p.Here = address(func(url.Values) {})
 	if len(found.Rows) > 0 {
 		body.First, body.Last = number(int64(query.Offset+1)), number(int64(query.Offset+len(found.Rows)))
 	}

@@ -302,10 +302,10 @@ func (v *view) sendLog(stream io.Reader, file string) error {
 	if err := patient.controller.SetReadDeadline(time.Time{}); err != nil && !errors.Is(err, http.ErrNotSupported) {
 		return err // the deadline of a request would end the log
 	}
-	if _, err := io.Copy(patient, stream); errors.Is(err, io.ErrUnexpectedEOF) {
-		panic(http.ErrAbortHandler) // the client sees that the end is missing
+	if _, err := io.Copy(patient, stream); err != nil {
+		panic(http.ErrAbortHandler) // the session is over, or the log cannot be read: the client sees that the end is missing
 	}
-	return nil // the client has left, or the log ends
+	return nil
 }
 
 // logError is a log that the API server does not give.

@@ -1,7 +1,11 @@
 package pages_test
 
 import (
+	"bufio"
+	"context"
+	"errors"
 	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -159,7 +163,7 @@ func TestArchivedAttemptsHaveWhatIsStoredOfThem(t *testing.T) {
 
 func TestArchivedApplicationsOfOthersLookAsIfTheyWereAbsent(t *testing.T) {
 	viewer := withArchive()
-	viewer.Hidden = []string{"reports"}
+	viewer.Hide("reports")
 	handler := serve(consolepages.Morning(), viewer)
 	absent := "/applications/reports/sparkapplications.spark.apache.org/absent"
 	want := strings.ReplaceAll(get(handler, absent).Body.String(), absent, "")
@@ -300,7 +304,7 @@ func TestEveryLinkResolves(t *testing.T) {
 }
 
 func TestWhatMayNotBeSeenLooksAsIfItWereAbsent(t *testing.T) {
-	handler := serve(consolepages.Morning(), &consolepages.Viewer{Hidden: []string{"reports", "ml"}})
+	handler := serve(consolepages.Morning(), new(consolepages.Viewer).Hide("reports", "ml"))
 	absent := "/applications/reports/sparkapplications.spark.apache.org/absent"
 	want := strings.ReplaceAll(get(handler, absent).Body.String(), absent, "")
 	for _, path := range []string{pathOf(consolepages.Failed), "/clusters/ml/shared-notebooks", "/schedules/reports/scheduledsparkapplications.sparkoperator.k8s.io/daily-revenue"} {
@@ -410,7 +414,7 @@ func TestStreamSendsChangesAndEndsWithTheSession(t *testing.T) {
 	defer func() { _ = answer.Body.Close() }()
 	sample.Changed <- live.Changes{Cursor: 2, Items: []*live.Change{{Ref: live.Ref{Name: "another"}}}}
 	sample.Changed <- live.Changes{Cursor: 3, Items: []*live.Change{{Ref: consolepages.Failed}}}
-	const want = ": \n\nevent: changed\nid: 3\ndata: \n\n"
+	const want = "event: ping\ndata: \n\nevent: changed\nid: 3\ndata: \n\n"
 	text := make([]byte, len(want))
 	if _, err := io.ReadFull(answer.Body, text); err != nil || string(text) != want {
 		t.Errorf("got %q, %v", text, err)
@@ -420,8 +424,74 @@ func TestStreamSendsChangesAndEndsWithTheSession(t *testing.T) {
 		runtime.Gosched()
 	}
 	clock.Step(time.Minute)
-	if rest, err := io.ReadAll(answer.Body); err != nil || len(rest) > 0 {
+	if rest, err := io.ReadAll(answer.Body); err != nil || string(rest) != "event: over\ndata: \n\n" {
 		t.Errorf("after the session: %q, %v", rest, err)
+	}
+}
+
+func TestStreamOfAnObjectSaysThatTheRightsChanged(t *testing.T) {
+	sample, viewer, clock := consolepages.Morning(), &consolepages.Viewer{}, testclock.NewFakeClock(consolepages.Now)
+	server := httptest.NewServer(serveAt(clock, sample, viewer))
+	defer server.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, server.URL+"/stream?cursor=1&namespace=reports&resource="+consolepages.Failed.Resource+"&name="+consolepages.Failed.Name, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := server.Client().Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = answer.Body.Close() }()
+	defer cancel()
+	lines := bufio.NewScanner(answer.Body)
+	next := func() (event string) {
+		for event == "" && lines.Scan() {
+			if name, ok := strings.CutPrefix(lines.Text(), "event: "); ok {
+				event = name
+			}
+		}
+		return event
+	}
+	after := func(hidden ...string) {
+		viewer.Hide(hidden...)
+		for !clock.HasWaiters() {
+			runtime.Gosched()
+		}
+		clock.Step(time.Minute)
+	}
+	if event := next(); event != "ping" {
+		t.Fatalf("it begins with %q", event)
+	}
+	for _, step := range []struct {
+		hidden, want []string
+	}{{nil, []string{"ping"}}, {[]string{"reports"}, []string{"changed", "ping"}}, {[]string{"reports"}, []string{"ping"}}, {nil, []string{"changed", "ping"}}} {
+		after(step.hidden...)
+		for _, want := range step.want {
+			if event := next(); event != want {
+				t.Errorf("%v is hidden: got %q, want %q", step.hidden, event, want)
+			}
+		}
+	}
+}
+
+func TestLogThatEndsTooEarlyIsNoWholeFile(t *testing.T) {
+	viewer := &consolepages.Viewer{LogFails: errors.New("the session is over")}
+	server := httptest.NewUnstartedServer(serve(consolepages.Morning(), viewer))
+	server.Config.ErrorLog = log.New(io.Discard, "", 0)
+	server.Start()
+	defer server.Close()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+pathOf(consolepages.Failed)+"/log?pod=daily-revenue-20260304-driver", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := server.Client().Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = answer.Body.Close() }()
+	if text, err := io.ReadAll(answer.Body); err == nil || len(text) == 0 {
+		t.Errorf("the file of %d bytes ends with %v", len(text), err)
 	}
 }
 

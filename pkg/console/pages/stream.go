@@ -13,11 +13,13 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/firesteel-dev/firesteel/pkg/access"
 	"github.com/firesteel-dev/firesteel/pkg/console/live"
 )
 
 const (
-	// streamPing is how often a stream without events has a comment, so that no proxy closes it, and how often the session is checked.
+	// streamPing is how often a stream has an event although nothing changes, so that no proxy closes it and the page knows that it is connected, and how
+	// often session and rights are checked.
 	streamPing = 20 * time.Second
 	// streamWrite bounds how long a client may take to accept an event.
 	streamWrite = 10 * time.Second
@@ -32,6 +34,13 @@ const (
 func narrowed(ref live.Ref) url.Values {
 	return url.Values{"namespace": {ref.Namespace}, "resource": {ref.Resource}, "name": {ref.Name}}
 }
+
+// The events of a stream. The page asks for itself again after eventChanged. eventOver is the last one: the session is over.
+const (
+	eventPing    = "event: ping\ndata: \n\n"
+	eventChanged = "event: changed\n%sdata: \n\n"
+	eventOver    = "event: over\ndata: \n\n"
+)
 
 // stream sends an event after each change that the viewer may see. The page then asks for itself again: so what is shown has one way of being made.
 func (s *Server) stream(v *view) error {
@@ -56,13 +65,13 @@ func (s *Server) stream(v *view) error {
 	if err := e.controller.SetReadDeadline(time.Time{}); err != nil && !errors.Is(err, http.ErrNotSupported) {
 		return err // the deadline of a request would end the stream
 	}
-	group.Go(func() error { return s.ping(ctx, v.viewer, e) })
+	group.Go(func() error { return s.ping(ctx, v, only, e) })
 	group.Go(func() error {
 		return s.options.Source.Follow(ctx, v.viewer.Visible, cursor, func(changes live.Changes) error {
 			if !changes.Missed && only.Name != "" && len(changes.Items) > 0 && !slices.ContainsFunc(changes.Items, func(c *live.Change) bool { return c.Ref == only }) {
 				return nil
 			}
-			if err := e.send(fmt.Sprintf("event: changed\nid: %d\ndata: \n\n", changes.Cursor)); err != nil {
+			if err := e.send(fmt.Sprintf(eventChanged, fmt.Sprintf("id: %d\n", changes.Cursor))); err != nil {
 				return err
 			}
 			select {
@@ -73,14 +82,36 @@ func (s *Server) stream(v *view) error {
 			}
 		})
 	})
-	_ = group.Wait() // the client has left, the session is over, or the stream has had its time: the browser opens the next one
-	return nil
+	err = group.Wait()
+	if errors.Is(err, access.ErrUnauthenticated) || errors.Is(context.Cause(v.Context()), access.ErrUnauthenticated) {
+		_ = e.send(eventOver) // the client has left
+	}
+	return nil // otherwise the client has left, or the stream has had its time: the browser opens the next one
 }
 
-// ping keeps a quiet stream open while the session lasts.
-func (s *Server) ping(ctx context.Context, viewer Viewer, e *events) error {
+// rights are those to the object of a page.
+type rights struct{ get, pods bool }
+
+// rightsTo returns the rights of the viewer to an object; none if there is no object.
+func (v *view) rightsTo(ref live.Ref) (rights, error) {
+	if ref.Name == "" {
+		return rights{}, nil
+	}
+	pods, err := v.mayGet(ref)
+	if errors.Is(err, errNotFound) {
+		return rights{}, nil
+	}
+	return rights{err == nil, pods}, err
+}
+
+// ping keeps a quiet stream open while the session lasts. If the rights to the object of the page change, the page is asked for again.
+func (s *Server) ping(ctx context.Context, v *view, only live.Ref, e *events) error {
+	before, err := v.rightsTo(only)
+	if err != nil {
+		return err
+	}
 	for {
-		if err := e.send(": \n\n"); err != nil {
+		if err := e.send(eventPing); err != nil {
 			return err
 		}
 		select {
@@ -88,8 +119,18 @@ func (s *Server) ping(ctx context.Context, viewer Viewer, e *events) error {
 			return ctx.Err()
 		case <-s.options.Clock.After(streamPing):
 		}
-		if err := viewer.Check(ctx); err != nil {
+		if err := v.viewer.Check(ctx); err != nil {
 			return err
+		}
+		now, err := v.rightsTo(only)
+		if err != nil {
+			return err
+		}
+		if now != before {
+			before = now
+			if err := e.send(fmt.Sprintf(eventChanged, "")); err != nil {
+				return err
+			}
 		}
 	}
 }

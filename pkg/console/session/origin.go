@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-const fetchSite = "Sec-Fetch-Site"
+// The headers in which browsers say who sends a request, and what for.
+const fetchSite, fetchDest = "Sec-Fetch-Site", "Sec-Fetch-Dest"
 
 // IsReadByOwnPages reports whether a request that reads may use the rights of a user: a page of its own origin sent it, or a user follows a link. A
 // page of another port or host of the same site does neither: browsers send it the cookies all the same. Old browsers do not say who sends, and none
@@ -20,7 +21,7 @@ func IsReadByOwnPages(r *http.Request) bool {
 	case "same-origin", "none":
 		return true
 	default:
-		destination := r.Header.Get("Sec-Fetch-Dest")
+		destination := r.Header.Get(fetchDest)
 		return r.Method == http.MethodGet && r.Header.Get("Sec-Fetch-Mode") == "navigate" && (destination == "document" || destination == "")
 	}
 }

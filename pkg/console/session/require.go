@@ -22,7 +22,7 @@ func Of(ctx context.Context) *Session {
 }
 
 // Require lets requests of signed-in users through. Users of pages are sent to the form. What is no read must come from one of the console's own
-// pages, and have a token of the session. The context of the request ends with the session.
+// pages, and have a token of the session. The context of the request ends with the session, and its cause then is access.ErrUnauthenticated.
 func (s *Sessions) Require(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if isWrite(r.Method) && !s.isWrittenByOwnPages(r) {
@@ -39,7 +39,7 @@ func (s *Sessions) Require(next http.Handler) http.Handler {
 			if _, given := bearerToken(r.Header); !given && !errors.Is(err, errForeign) {
 				s.remove(w, r)
 			}
-			s.sendToForm(w, r)
+			s.sendToForm(w, r, err)
 			return
 		case err != nil:
 			s.Pages.Problem(w, r, http.StatusServiceUnavailable, "The API server cannot be asked who you are. Try again later.")
@@ -48,7 +48,7 @@ func (s *Sessions) Require(next http.Handler) http.Handler {
 		ctx := context.WithValue(r.Context(), contextKey{}, session)
 		if !session.Ends.IsZero() {
 			var cancel context.CancelFunc
-			ctx, cancel = context.WithTimeout(ctx, session.Ends.Sub(s.Clock.Now()))
+			ctx, cancel = context.WithTimeoutCause(ctx, session.Ends.Sub(s.Clock.Now()), errOver)
 			defer cancel()
 		}
 		r = r.WithContext(ctx)
@@ -65,19 +65,25 @@ func (s *Sessions) Require(next http.Handler) http.Handler {
 
 func isWrite(method string) bool { return method != http.MethodGet && method != http.MethodHead }
 
-// sendToForm answers a request without a session.
-func (s *Sessions) sendToForm(w http.ResponseWriter, r *http.Request) {
-	form := s.prefix() + signInPath
-	if next := r.URL.RequestURI(); r.Method == http.MethodGet && r.Header.Get("HX-Request") == "" {
-		form += "?" + url.Values{nextField: {s.prefix() + next}}.Encode()
-	}
-	switch {
-	case r.Header.Get("HX-Request") != "": // htmx replaces parts of a page: the whole page goes
-		w.Header().Set("HX-Redirect", form)
-		fallthrough
-	case strings.Contains(r.Header.Get("Accept"), "text/event-stream"):
+// sendToForm answers a request without a session. What a script of a page asks for has no page: the script says that the session is over.
+func (s *Sessions) sendToForm(w http.ResponseWriter, r *http.Request, reason error) {
+	ofScript := r.Header.Get(fetchSite) == "same-origin" && r.Header.Get(fetchDest) == "empty"
+	if ofScript || r.Header.Get("HX-Request") != "" || strings.Contains(r.Header.Get("Accept"), "text/event-stream") {
 		w.WriteHeader(http.StatusUnauthorized)
-	default:
-		http.Redirect(w, r, form, http.StatusSeeOther)
+		return
 	}
+	form := url.Values{}
+	switch {
+	case isWrite(r.Method): // the page with the form says what will be done: nobody does it twice
+		form.Set(whyField, whyUndone)
+		if from, err := url.Parse(r.Referer()); err == nil && from.Path != "" {
+			form.Set(nextField, from.RequestURI())
+		}
+	case errors.Is(reason, errOver), errors.Is(reason, errInvalid):
+		form.Set(whyField, whyOver)
+		fallthrough
+	default:
+		form.Set(nextField, s.prefix()+r.URL.RequestURI())
+	}
+	http.Redirect(w, r, s.prefix()+signInPath+"?"+form.Encode(), http.StatusSeeOther)
 }

@@ -363,7 +363,7 @@ func TestStreamEndsWithTheToken(t *testing.T) {
 	request := httptest.NewRequest(http.MethodGet, "/stream", nil)
 	request.Header.Set("Authorization", "Bearer "+token)
 	stream.ServeHTTP(httptest.NewRecorder(), request)
-	if err := <-ended; !errors.Is(err, context.DeadlineExceeded) {
+	if err := <-ended; !errors.Is(err, access.ErrUnauthenticated) {
 		t.Errorf("it ended with %v", err)
 	}
 }
@@ -556,11 +556,47 @@ func TestSignOutEndsTheSession(t *testing.T) {
 
 func TestPartsOfPagesAndStreamsAreNotSentToTheForm(t *testing.T) {
 	e := newEnv(t)
-	if got := e.send(browser(t), http.MethodGet, "/", nil, "HX-Request", "true"); got.StatusCode != http.StatusUnauthorized || got.Header.Get("HX-Redirect") != "/sign-in" {
-		t.Errorf("htmx: %d, HX-Redirect %q", got.StatusCode, got.Header.Get("HX-Redirect"))
+	for _, header := range [][]string{{"HX-Request", "true"}, {"Accept", "text/html, text/event-stream"}, {"Sec-Fetch-Dest", "empty", "Sec-Fetch-Site", "same-origin"}} {
+		if got := e.send(browser(t), http.MethodGet, "/", nil, header...); got.StatusCode != http.StatusUnauthorized || got.body != "" {
+			t.Errorf("%s: %d %q", header[0], got.StatusCode, got.body)
+		}
 	}
-	if got := e.send(browser(t), http.MethodGet, "/stream", nil, "Accept", "text/event-stream"); got.StatusCode != http.StatusUnauthorized {
-		t.Errorf("a stream: %d", got.StatusCode)
+}
+
+func TestFormSaysThatTheSessionIsOver(t *testing.T) {
+	e := newEnv(t)
+	client := browser(t)
+	e.signIn(client, "a-token")
+	delete(e.users, "a-token")
+	got := e.send(client, http.MethodGet, "/clusters", nil)
+	if want := "/sign-in?next=%2Fclusters&why=over"; got.Header.Get("Location") != want {
+		t.Fatalf("it leads to %q, want %q", got.Header.Get("Location"), want)
+	}
+	if got = e.send(client, http.MethodGet, got.Header.Get("Location"), nil); !strings.Contains(got.body, "problem=Your session is over.") {
+		t.Errorf("the form is %q", got.body)
+	}
+	if got = e.send(client, http.MethodGet, "/sign-in?why=another", nil); !strings.Contains(got.body, "problem= ") {
+		t.Errorf("for another reason the form is %q", got.body)
+	}
+}
+
+func TestActionAfterTheSessionLeadsBackToItsPage(t *testing.T) {
+	e := newEnv(t)
+	page := "/applications/a/b/c?action=stop"
+	for referer, want := range map[string]string{
+		e.server.URL + page: page, "": "/", "https://evil.example/steal": "/steal", e.server.URL + "/sign-in?next=/x": "/", "https://evil.example//evil.example": "/", "::": "/",
+	} {
+		got := e.send(browser(t), http.MethodPost, "/actions/stop", url.Values{"csrf": {"x"}}, append([]string{"Referer", referer}, own...)...)
+		if got.StatusCode != http.StatusSeeOther || !strings.Contains(got.Header.Get("Location"), "why=undone") {
+			t.Fatalf("it leads to %d %q", got.StatusCode, got.Header.Get("Location"))
+		}
+		got = e.send(browser(t), http.MethodGet, got.Header.Get("Location"), nil)
+		if !strings.Contains(got.body, "next="+want+" problem=Your session is over, and nothing was done.") {
+			t.Errorf("from %q the form is %q", referer, got.body)
+		}
+	}
+	if e.wrote > 0 {
+		t.Errorf("%d writes were let through", e.wrote)
 	}
 }
 

@@ -134,7 +134,7 @@ func (s *Sessions) session(r *http.Request) (*Session, error) {
 		case errors.Is(err, errNoSession):
 			return nil, fmt.Errorf("%w: the request has no bearer token", access.ErrUnauthenticated)
 		case err != nil:
-			return nil, fmt.Errorf("%w: the session is not valid here: sign in again", access.ErrUnauthenticated)
+			return nil, errInvalid
 		case !time.Unix(c.Ends, 0).After(s.Clock.Now()):
 			return nil, errOver
 		}
@@ -142,7 +142,10 @@ func (s *Sessions) session(r *http.Request) (*Session, error) {
 		session.binding = "session " + c.ID
 	}
 	reader, err := s.Users.Reader(r.Context(), session.Token)
-	if err != nil {
+	switch {
+	case session.CanSignOut && errors.Is(err, access.ErrUnauthenticated):
+		return nil, errOver // the token was valid when the session began
+	case err != nil:
 		return nil, err
 	}
 	session.Reader = reader
@@ -160,6 +163,8 @@ func (s *Sessions) session(r *http.Request) (*Session, error) {
 
 var (
 	errOver = fmt.Errorf("%w: the session is over: sign in again", access.ErrUnauthenticated)
+	// errInvalid means that the cookies hold no session of this console.
+	errInvalid = fmt.Errorf("%w: the session is not valid here: sign in again", access.ErrUnauthenticated)
 	// errForeign means that a page of another origin sent the request. The session stays.
 	errForeign = errors.New("a page of another origin may not use the session")
 )

@@ -18,6 +18,8 @@ import (
 const (
 	signInPath = "/sign-in"
 	nextField  = "next"
+	// whyField is why a request is sent to the form.
+	whyField, whyOver, whyUndone = "why", "over", "undone"
 	// tryBurst and tryRate bound the tries of one client: some at once, then one in five seconds.
 	tryBurst = 10
 	tryRate  = 0.2
@@ -37,7 +39,7 @@ func (s *Sessions) SignIn() http.Handler {
 				http.Redirect(w, r, s.local(r.URL.Query().Get(nextField)), http.StatusSeeOther) //nolint:gosec // it is a page of the console
 				return
 			}
-			s.show(w, r, http.StatusOK, r.URL.Query().Get(nextField), "")
+			s.show(w, r, http.StatusOK, r.URL.Query().Get(nextField), reasons[r.URL.Query().Get(whyField)])
 		case r.Method == http.MethodPost:
 			s.signIn(w, r)
 		default:
@@ -45,6 +47,12 @@ func (s *Sessions) SignIn() http.Handler {
 			w.WriteHeader(http.StatusMethodNotAllowed)
 		}
 	})
+}
+
+// reasons say why the form is shown.
+var reasons = map[string]string{
+	whyOver:   "Your session is over. Sign in again: then you are back on the page.",
+	whyUndone: "Your session is over, and nothing was done. Sign in again: then you are back on the page, and can repeat it there.",
 }
 
 // show writes the page with the form.

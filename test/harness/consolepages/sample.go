@@ -2,6 +2,7 @@ package consolepages
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -55,12 +56,20 @@ func (s *Sample) rows() []*live.Row {
 	return slices.Clone(s.Rows)
 }
 
-// Viewer is somebody who may see everything but the namespaces in Hidden.
+// Viewer is somebody who may see everything but the hidden namespaces.
 type Viewer struct {
-	Hidden []string
 	// Archived is the archive; nil if there is none.
 	Archived *Archived
+	// LogFails is the error at the end of each log; nil if logs end well.
+	LogFails error
 	over     atomic.Bool
+	hidden   atomic.Pointer[[]string]
+}
+
+// Hide sets the namespaces that the viewer may not see.
+func (v *Viewer) Hide(namespaces ...string) *Viewer {
+	v.hidden.Store(&namespaces)
+	return v
 }
 
 // End ends the session of the viewer.
@@ -87,7 +96,10 @@ func (v *Viewer) Check(context.Context) error {
 func (v *Viewer) Visible(ctx context.Context) (live.Visible, error) { return v, v.Check(ctx) }
 
 // Sees reports whether the viewer may see a namespace.
-func (v *Viewer) Sees(namespace, _ string) bool { return !slices.Contains(v.Hidden, namespace) }
+func (v *Viewer) Sees(namespace, _ string) bool {
+	hidden := v.hidden.Load()
+	return hidden == nil || !slices.Contains(*hidden, namespace)
+}
 
 // May reports whether the viewer may see the namespace of a right.
 func (v *Viewer) May(_ context.Context, right access.Right) (bool, error) {
@@ -179,7 +191,7 @@ func (v *Viewer) Log(_ context.Context, _, pod string, options *corev1.PodLogOpt
 				return // the reader has enough
 			}
 		}
-		_ = writer.CloseWithError(out.Flush()) // nil closes it at its end
+		_ = writer.CloseWithError(cmp.Or(out.Flush(), v.LogFails)) // nil closes it at its end
 	}()
 	return reader, nil
 }

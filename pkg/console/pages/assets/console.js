@@ -1,5 +1,5 @@
-// What the pages do with scripts that they do without: relative times that go on, the theme at a click, copying, and the state of the stream. htmx does
-// the rest. Nothing here makes HTML of a text.
+// What the pages do with scripts that they do without: relative times that go on, the theme at a click, copying, and what becomes of the stream. htmx
+// does the rest. Nothing here makes HTML of a text.
 (() => {
   "use strict";
   const root = document.documentElement;
@@ -22,13 +22,13 @@
   };
   const tick = () => {
     const now = Date.now() - offset;
+    watch();
     for (const time of document.querySelectorAll("time[data-ago]")) {
       const past = (now - Date.parse(time.dateTime)) / 1000;
       const text = past >= 0 ? human(past) : "in " + human(-past);
       if (time.textContent !== text) time.textContent = text;
     }
   };
-  setInterval(tick, 1000);
 
   // On a narrow window the tabs scroll: the current one is brought into view.
   const tabs = document.querySelector(".tabs"), tab = tabs?.querySelector("[aria-current]");
@@ -89,19 +89,104 @@
     if (form && event.target.tagName === "SELECT") form.requestSubmit();
   });
 
+  // A form is sent once: a second click while the answer is awaited does not repeat it.
+  document.addEventListener("submit", (event) => {
+    const form = event.target;
+    if (form.method !== "post") return;
+    if (form.dataset.sent) event.preventDefault();
+    form.dataset.sent = "true";
+  });
+  addEventListener("pageshow", () => {
+    for (const form of document.querySelectorAll("form[data-sent]")) delete form.dataset.sent;
+  });
+
+  // The stream says that something changed, and the page then asks for itself. What fails is tried again, until the session is over.
+  const stream = document.getElementById("stream");
+  const retry = 5000, patience = 5000, silence = 60000; // in milliseconds
+  // connection is that of the stream, null while there is none. behind reports whether the page could not be asked for.
+  let connection = null, behind = false;
+  // lost is since when one of both is so, and heard when the stream had its last event.
+  let lost = null, heard = 0;
   const pulse = (state, text) => {
     const element = document.getElementById("pulse");
     if (!element) return;
     element.dataset.state = state;
     element.querySelector(".word").textContent = text;
   };
-  document.addEventListener("htmx:sse:after:connection", () => pulse("live", "Live"));
-  // Without a session the page is asked for again, and leads to the sign-in.
-  const over = (status) => { if (status === 401) location.reload(); };
-  document.addEventListener("htmx:sse:error", (event) => {
-    pulse("lost", "Not connected");
-    over(event.detail?.status);
+  // since shows a notice with the time of the page as it is now.
+  const since = (id) => {
+    const notice = document.getElementById(id);
+    if (!notice.hidden) return;
+    notice.querySelector("time").dateTime = new Date(Date.now() - offset).toISOString();
+    notice.hidden = false;
+    tick();
+  };
+  const update = () => {
+    if (!stream?.isConnected) return;
+    if (connection && !behind) {
+      lost = null;
+      document.getElementById("lost").hidden = true;
+      pulse("live", "Live");
+    } else {
+      lost ??= performance.now();
+      pulse("lost", "Not connected");
+    }
+  };
+  const refresh = () => { if (stream?.isConnected) htmx.trigger(stream, "changed"); };
+  const end = () => {
+    if (!stream?.isConnected) return;
+    stream.remove(); // it opens no other connection
+    document.getElementById("lost").hidden = true;
+    pulse("off", "Not live");
+    since("over");
+  };
+  // watch looks once a second for what no event says.
+  const watch = () => {
+    if (lost !== null && stream?.isConnected && performance.now() - lost > patience) since("lost");
+    if (connection && !document.hidden && performance.now() - heard > silence) {
+      const silent = connection;
+      heard = performance.now();
+      silent.abortController.abort(); // it is opened again
+    }
+  };
+  setInterval(tick, 1000);
+  for (const name of ["ping", "changed"]) stream?.addEventListener(name, () => { heard = performance.now(); });
+  stream?.addEventListener("over", end);
+  document.addEventListener("htmx:sse:before:connection", () => { connection = null; });
+  document.addEventListener("visibilitychange", () => { heard = performance.now(); }); // a hidden page hears nothing
+  document.addEventListener("htmx:sse:after:connection", (event) => {
+    const again = lost !== null || event.detail.connection.attempt > 0;
+    connection = event.detail.connection;
+    heard = performance.now();
+    update();
+    if (again) refresh(); // it is not known what was missed
   });
-  document.addEventListener("htmx:response:error", (event) => over(event.detail?.ctx?.response?.status));
-  document.addEventListener("htmx:after:swap", tick);
+  document.addEventListener("htmx:sse:error", (event) => {
+    connection = null;
+    if (event.detail?.status === 401) end();
+    update();
+  });
+  // failed is a request that htmx made: for the page, or the first one of the stream.
+  const failed = (source, status) => {
+    if (status === 401) return end();
+    if (status < 500) return; // the answer is shown
+    if (source === stream) setTimeout(() => { if (stream.isConnected) htmx.trigger(stream, "again"); }, retry);
+    else {
+      behind = true;
+      setTimeout(refresh, retry);
+    }
+    update();
+  };
+  document.addEventListener("htmx:response:error", (event) => failed(event.detail?.ctx?.sourceElement, event.detail?.ctx?.response?.status));
+  document.addEventListener("htmx:error", (event) => failed(event.detail?.ctx?.sourceElement ?? event.target, 599));
+  document.addEventListener("htmx:after:swap", (event) => {
+    tick();
+    if (!(event.detail?.ctx?.response?.status < 500)) return;
+    behind = false;
+    if (stream?.isConnected && !document.getElementById("live").dataset.hxGet) {
+      stream.remove(); // what is shown now does not change
+      pulse("off", "Not live");
+    }
+    update();
+  });
 })();

@@ -22,6 +22,7 @@
     const timer = setInterval(flush, 100);
     try {
       const answer = await fetch(button.dataset.follow, { signal: abort.signal });
+      if (answer.status === 401) throw new Error("your session is over");
       if (!answer.ok) throw new Error(`the console answered ${answer.status}`);
       const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
       for (;;) {
