@@ -26,7 +26,6 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/actions"
 	"github.com/firesteel-dev/firesteel/pkg/cli"
 	"github.com/firesteel-dev/firesteel/pkg/cli/connection"
-	"github.com/firesteel-dev/firesteel/pkg/cli/target"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/schedule/variant"
 	"github.com/firesteel-dev/firesteel/test/harness/fakeclient"
@@ -165,7 +164,7 @@ func TestAnyReasonStopsAnApplicationWhoeverTheUserIs(t *testing.T) {
 		if err := s.run(t.Context(), "running"); err != nil {
 			t.Fatal(err)
 		}
-		found, err := target.Kinds[0].Get(t.Context(), client, "team-a", "running")
+		found, err := actions.Kinds[0].Get(t.Context(), client, "team-a", "running")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/duration"
 
+	"github.com/firesteel-dev/firesteel/pkg/actions"
 	"github.com/firesteel-dev/firesteel/pkg/cli"
 	"github.com/firesteel-dev/firesteel/pkg/cli/target"
 	"github.com/firesteel-dev/firesteel/pkg/overview"
@@ -98,7 +99,7 @@ func (c *cluster) list(ctx context.Context, noun overview.Kind, namespace, selec
 	all := &unstructured.UnstructuredList{}
 	all.SetAPIVersion("v1")
 	all.SetKind("List")
-	absent, kinds := 0, target.Of(noun)
+	absent, kinds := 0, actions.KindsOf(noun)
 	for _, kind := range kinds {
 		options := metav1.ListOptions{LabelSelector: selector, Limit: pageSize}
 		err := kind.Pages(ctx, c.Dynamic, namespace, options, func(_ schema.GroupVersionResource, page *unstructured.UnstructuredList) error {
@@ -106,7 +107,7 @@ func (c *cluster) list(ctx context.Context, noun overview.Kind, namespace, selec
 			return nil
 		})
 		switch {
-		case target.NotServed(err):
+		case actions.NotServed(err):
 			absent++
 		case err != nil:
 			return nil, err

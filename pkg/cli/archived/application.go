@@ -14,6 +14,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
+	"github.com/firesteel-dev/firesteel/pkg/actions"
 	"github.com/firesteel-dev/firesteel/pkg/cli/target"
 	"github.com/firesteel-dev/firesteel/pkg/console/api"
 	"github.com/firesteel-dev/firesteel/pkg/overview"
@@ -23,7 +24,7 @@ import (
 type Application struct {
 	*api.Details
 	client *api.Client
-	kind   target.Kind
+	kind   actions.Kind
 }
 
 // Find returns the newest application of the archive that a user names, or the newest cluster if nouns have that kind. gone is the error of the search in
@@ -46,7 +47,7 @@ func (f *Flags) Find(
 		return nil, fmt.Errorf("%w; the archive cannot be asked: %w", gone, err)
 	}
 	var newest *api.Application
-	var of target.Kind
+	var of actions.Kind
 	for _, kind := range kinds {
 		found, err := client.Named(ctx, namespace, kind.GroupResource.String(), name)
 		switch {
@@ -87,7 +88,7 @@ func (f *Flags) OfExisting(ctx context.Context, cluster *rest.Config, kube kuber
 	case err != nil:
 		return nil, fmt.Errorf("%w; the archive cannot be asked: %w", gone, err)
 	}
-	return &Application{details, client, target.Kind{GroupResource: found.Resource.GroupResource()}}, nil
+	return &Application{details, client, actions.Kind{GroupResource: found.Resource.GroupResource()}}, nil
 }
 
 // isAbsent reports whether the console does not have something, or is not there, or may not be asked.

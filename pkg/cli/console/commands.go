@@ -5,7 +5,6 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/cli"
 	"github.com/firesteel-dev/firesteel/pkg/cli/tunnel"
-	"github.com/firesteel-dev/firesteel/pkg/console/local"
 )
 
 const long = `Show applications, schedules and clusters in the browser: what runs, why it waits or failed, logs, and the UIs of drivers.
@@ -18,36 +17,36 @@ you can read and that leads to the link, because others can see the arguments of
 
 // Commands returns the verb.
 func Commands(o *cli.Options) []*cobra.Command {
-	options := local.Options{Options: o}
+	given := options{Options: o}
 	command := &cobra.Command{
 		Use: "console", SuggestFor: []string{"dashboard", "web"}, Short: "Show what there is in the browser", Long: long, Args: cli.None,
 		RunE: func(command *cobra.Command, _ []string) error {
-			if err := check(options); err != nil {
+			if err := given.check(); err != nil {
 				return err
 			}
-			return local.Run(command.Context(), options)
+			return run(command.Context(), given)
 		},
 	}
 	flags := command.Flags()
-	flags.IntVar(&options.Port, "port", 0, "The port of this machine; 0 for any that is free.")
-	flags.IntVar(&options.SparkUIPort, "spark-ui-port", 0, "The port of this machine for the UIs of drivers; 0 for any that is free.")
-	flags.BoolVarP(&options.AllNamespaces, "all-namespaces", "A", false, "Show all namespaces, or fail if you may not list them.")
-	flags.BoolVar(&options.Actions, "actions", false, "Let the pages suspend, resume, stop, run again, run now, scale and delete, and the UIs of drivers end jobs and stages, as far as you have the right.")
-	flags.StringVar(&options.SettingsNamespace, "settings-namespace", cli.DefaultNamespace, "The namespace of Firesteel, whose settings are used if you may list its ConfigMaps.")
-	flags.BoolVar(&options.NoBrowser, "no-browser", false, "Open no browser.")
+	flags.IntVar(&given.Port, "port", 0, "The port of this machine; 0 for any that is free.")
+	flags.IntVar(&given.SparkUIPort, "spark-ui-port", 0, "The port of this machine for the UIs of drivers; 0 for any that is free.")
+	flags.BoolVarP(&given.AllNamespaces, "all-namespaces", "A", false, "Show all namespaces, or fail if you may not list them.")
+	flags.BoolVar(&given.Actions, "actions", false, "Let the pages suspend, resume, stop, run again, run now, scale and delete, and the UIs of drivers end jobs and stages, as far as you have the right.")
+	flags.StringVar(&given.SettingsNamespace, "settings-namespace", cli.DefaultNamespace, "The namespace of Firesteel, whose settings are used if you may list its ConfigMaps.")
+	flags.BoolVar(&given.NoBrowser, "no-browser", false, "Open no browser.")
 	return []*cobra.Command{command}
 }
 
 // check returns a usage error if a flag is invalid.
-func check(options local.Options) error {
-	if err := tunnel.CheckPort("--port", options.Port); err != nil {
+func (o options) check() error {
+	if err := tunnel.CheckPort("--port", o.Port); err != nil {
 		return err
 	}
-	if err := tunnel.CheckPort("--spark-ui-port", options.SparkUIPort); err != nil {
+	if err := tunnel.CheckPort("--spark-ui-port", o.SparkUIPort); err != nil {
 		return err
 	}
-	if options.Port != 0 && options.Port == options.SparkUIPort {
-		return cli.Usage("--port and --spark-ui-port are both %d: write two ports, because the UIs of drivers need an address of their own", options.Port)
+	if o.Port != 0 && o.Port == o.SparkUIPort {
+		return cli.Usage("--port and --spark-ui-port are both %d: write two ports, because the UIs of drivers need an address of their own", o.Port)
 	}
 	return nil
 }

@@ -11,8 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/firesteel-dev/firesteel/pkg/actions"
 	sparkcheck "github.com/firesteel-dev/firesteel/pkg/check"
-	"github.com/firesteel-dev/firesteel/pkg/cli/target"
 	"github.com/firesteel-dev/firesteel/pkg/finding"
 	"github.com/firesteel-dev/firesteel/pkg/migration"
 	"github.com/firesteel-dev/firesteel/pkg/operators/drivers"
@@ -38,7 +38,7 @@ type examined struct {
 }
 
 // readObjects reads the objects of a kind page by page: no more than one page is in memory.
-func (r *reading) readObjects(ctx context.Context, kind target.Kind) error {
+func (r *reading) readObjects(ctx context.Context, kind actions.Kind) error {
 	return kind.Pages(ctx, r.Dynamic, r.Namespace, metav1.ListOptions{Limit: r.pageSize},
 		func(_ schema.GroupVersionResource, page *unstructured.UnstructuredList) error {
 			counts := r.report.CountsOf(kind.String())
@@ -62,7 +62,7 @@ func (r *reading) readObjects(ctx context.Context, kind target.Kind) error {
 }
 
 // add adds an object to the report.
-func (r *reading) add(counts *migration.KindCounts, kind target.Kind, one *examined) {
+func (r *reading) add(counts *migration.KindCounts, kind actions.Kind, one *examined) {
 	counts.Add(one.state, one.served)
 	r.namespaces[one.namespace] = true
 	r.report.AddFindings(kind.String(), one.name, one.ended, one.found)

@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/firesteel-dev/firesteel/internal/version"
+	"github.com/firesteel-dev/firesteel/pkg/actions"
 	"github.com/firesteel-dev/firesteel/pkg/cli/connection"
 	"github.com/firesteel-dev/firesteel/pkg/cli/settings"
 	"github.com/firesteel-dev/firesteel/pkg/cli/target"
@@ -213,10 +214,10 @@ func (r *reading) readPriorities(ctx context.Context) error {
 func (r *reading) readKinds(ctx context.Context) error {
 	served := 0
 	var refused error
-	for _, kind := range target.Kinds {
+	for _, kind := range actions.Kinds {
 		err := r.readObjects(ctx, kind)
 		switch {
-		case target.NotServed(err):
+		case actions.NotServed(err):
 			continue
 		case err != nil && ctx.Err() != nil:
 			return ctx.Err()

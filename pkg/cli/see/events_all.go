@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/watch"
 
+	"github.com/firesteel-dev/firesteel/pkg/actions"
 	"github.com/firesteel-dev/firesteel/pkg/cli/target"
 	"github.com/firesteel-dev/firesteel/pkg/cluster/resources"
 	"github.com/firesteel-dev/firesteel/pkg/overview"
@@ -89,7 +90,7 @@ func (e *eventsOfAll) prune(most int) {
 // listObjects adds the transitions of all objects.
 func (e *eventsOfAll) listObjects(ctx context.Context) error {
 	var refused error
-	for _, kind := range target.Kinds {
+	for _, kind := range actions.Kinds {
 		err := kind.Pages(ctx, e.Dynamic, e.listed(), metav1.ListOptions{Limit: eventsPage},
 			func(served schema.GroupVersionResource, page *unstructured.UnstructuredList) error {
 				e.versions[served] = page.GetResourceVersion()
@@ -101,7 +102,7 @@ func (e *eventsOfAll) listObjects(ctx context.Context) error {
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
-		case err != nil && !target.NotServed(err):
+		case err != nil && !actions.NotServed(err):
 			refused = cmp.Or(refused, err)
 		}
 	}
@@ -165,7 +166,7 @@ func (e *eventsOfAll) concerns(event *corev1.Event) (known, concerned bool) {
 		return known, concerned
 	}
 	group := schema.FromAPIVersionAndKind(about.APIVersion, about.Kind).Group
-	return true, slices.ContainsFunc(target.Kinds, func(k target.Kind) bool { return k.Group == group })
+	return true, slices.ContainsFunc(actions.Kinds, func(k actions.Kind) bool { return k.Group == group })
 }
 
 // follow prints what happens until the context ends.

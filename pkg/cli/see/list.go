@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/duration"
 
+	"github.com/firesteel-dev/firesteel/pkg/actions"
 	"github.com/firesteel-dev/firesteel/pkg/cli"
 	"github.com/firesteel-dev/firesteel/pkg/cli/archived"
 	"github.com/firesteel-dev/firesteel/pkg/cli/target"
@@ -112,7 +113,7 @@ func (l *listOptions) run(ctx context.Context) error {
 	}
 	t := &table{listOptions: l, cluster: c, columns: columns{out: l.Out}, versions: map[schema.GroupVersionResource]string{}, seen: map[schema.GroupVersionResource]map[types.UID]seen{}}
 	shown := 0
-	err = target.EachServed(ctx, target.Kinds, l.Warn, func(kind target.Kind) error {
+	err = target.EachServed(ctx, actions.Kinds, l.Warn, func(kind actions.Kind) error {
 		count, err := t.list(ctx, kind)
 		if err == nil {
 			shown += count
@@ -163,7 +164,7 @@ func (t *table) where() string {
 }
 
 // list reads the objects of a kind in pages, and returns how many of them are shown.
-func (t *table) list(ctx context.Context, kind target.Kind) (int, error) {
+func (t *table) list(ctx context.Context, kind actions.Kind) (int, error) {
 	shown := 0
 	options := metav1.ListOptions{LabelSelector: t.selector, Limit: t.pageSize}
 	err := kind.Pages(ctx, t.Dynamic, t.listed(), options, func(served schema.GroupVersionResource, page *unstructured.UnstructuredList) error {

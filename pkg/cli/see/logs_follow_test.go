@@ -20,8 +20,8 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/utils/ptr"
 
+	"github.com/firesteel-dev/firesteel/pkg/actions"
 	"github.com/firesteel-dev/firesteel/pkg/cli/connection"
-	"github.com/firesteel-dev/firesteel/pkg/cli/target"
 	"github.com/firesteel-dev/firesteel/test/harness/fakeclient"
 )
 
@@ -225,7 +225,7 @@ func TestLogsOfAClusterGoOnWithTheNextPod(t *testing.T) {
 	if _, err := pods.Update(t.Context(), next, metav1.UpdateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	clusters := e.dynamic.Resource(target.Kinds[3].WithVersion("v1")).Namespace("reports")
+	clusters := e.dynamic.Resource(actions.Kinds[3].WithVersion("v1")).Namespace("reports")
 	if err := clusters.Delete(t.Context(), "shared", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
@@ -328,7 +328,7 @@ func TestEventsOfANamespaceGoOn(t *testing.T) {
 	go func() { done <- e.run(t.Context(), "events -f") }()
 	eventually(t, "the first lines are printed", func() bool { return strings.Contains(e.out.String(), "FailedScheduling") })
 	n := 0
-	applications := e.dynamic.Resource(target.Kinds[0].WithVersion("v1")).Namespace("reports")
+	applications := e.dynamic.Resource(actions.Kinds[0].WithVersion("v1")).Namespace("reports")
 	eventually(t, "an Event of a Pod that is new and a transition are printed, each once, and nothing of other Pods", func() bool {
 		n++
 		for _, name := range []string{"daily-exec-3", "theirs"} {

@@ -29,9 +29,9 @@ import (
 	"k8s.io/client-go/rest"
 	clienttesting "k8s.io/client-go/testing"
 
+	"github.com/firesteel-dev/firesteel/pkg/actions"
 	"github.com/firesteel-dev/firesteel/pkg/cli"
 	"github.com/firesteel-dev/firesteel/pkg/cli/connection"
-	"github.com/firesteel-dev/firesteel/pkg/cli/target"
 	"github.com/firesteel-dev/firesteel/test/harness/fakeclient"
 	"github.com/firesteel-dev/firesteel/test/harness/golden"
 )
@@ -296,7 +296,7 @@ func TestListGoesOnWithChanges(t *testing.T) {
 	code := make(chan int)
 	go func() { code <- e.run(ctx, "list -w") }()
 	eventually(t, "the first line is printed", func() bool { return strings.Contains(e.out.String(), "etl") })
-	applications := e.dynamic.Resource(target.Kinds[0].WithVersion("v1")).Namespace("reports")
+	applications := e.dynamic.Resource(actions.Kinds[0].WithVersion("v1")).Namespace("reports")
 	eventually(t, "a change is printed", func() bool {
 		app := fakeclient.Decode(t, strings.ReplaceAll(failed, "name: etl", "name: second"))
 		if _, err := applications.Create(t.Context(), app, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
@@ -322,7 +322,7 @@ func TestListPrintsWhatChangedWhileItsWatchWasBroken(t *testing.T) {
 		return o
 	}
 	e := newEnv(t, nil)
-	resource := target.Kinds[0].WithVersion("v1")
+	resource := actions.Kinds[0].WithVersion("v1")
 	must := func(err error) {
 		t.Helper()
 		if err != nil {
@@ -453,7 +453,7 @@ func TestEventsGoOn(t *testing.T) {
 		}
 		return strings.Contains(e.out.String(), "Killing")
 	})
-	applications := e.dynamic.Resource(target.Kinds[1].WithVersion("v1beta2")).Namespace("reports")
+	applications := e.dynamic.Resource(actions.Kinds[1].WithVersion("v1beta2")).Namespace("reports")
 	eventually(t, "the end is noticed", func() bool {
 		if err := applications.Delete(t.Context(), "daily", metav1.DeleteOptions{}); apierrors.IsNotFound(err) {
 			if _, err := applications.Create(t.Context(), fakeclient.Decode(t, ofKubeflow), metav1.CreateOptions{}); err != nil {
@@ -537,7 +537,7 @@ func TestLogsFollowAcrossRestarts(t *testing.T) {
 	create(driverPod("etl-0-driver", "d0", "etl-0", killed))
 	eventually(t, "the first log is printed", func() bool { return strings.Contains(e.errOut.String(), "Log of Pod etl-0-driver, attempt 0") })
 	create(driverPod("etl-1-driver", "d1", "etl-1", killed))
-	if _, err := e.dynamic.Resource(target.Kinds[0].WithVersion("v1")).Namespace("reports").Update(t.Context(), fakeclient.Decode(t, failed), metav1.UpdateOptions{}); err != nil {
+	if _, err := e.dynamic.Resource(actions.Kinds[0].WithVersion("v1")).Namespace("reports").Update(t.Context(), fakeclient.Decode(t, failed), metav1.UpdateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	if got := <-code; got != 3 {
@@ -580,7 +580,7 @@ func TestEachErrorIsOneLineWithTheRemedy(t *testing.T) {
 	}
 	twice := func(e *env) {
 		other := strings.ReplaceAll(ofKubeflow, "daily", "etl")
-		if err := e.dynamic.Tracker().Create(target.Kinds[1].WithVersion("v1beta2"), fakeclient.Decode(t, other), "reports"); err != nil {
+		if err := e.dynamic.Tracker().Create(actions.Kinds[1].WithVersion("v1beta2"), fakeclient.Decode(t, other), "reports"); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/firesteel-dev/firesteel/pkg/actions"
 	"github.com/firesteel-dev/firesteel/pkg/cli"
 	"github.com/firesteel-dev/firesteel/pkg/cli/target"
 	"github.com/firesteel-dev/firesteel/pkg/overview"
@@ -79,7 +80,7 @@ func (t *topOptions) run(ctx context.Context, name string) error {
 // usage reads what the Pods of an object use, by their names.
 func (c *cluster) usage(ctx context.Context, o *overview.Object) (map[string]corev1.ResourceList, error) {
 	list, err := c.Dynamic.Resource(podMetrics).Namespace(o.Namespace()).List(ctx, metav1.ListOptions{LabelSelector: o.PodSelector()})
-	if target.NotServed(err) {
+	if actions.NotServed(err) {
 		return nil, errors.New("this cluster has no metrics of Pods: install a metrics server (metrics.k8s.io)")
 	}
 	if apierrors.IsServiceUnavailable(err) {

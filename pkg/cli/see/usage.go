@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/firesteel-dev/firesteel/pkg/actions"
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/cli"
 	"github.com/firesteel-dev/firesteel/pkg/cli/target"
@@ -141,7 +142,7 @@ func (u *usageOptions) run(ctx context.Context) error {
 		return err
 	}
 	rows := map[string]*usageRow{}
-	err = target.EachServed(ctx, target.Of(overview.Application), u.Warn, func(kind target.Kind) error { return u.sum(ctx, c, kind, rows) })
+	err = target.EachServed(ctx, actions.KindsOf(overview.Application), u.Warn, func(kind actions.Kind) error { return u.sum(ctx, c, kind, rows) })
 	if err != nil {
 		return err
 	}
@@ -153,7 +154,7 @@ func (u *usageOptions) run(ctx context.Context) error {
 }
 
 // sum adds the applications of a kind to the rows.
-func (u *usageOptions) sum(ctx context.Context, c *cluster, kind target.Kind, rows map[string]*usageRow) error {
+func (u *usageOptions) sum(ctx context.Context, c *cluster, kind actions.Kind, rows map[string]*usageRow) error {
 	namespace := c.Namespace
 	if u.allNamespaces {
 		namespace = metav1.NamespaceAll

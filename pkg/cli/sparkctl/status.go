@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/firesteel-dev/firesteel/pkg/actions"
 	"github.com/firesteel-dev/firesteel/pkg/cli"
 	"github.com/firesteel-dev/firesteel/pkg/cli/see"
 	"github.com/firesteel-dev/firesteel/pkg/cli/target"
@@ -37,7 +38,7 @@ func (v verbs) list(ctx context.Context) error {
 		return err
 	}
 	printed := newTable("Name", "State", "Submission Age", "Termination Age")
-	err = target.EachServed(ctx, target.Of(overview.Application), v.Warn, func(kind target.Kind) error {
+	err = target.EachServed(ctx, actions.KindsOf(overview.Application), v.Warn, func(kind actions.Kind) error {
 		return kind.Pages(ctx, client, *v.Connection.Namespace, metav1.ListOptions{Limit: listPage},
 			func(_ schema.GroupVersionResource, page *unstructured.UnstructuredList) error {
 				for i := range page.Items {

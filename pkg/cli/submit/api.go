@@ -10,8 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
 
+	"github.com/firesteel-dev/firesteel/pkg/actions"
 	"github.com/firesteel-dev/firesteel/pkg/cli"
-	"github.com/firesteel-dev/firesteel/pkg/cli/target"
 	"github.com/firesteel-dev/firesteel/pkg/convert"
 	"github.com/firesteel-dev/firesteel/pkg/finding"
 	"github.com/firesteel-dev/firesteel/pkg/overview"
@@ -89,13 +89,13 @@ func (s *submitter) chooseAPI() (chosen api, resource schema.GroupVersionResourc
 }
 
 // kindOf returns the kind of the applications of a group.
-func kindOf(group string) target.Kind {
-	all := target.Of(overview.Application)
-	return all[slices.IndexFunc(all, func(kind target.Kind) bool { return kind.Group == group })]
+func kindOf(group string) actions.Kind {
+	all := actions.KindsOf(overview.Application)
+	return all[slices.IndexFunc(all, func(kind actions.Kind) bool { return kind.Group == group })]
 }
 
 // served returns the resource of a kind in the version that the API server has.
-func (s *submitter) served(kind target.Kind) (schema.GroupVersionResource, bool, error) {
+func (s *submitter) served(kind actions.Kind) (schema.GroupVersionResource, bool, error) {
 	cluster, err := s.Cluster()
 	if err != nil {
 		return schema.GroupVersionResource{}, false, err

@@ -85,7 +85,7 @@ func (s *submitter) applicationOf(ctx context.Context, pod *corev1.Pod) (*target
 	if err != nil {
 		return nil, err
 	}
-	for _, kind := range target.Of(overview.Application) {
+	for _, kind := range actions.KindsOf(overview.Application) {
 		name := nameOfApplication(kind.Group, pod)
 		if name == "" {
 			continue

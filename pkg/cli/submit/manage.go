@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/pager"
 
+	"github.com/firesteel-dev/firesteel/pkg/actions"
 	"github.com/firesteel-dev/firesteel/pkg/applications"
 	"github.com/firesteel-dev/firesteel/pkg/cli"
 	"github.com/firesteel-dev/firesteel/pkg/cli/target"
@@ -120,7 +121,7 @@ func (s *submitter) application(ctx context.Context, d *drivers) (*target.Found,
 	if err != nil {
 		return nil, nil, err
 	}
-	for _, kind := range target.Of(overview.Application) {
+	for _, kind := range actions.KindsOf(overview.Application) {
 		found, err := kind.Get(ctx, client, d.namespace, d.name)
 		switch {
 		case apierrors.IsNotFound(err): // the kind, or the object

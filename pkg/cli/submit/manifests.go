@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	kubeschema "k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/firesteel-dev/firesteel/pkg/actions"
 	"github.com/firesteel-dev/firesteel/pkg/check"
 	"github.com/firesteel-dev/firesteel/pkg/cli"
 	"github.com/firesteel-dev/firesteel/pkg/cli/target"
@@ -186,7 +187,7 @@ func (s *submitter) createObject(
 			error: err, message: fmt.Sprintf("%s/%s exists already in the namespace %s: write another name, or generateName",
 				resource.GroupResource(), object.GetName(), object.GetNamespace()),
 		}
-	case target.NotServed(err):
+	case actions.NotServed(err):
 		return nil, fmt.Errorf("this cluster does not serve %s of %s: apply its CustomResourceDefinition, or choose another --context", object.GetKind(), object.GetAPIVersion())
 	case err != nil:
 		return nil, err
@@ -197,7 +198,7 @@ func (s *submitter) createObject(
 // ResourceOf returns the resource of an object of a kind that check.Decode knows.
 func ResourceOf(object *unstructured.Unstructured) (kubeschema.GroupVersionResource, error) {
 	kind := object.GroupVersionKind()
-	for _, known := range target.Kinds {
+	for _, known := range actions.Kinds {
 		if known.Group == kind.Group && known.Resource == strings.ToLower(kind.Kind)+"s" {
 			return known.WithVersion(kind.Version), nil
 		}

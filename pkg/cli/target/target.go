@@ -17,49 +17,11 @@ import (
 	"sync"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
 
 	"github.com/firesteel-dev/firesteel/pkg/actions"
 	"github.com/firesteel-dev/firesteel/pkg/overview"
 )
-
-// Kind is a kind of objects that Firesteel serves.
-type Kind struct {
-	Noun overview.Kind
-	schema.GroupResource
-	// Versions are those in which the kind may be served, the preferred one first. Another operator may serve an older one only.
-	Versions []string
-	// names are those by which kubectl knows the kind, without its group.
-	names []string
-}
-
-var (
-	apacheVersions   = []string{"v1", "v1beta1", "v1alpha1"}
-	applicationNames = []string{"application", "app", "sparkapplication", "sparkapplications", "sparkapp", "sparkapps"}
-	scheduleNames    = []string{"schedule", "scheduledsparkapplication", "scheduledsparkapplications", "scheduledsparkapp"}
-	clusterNames     = []string{"cluster", "sparkcluster", "sparkclusters"}
-)
-
-// Kinds are all kinds, in the order of lists.
-var Kinds = []Kind{
-	{overview.Application, schema.GroupResource{Group: "spark.apache.org", Resource: "sparkapplications"}, apacheVersions, applicationNames},
-	{overview.Application, schema.GroupResource{Group: "sparkoperator.k8s.io", Resource: "sparkapplications"}, []string{"v1beta2"}, applicationNames},
-	{overview.Application, schema.GroupResource{Group: "spark-operator.k8s.io", Resource: "sparkapplications"}, []string{"v1alpha1"}, applicationNames},
-	{overview.Cluster, schema.GroupResource{Group: "spark.apache.org", Resource: "sparkclusters"}, apacheVersions, clusterNames},
-	{overview.Schedule, schema.GroupResource{Group: "firesteel.dev", Resource: "scheduledsparkapplications"}, []string{"v1alpha1"}, scheduleNames},
-	{overview.Schedule, schema.GroupResource{Group: "sparkoperator.k8s.io", Resource: "scheduledsparkapplications"}, []string{"v1beta2"}, scheduleNames},
-}
-
-// Of returns the kinds of some nouns. Without a noun, it returns all kinds.
-func Of(nouns ...overview.Kind) []Kind {
-	if len(nouns) == 0 {
-		return Kinds
-	}
-	return slices.DeleteFunc(slices.Clone(Kinds), func(k Kind) bool { return !slices.Contains(nouns, k.Noun) })
-}
 
 // Found is an object that was found.
 type Found = actions.Object
@@ -96,12 +58,12 @@ type answer struct {
 	absent bool
 }
 
-func get(ctx context.Context, client dynamic.Interface, kind Kind, namespace, name string) answer {
+func get(ctx context.Context, client dynamic.Interface, kind actions.Kind, namespace, name string) answer {
 	found, err := kind.Get(ctx, client, namespace, name)
 	switch {
 	case err == nil:
 		return answer{found: found}
-	case NotServed(err):
+	case actions.NotServed(err):
 		return answer{absent: true}
 	case apierrors.IsNotFound(err):
 		return answer{}
@@ -110,58 +72,9 @@ func get(ctx context.Context, client dynamic.Interface, kind Kind, namespace, na
 	}
 }
 
-// Get reads an object of the kind, in the version that the API server has.
-func (k Kind) Get(ctx context.Context, client dynamic.Interface, namespace, name string) (*Found, error) {
-	var object *unstructured.Unstructured
-	served, err := k.Served(func(resource schema.GroupVersionResource) (err error) {
-		object, err = client.Resource(resource).Namespace(namespace).Get(ctx, name, metav1.GetOptions{})
-		return err
-	})
-	return &Found{Unstructured: object, Resource: served}, err
-}
-
-// Served calls a function with the kind's resource in the version that the API server has, and returns that resource. If the API server has
-// none, it returns the error of the function for the preferred version.
-func (k Kind) Served(call func(schema.GroupVersionResource) error) (schema.GroupVersionResource, error) {
-	var first error
-	for _, version := range k.Versions {
-		resource := k.WithVersion(version)
-		err := call(resource)
-		if !NotServed(err) {
-			return resource, err
-		}
-		if first == nil {
-			first = err
-		}
-	}
-	return k.WithVersion(k.Versions[0]), first
-}
-
-// Pages lists the objects of a kind, in the version that the API server has, and calls a function with each page.
-func (k Kind) Pages(ctx context.Context, client dynamic.Interface, namespace string, options metav1.ListOptions,
-	each func(schema.GroupVersionResource, *unstructured.UnstructuredList) error,
-) error {
-	for {
-		var page *unstructured.UnstructuredList
-		served, err := k.Served(func(resource schema.GroupVersionResource) (err error) {
-			page, err = client.Resource(resource).Namespace(namespace).List(ctx, options)
-			return err
-		})
-		if err != nil {
-			return err
-		}
-		if err := each(served, page); err != nil {
-			return err
-		}
-		if options.Continue = page.GetContinue(); options.Continue == "" {
-			return nil
-		}
-	}
-}
-
 // EachServed calls a function with each kind that the API server has, and so reads objects of many kinds. If the function fails for some, the first
 // error is a warning. If it fails for all, or there are no kinds, EachServed returns an error.
-func EachServed(ctx context.Context, kinds []Kind, warn func(string), read func(Kind) error) error {
+func EachServed(ctx context.Context, kinds []actions.Kind, warn func(string), read func(actions.Kind) error) error {
 	served := false
 	var refused error
 	for _, kind := range kinds {
@@ -169,7 +82,7 @@ func EachServed(ctx context.Context, kinds []Kind, warn func(string), read func(
 		switch {
 		case err == nil:
 			served = true
-		case NotServed(err):
+		case actions.NotServed(err):
 		case ctx.Err() != nil:
 			return ctx.Err()
 		default:
@@ -183,11 +96,6 @@ func EachServed(ctx context.Context, kinds []Kind, warn func(string), read func(
 		warn(refused.Error())
 	}
 	return nil
-}
-
-// NotServed reports whether the API server does not have the kind of a request.
-func NotServed(err error) bool {
-	return apierrors.IsNotFound(err) && apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse)
 }
 
 // notFoundError means that there is no such object.
@@ -251,12 +159,12 @@ func listed(nouns []overview.Kind) string {
 }
 
 // Parse returns the kinds that the object which a user names may have, and its name. nouns are those that it may have; none for all.
-func Parse(named string, nouns ...overview.Kind) ([]Kind, string, error) {
-	return parse(named, Of(nouns...))
+func Parse(named string, nouns ...overview.Kind) ([]actions.Kind, string, error) {
+	return parse(named, actions.KindsOf(nouns...))
 }
 
 // parse returns the kinds that the object may have, and its name.
-func parse(named string, kinds []Kind) ([]Kind, string, error) {
+func parse(named string, kinds []actions.Kind) ([]actions.Kind, string, error) {
 	kind, name, qualified := strings.Cut(named, "/")
 	if !qualified {
 		kind, name = "", named
@@ -268,8 +176,8 @@ func parse(named string, kinds []Kind) ([]Kind, string, error) {
 		return kinds, name, nil
 	}
 	noun, group, _ := strings.Cut(strings.ToLower(kind), ".")
-	fitting := slices.DeleteFunc(slices.Clone(kinds), func(k Kind) bool {
-		return !slices.Contains(k.names, noun) || group != "" && group != k.Group && !slices.ContainsFunc(k.Versions, func(v string) bool { return group == v+"."+k.Group })
+	fitting := slices.DeleteFunc(slices.Clone(kinds), func(k actions.Kind) bool {
+		return !k.Named(noun) || group != "" && group != k.Group && !slices.ContainsFunc(k.Versions, func(v string) bool { return group == v+"."+k.Group })
 	})
 	if len(fitting) == 0 {
 		var names []string

@@ -10,6 +10,7 @@ import (
 	dynamicfake "k8s.io/client-go/dynamic/fake"
 	clienttesting "k8s.io/client-go/testing"
 
+	"github.com/firesteel-dev/firesteel/pkg/actions"
 	"github.com/firesteel-dev/firesteel/pkg/cli/target"
 	"github.com/firesteel-dev/firesteel/pkg/overview"
 )
@@ -19,7 +20,7 @@ func application() *target.Found {
 	object := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "spark.apache.org/v1", "kind": "SparkApplication", "metadata": map[string]any{"namespace": "reports", "name": "etl", "uid": "u"},
 	}}
-	return &target.Found{Unstructured: object, Resource: target.Kinds[0].WithVersion("v1")}
+	return &target.Found{Unstructured: object, Resource: actions.Kinds[0].WithVersion("v1")}
 }
 
 func TestUntilOutlastsAnAPIServerThatDoesNotAnswer(t *testing.T) {

@@ -12,7 +12,6 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/access"
 	"github.com/firesteel-dev/firesteel/pkg/actions"
-	"github.com/firesteel-dev/firesteel/pkg/cli/target"
 	"github.com/firesteel-dev/firesteel/pkg/console"
 	"github.com/firesteel-dev/firesteel/pkg/console/session"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/early"
@@ -65,12 +64,12 @@ type Ref struct {
 }
 
 // kind returns the kind of an object.
-func (r Ref) kind() (target.Kind, bool) {
-	i := slices.IndexFunc(target.Kinds, func(k target.Kind) bool { return k.GroupResource.String() == r.Resource })
+func (r Ref) kind() (actions.Kind, bool) {
+	i := slices.IndexFunc(actions.Kinds, func(k actions.Kind) bool { return k.GroupResource.String() == r.Resource })
 	if i < 0 {
-		return target.Kind{}, false
+		return actions.Kind{}, false
 	}
-	return target.Kinds[i], true
+	return actions.Kinds[i], true
 }
 
 // Page returns the path of the page of an object, by its kind, below the prefix.
@@ -136,7 +135,7 @@ func (a *Actions) Buttons(ctx context.Context, reader console.Reader, ref Ref, s
 }
 
 // rightTo returns the right that an action needs.
-func rightTo(verb Verb, kind target.Kind, ref Ref) access.Right {
+func rightTo(verb Verb, kind actions.Kind, ref Ref) access.Right {
 	right := access.Right{Verb: "patch", Group: kind.Group, Resource: kind.Resource, Namespace: ref.Namespace, Name: ref.Name}
 	switch verb {
 	case Delete:
@@ -154,7 +153,7 @@ func rightTo(verb Verb, kind target.Kind, ref Ref) access.Right {
 }
 
 // read reads an object with the user's own identity.
-func read(ctx context.Context, client dynamic.Interface, kind target.Kind, ref Ref) (*actions.Subject, error) {
+func read(ctx context.Context, client dynamic.Interface, kind actions.Kind, ref Ref) (*actions.Subject, error) {
 	found, err := kind.Get(ctx, client, ref.Namespace, ref.Name)
 	if err != nil {
 		return nil, err

@@ -16,7 +16,6 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/access"
 	"github.com/firesteel-dev/firesteel/pkg/actions"
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
-	"github.com/firesteel-dev/firesteel/pkg/cli/target"
 	"github.com/firesteel-dev/firesteel/pkg/console/session"
 )
 
@@ -102,7 +101,7 @@ func nameOfRerun(s *actions.Subject, form url.Values) string {
 }
 
 // subject reads the object of an action.
-func (a *Actions) subject(ctx context.Context, s *session.Session, ref Ref, verb Verb) (*actions.Subject, target.Kind, error) {
+func (a *Actions) subject(ctx context.Context, s *session.Session, ref Ref, verb Verb) (*actions.Subject, actions.Kind, error) {
 	kind, known := ref.kind()
 	if _, ok := buttonOf(kind, verb); !known || !ok {
 		return nil, kind, errNoAction
@@ -118,7 +117,7 @@ func (a *Actions) subject(ctx context.Context, s *session.Session, ref Ref, verb
 	return subject, kind, err
 }
 
-func buttonOf(kind target.Kind, verb Verb) (Button, bool) {
+func buttonOf(kind actions.Kind, verb Verb) (Button, bool) {
 	of := buttons[kind.Noun]
 	i := slices.IndexFunc(of, func(b Button) bool { return b.Verb == verb })
 	if i < 0 {

@@ -10,7 +10,7 @@ import (
 	dynamicfake "k8s.io/client-go/dynamic/fake"
 	"sigs.k8s.io/yaml"
 
-	"github.com/firesteel-dev/firesteel/pkg/cli/target"
+	"github.com/firesteel-dev/firesteel/pkg/actions"
 )
 
 // NewDynamic returns a client with objects, which can list each kind that the command line finds, in each version, and the kinds of others: the kinds of
@@ -20,7 +20,7 @@ func NewDynamic(others map[schema.GroupVersionResource]string, objects ...runtim
 	if lists == nil {
 		lists = map[schema.GroupVersionResource]string{}
 	}
-	for _, kind := range target.Kinds {
+	for _, kind := range actions.Kinds {
 		for _, version := range kind.Versions {
 			lists[kind.WithVersion(version)] = "List"
 		}

@@ -1,4 +1,4 @@
-package local
+package console
 
 import (
 	"context"
@@ -38,8 +38,8 @@ const (
 	syncPause    = 50 * time.Millisecond
 )
 
-// Options are what Run needs: those of the command line, and the flags.
-type Options struct {
+// options are those of the command line, and the flags of the verb.
+type options struct {
 	*cli.Options
 	// Port is the port of the pages, and SparkUIPort that of the UIs of drivers; 0 for any that is free.
 	Port, SparkUIPort int
@@ -53,8 +53,8 @@ type Options struct {
 	NoBrowser bool
 }
 
-// Run serves the console until the context ends.
-func Run(ctx context.Context, o Options) error {
+// run serves the console until the context ends.
+func run(ctx context.Context, o options) error {
 	ofPages, err := opener(net.Listen).at(loopback, "--port", o.Port)
 	if err != nil {
 		return err
@@ -137,7 +137,7 @@ type connection struct {
 }
 
 // connect asks the API server who the user is, and what may be followed.
-func connect(ctx context.Context, o Options) (*connection, error) {
+func connect(ctx context.Context, o options) (*connection, error) {
 	asked := wanted{all: o.AllNamespaces}
 	var err error
 	if asked.namespace, asked.explicit, err = o.Namespace(); err != nil {
@@ -198,7 +198,7 @@ func (c *connection) forward(ctx context.Context, namespace, pod string, port in
 }
 
 // announce prints the link, and opens it in the browser. remove removes what the browser needs to open it.
-func announce(o Options, link string, c *connection) (remove func()) {
+func announce(o options, link string, c *connection) (remove func()) {
 	fmt.Fprintln(o.Out, link)
 	mode := ""
 	if !o.Actions {

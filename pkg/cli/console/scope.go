@@ -1,4 +1,4 @@
-package local
+package console
 
 import (
 	"context"
@@ -16,7 +16,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/firesteel-dev/firesteel/pkg/access"
-	"github.com/firesteel-dev/firesteel/pkg/cli/target"
+	"github.com/firesteel-dev/firesteel/pkg/actions"
 	"github.com/firesteel-dev/firesteel/pkg/console/live"
 	"github.com/firesteel-dev/firesteel/pkg/overview"
 )
@@ -67,7 +67,7 @@ func newScope(ctx context.Context, user rights, client discovery.DiscoveryInterf
 		return nil, err
 	}
 	var names []string
-	for _, kind := range target.Of(overview.Application) {
+	for _, kind := range actions.KindsOf(overview.Application) {
 		if s.versions[kind.String()] != "" {
 			names = append(names, kind.String())
 		}
@@ -102,7 +102,7 @@ func served(client discovery.DiscoveryInterface) (map[string]string, error) {
 		}
 	}
 	versions := map[string]string{}
-	for _, kind := range target.Kinds {
+	for _, kind := range actions.Kinds {
 		for _, version := range kind.Versions {
 			in := kind.WithVersion(version).GroupVersion().String()
 			if !known[in] || versions[kind.String()] != "" {
