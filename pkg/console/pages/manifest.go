@@ -34,11 +34,7 @@ func (s *Server) manifest(v *view, row *live.Row) (*manifestView, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, version, found := strings.Cut(row.APIVersion, "/")
-	if !found {
-		version = row.APIVersion
-	}
-	object, err := identity.Object(v.Context(), row.Ref, version)
+	object, err := identity.Object(v.Context(), row.Ref, versionOf(row))
 	if err != nil {
 		return &manifestView{Problem: "The object cannot be read: " + err.Error()}, nil
 	}
@@ -47,6 +43,11 @@ func (s *Server) manifest(v *view, row *live.Row) (*manifestView, error) {
 		return nil, err
 	}
 	return &manifestView{Text: text}, nil
+}
+
+// versionOf returns the version in which a row was read, without its group.
+func versionOf(row *live.Row) string {
+	return row.APIVersion[strings.IndexByte(row.APIVersion, '/')+1:]
 }
 
 // manifestOf returns an object as YAML. What a redactor of the object finds is replaced.

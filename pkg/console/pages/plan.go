@@ -92,11 +92,7 @@ func (s *Server) plan(v *view, row *live.Row) (*planView, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, version, found := strings.Cut(row.APIVersion, "/")
-	if !found {
-		version = row.APIVersion
-	}
-	plan, err := identity.Plan(v.Context(), row.Ref, version)
+	plan, err := identity.Plan(v.Context(), row.Ref, versionOf(row))
 	if err != nil {
 		return nil, err
 	}
