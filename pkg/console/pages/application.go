@@ -80,6 +80,7 @@ type usageRow struct{ Name, Amount, Cost string }
 type applicationView struct {
 	Row     rowView
 	Kind    string
+	Section link
 	Compare string
 	Actions *actionsView
 	// Archived is set if the page shows what the archive has. Archive is the address of that page; empty if there is no archive.
@@ -127,14 +128,17 @@ func (s *Server) application(v *view) error {
 	}
 	found, ok := s.options.Source.Details(ref, pods)
 	if uid := v.URL.Query().Get(paramUID); !ok || v.URL.Query().Get(paramFrom) == fromArchive || uid != "" && uid != string(found.Row.UID) {
-		return s.archived(v, ref, found)
+		if !ok {
+			return s.archived(v, ref, nil)
+		}
+		return s.archived(v, ref, found.Row)
 	}
 	p := s.newPage(v.Request, ref.Name, "applications")
 	s.viewed(p, v.viewer)
 	p.follow(found.Cursor, narrowed(ref))
 	row := found.Row
 	body := applicationView{
-		Row: p.row(row), Kind: row.Kind, Compare: p.Prefix + "/compare?" + url.Values{"a": {ref.Namespace + "/" + ref.Resource + "/" + ref.Name}}.Encode(),
+		Row: p.row(row), Kind: row.Kind, Section: p.linkTo(sectionOf(overview.Application)), Compare: p.Prefix + "/compare?" + url.Values{"a": {ref.Namespace + "/" + ref.Resource + "/" + ref.Name}}.Encode(),
 		Reasons: found.Reasons, Facts: p.facts(row), Earlier: found.Earlier, PodsHidden: found.PodsHidden,
 	}
 	if !row.Started.IsZero() {

@@ -23,7 +23,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/overview"
 )
 
-// The parameters of an application's page that ask for what the archive has.
+// The parameters of the page of an application, or a cluster, that ask for what the archive has.
 const (
 	// paramFrom is "archive" for the page of the archive, also while the object is there.
 	paramFrom, fromArchive = "from", "archive"
@@ -46,11 +46,13 @@ const (
 
 // The kinds of archived objects that pages read.
 const (
-	kindApplication, kindTransition, kindPod, kindEvent = "SparkApplication", "Transition", "Pod", "Event"
+	kindTransition, kindPod, kindEvent = "Transition", "Pod", "Event"
 )
 
-// archivedView is what a page says of an application that the archive has.
+// archivedView is what a page says of an application, or a cluster, that the archive has.
 type archivedView struct {
+	// Cluster reports whether it is a cluster: all that is stored of it belongs to one attempt.
+	Cluster bool
 	// Archived is when the shown attempt was archived; without a time it is not archived to its end.
 	Archived instant
 	// Living is the address of the page of the object that is there; empty if there is none. Others lists all that had the name.
@@ -64,10 +66,11 @@ type archivedView struct {
 	Hidden  map[string]string
 }
 
-// archived is an application that the archive has.
+// archived is an application, or a cluster, that the archive has.
 type archived struct {
 	Archive
 	*api.Details
+	noun overview.Kind
 	// shown is the attempt that the page shows; nil if none is archived.
 	shown *api.Attempt
 }
@@ -75,7 +78,8 @@ type archived struct {
 // archivedApplication finds what the archive has of an application: the one with a uid, or else the newest that had the name.
 func (s *Server) archivedApplication(ctx context.Context, v *view, ref live.Ref) (*archived, error) {
 	store, values := v.viewer.Archive(), v.URL.Query()
-	if noun, _ := live.NounOf(ref.Resource); noun != overview.Application || store == nil {
+	noun, known := live.NounOf(ref.Resource)
+	if !known || noun == overview.Schedule || store == nil {
 		return nil, errNotFound
 	}
 	wanted := &api.Application{Namespace: ref.Namespace, Resource: ref.Resource, Name: ref.Name, UID: values.Get(paramUID)}
@@ -93,7 +97,7 @@ func (s *Server) archivedApplication(ctx context.Context, v *view, ref live.Ref)
 	if err != nil {
 		return nil, absent(err)
 	}
-	a := &archived{Archive: store, Details: details}
+	a := &archived{Archive: store, Details: details, noun: noun}
 	number := values.Get(paramAttempt)
 	if count := len(a.Attempts); count > 0 {
 		a.shown = &a.Attempts[count-1]
@@ -114,40 +118,62 @@ func absent(err error) error {
 	return err
 }
 
-// archived shows an application as the archive has it. living is the object of the name that is there; nil if there is none.
-func (s *Server) archived(v *view, ref live.Ref, living *live.Details) error {
+// notArchived returns the error about what the archive does not have. The viewer may read it, if it exists.
+func notArchived(ref live.Ref, exists, hasArchive bool) error {
+	switch noun, _ := live.NounOf(ref.Resource); {
+	case noun == overview.Cluster && !hasArchive:
+		return &Refusal{Status: http.StatusNotFound, Message: "There is no such cluster. This installation has no archive, so nothing is known of clusters that are gone."}
+	case noun == overview.Cluster && exists:
+		return &Refusal{Status: http.StatusNotFound, Message: "The archive has nothing of this cluster. " + howClustersAreArchived}
+	case noun == overview.Cluster:
+		return &Refusal{Status: http.StatusNotFound, Message: "There is no such cluster, and the archive has nothing of one that is gone. " + howClustersAreArchived}
+	case exists && hasArchive:
+		return &Refusal{Status: http.StatusNotFound, Message: "The archive has nothing of this application: an attempt is archived when it has ended."}
+	}
+	return errNotFound
+}
+
+const howClustersAreArchived = "It has clusters if the admin sets cluster-logs: follow in the ConfigMap config-archive."
+
+// archived shows an application, or a cluster, as the archive has it. living is the object of the name that is there; nil if there is none.
+func (s *Server) archived(v *view, ref live.Ref, living *live.Row) error {
 	ctx, cancel := context.WithTimeout(v.Context(), archiveTimeout)
 	defer cancel()
 	a, err := s.archivedApplication(ctx, v, ref)
-	if errors.Is(err, errNotFound) && living != nil && v.viewer.Archive() != nil {
-		return &Refusal{Status: http.StatusNotFound, Message: "The archive has nothing of this application: an attempt is archived when it has ended."}
+	if errors.Is(err, errNotFound) {
+		return notArchived(ref, living != nil, v.viewer.Archive() != nil)
 	}
 	if err != nil {
 		return err
 	}
-	p := s.newPage(v.Request, ref.Name, "applications")
+	section := sectionOf(a.noun)
+	p := s.newPage(v.Request, ref.Name, section.name)
 	s.viewed(p, v.viewer)
-	href := p.Prefix + hrefOf(overview.Application, ref)
+	href := p.Prefix + hrefOf(a.noun, ref)
 	keep := url.Values{paramFrom: {fromArchive}, paramUID: {a.UID}}
 	if a.shown != nil && v.URL.Query().Get(paramAttempt) != "" {
 		keep.Set(paramAttempt, strconv.FormatInt(a.shown.Attempt, 10))
 	}
-	body := applicationView{Kind: a.Kind}
-	body.Tabs, body.Tab = tabs(archivedTabs, v.URL.Query().Get("tab"), href, keep)
+	body := applicationView{Kind: a.Kind, Section: p.linkTo(section)}
+	body.Tabs, body.Tab = tabs(a.tabs(), v.URL.Query().Get("tab"), href, keep)
 	latest, found, err := s.archivedDetails(ctx, a, body.Tab)
 	if err != nil {
 		return err
 	}
 	row := latest.Row
-	body.Row, body.Reasons, body.Facts, body.Earlier, body.PodsHidden = p.row(row), latest.Reasons, p.facts(row), found.Earlier, found.PodsHidden
-	parameters := url.Values{paramUID: {a.UID}}
-	if a.shown != nil {
-		parameters.Set(paramAttempt, strconv.FormatInt(a.shown.Attempt, 10))
-	}
-	body.Facts = append(body.Facts, s.sparkUI(ref, true, parameters)...)
 	body.Archived = p.archivedView(a, body.Tab, href, v.URL.Query().Get(paramObject))
-	if living != nil && living.Row.UID == row.UID {
+	if living != nil && living.UID == row.UID {
 		body.Archived.Living = href
+	}
+	if body.Row = p.row(row); a.isCluster() {
+		a.describeCluster(p, &body, found)
+	} else {
+		body.Reasons, body.Facts, body.Earlier, body.PodsHidden = latest.Reasons, p.facts(row), found.Earlier, found.PodsHidden
+		parameters := url.Values{paramUID: {a.UID}}
+		if a.shown != nil {
+			parameters.Set(paramAttempt, strconv.FormatInt(a.shown.Attempt, 10))
+		}
+		body.Facts = append(body.Facts, s.sparkUI(ref, true, parameters)...)
 	}
 	switch body.Tab {
 	case tabExecutors:
@@ -176,11 +202,12 @@ func (s *Server) archived(v *view, ref live.Ref, living *live.Details) error {
 	return render(v.w, v.Request, http.StatusOK, "application", p)
 }
 
-// archivedView returns what a page says of an application beside its details.
+// archivedView returns what a page says of an application, or a cluster, beside its details.
 func (p *page) archivedView(a *archived, tab, href, file string) *archivedView {
 	view := &archivedView{
-		Others: p.Prefix + "/archive?" + url.Values{paramNamespace: {a.Namespace}, paramResource: {a.Resource}, paramName: {a.Name}}.Encode(),
-		Action: href, Hidden: map[string]string{"tab": tab, paramFrom: fromArchive, paramUID: a.UID},
+		Cluster: a.isCluster(),
+		Others:  p.Prefix + "/archive?" + url.Values{paramNamespace: {a.Namespace}, paramResource: {a.Resource}, paramName: {a.Name}}.Encode(),
+		Action:  href, Hidden: map[string]string{"tab": tab, paramFrom: fromArchive, paramUID: a.UID},
 	}
 	if a.shown == nil {
 		return view
@@ -193,7 +220,7 @@ func (p *page) archivedView(a *archived, tab, href, file string) *archivedView {
 	if tab == tabTimeline || tab == tabLogs { // the first has all attempts, the second a form of its own
 		return view
 	}
-	if view.Choices = []picker{a.attemptPicker()}; tab == tabYAML {
+	if view.Choices = a.attemptPickers(); tab == tabYAML {
 		objects := picker{Label: "Object", Name: paramObject}
 		for _, object := range a.shown.Objects {
 			objects.Options = append(objects.Options, option{object.File, object.Kind + " " + object.Name, object.File == a.fileOf(file)})
@@ -203,14 +230,17 @@ func (p *page) archivedView(a *archived, tab, href, file string) *archivedView {
 	return view
 }
 
-// attemptPicker returns the choice of an attempt.
-func (a *archived) attemptPicker() picker {
+// attemptPickers returns the choice of an attempt; none if it is a cluster.
+func (a *archived) attemptPickers() []picker {
+	if a.isCluster() {
+		return nil
+	}
 	choice := picker{Label: "Attempt", Name: paramAttempt}
 	for i := range slices.Backward(a.Attempts) {
 		number := strconv.FormatInt(a.Attempts[i].Attempt, 10)
 		choice.Options = append(choice.Options, option{number, strings.TrimSpace(number + " " + a.Attempts[i].State), &a.Attempts[i] == a.shown})
 	}
-	return choice
+	return []picker{choice}
 }
 
 // archivedDetails returns the application as it was at the end of its last attempt, and as it was at the end of the shown one.
@@ -223,7 +253,7 @@ func (s *Server) archivedDetails(ctx context.Context, a *archived, tab string) (
 		described := a.described()
 		return described, described, nil
 	}
-	other := a.shown != last && tab != tabTimeline && fileOf(a.shown, kindApplication) != ""
+	other := a.shown != last && tab != tabTimeline && fileOf(a.shown, a.Kind) != ""
 	if latest, err = at(last, !other); err != nil || !other {
 		return latest, latest, err
 	}
@@ -233,7 +263,7 @@ func (s *Server) archivedDetails(ctx context.Context, a *archived, tab string) (
 
 func (a *archived) lastWithObject() *api.Attempt {
 	for i := range slices.Backward(a.Attempts) {
-		if fileOf(&a.Attempts[i], kindApplication) != "" {
+		if fileOf(&a.Attempts[i], a.Kind) != "" {
 			return &a.Attempts[i]
 		}
 	}
@@ -251,7 +281,7 @@ func fileOf(attempt *api.Attempt, kind string) string {
 // detailsAt returns the application as it was at the end of an attempt. all reports whether the Pods are wanted, too.
 func (s *Server) detailsAt(ctx context.Context, a *archived, attempt *api.Attempt, tab string, all bool) (*live.Details, error) {
 	past := live.Past{Resource: a.Resource, Object: &unstructured.Unstructured{}, Attempt: attempt.Attempt}
-	if err := a.Object(ctx, &a.Application, attempt.Attempt, fileOf(attempt, kindApplication), &past.Object.Object); err != nil {
+	if err := a.Object(ctx, &a.Application, attempt.Attempt, fileOf(attempt, a.Kind), &past.Object.Object); err != nil {
 		return nil, absent(err)
 	}
 	var err error
@@ -283,7 +313,7 @@ func (s *Server) detailsAt(ctx context.Context, a *archived, attempt *api.Attemp
 // described returns what the archive knows of an application without its object.
 func (a *archived) described() *live.Details {
 	row := &live.Row{
-		Ref: live.Ref{Namespace: a.Namespace, Resource: a.Resource, Name: a.Name}, APIVersion: a.APIVersion, Kind: a.Kind, Noun: overview.Application, Labels: a.Labels,
+		Ref: live.Ref{Namespace: a.Namespace, Resource: a.Resource, Name: a.Name}, APIVersion: a.APIVersion, Kind: a.Kind, Noun: a.noun, Labels: a.Labels,
 		UID: types.UID(a.UID), State: cmp.Or(a.State, "New"), Outcome: archivedOutcome(a.Outcome), Attempt: a.Application.Attempt, Sentence: a.Message, Created: a.Created,
 	}
 	if a.Ended != nil {
@@ -401,7 +431,7 @@ func (a *archived) fileOf(file string) string {
 	if slices.ContainsFunc(a.shown.Objects, func(o api.Object) bool { return o.File == file }) {
 		return file
 	}
-	return fileOf(a.shown, kindApplication)
+	return fileOf(a.shown, a.Kind)
 }
 
 // manifest returns an object of the shown attempt as YAML.

@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -35,6 +36,10 @@ const (
 
 // archiveView is the table of what the archive has of a namespace.
 type archiveView struct {
+	// Noun is application or cluster: what is listed. Section is the part of the console that it belongs to, and Top the address of the table of no namespace.
+	Noun                           string
+	Section                        link
+	Top                            string
 	Namespace, Name, State, Labels string
 	Pickers                        []picker
 	Rows                           []archivedRow
@@ -46,7 +51,7 @@ type archiveView struct {
 	Problem string
 }
 
-// archivedRow is an application in the table.
+// archivedRow is an application, or a cluster, in the table.
 type archivedRow struct {
 	ID, Href, Name, Kind, API string
 	Status                    status
@@ -56,20 +61,25 @@ type archivedRow struct {
 
 // archive lists what the archive has of a namespace. It lists one namespace, since the archive has an index for each, and none for all.
 func (s *Server) archive(v *view) error {
-	p := s.newPage(v.Request, "Archived applications", "applications")
-	s.viewed(p, v.viewer)
 	values := v.URL.Query()
 	text := func(name string) string { return strings.TrimSpace(values.Get(name)) }
-	body := archiveView{Namespace: text(paramNamespace), Name: text(paramName), State: text(paramState), Labels: text(paramLabels)}
+	noun := overview.Application
+	if text(paramResource) == clusterResource {
+		noun = overview.Cluster
+	}
+	section := sectionOf(noun)
+	p := s.newPage(v.Request, "Archived "+section.name, section.name)
+	s.viewed(p, v.viewer)
+	body := archiveView{Noun: string(noun), Section: p.linkTo(section), Top: p.archiveOf("", noun), Namespace: text(paramNamespace), Name: text(paramName), State: text(paramState), Labels: text(paramLabels)}
 	resource, within := text(paramResource), text(paramAge)
-	body.Pickers = []picker{pick("API", paramResource, "All", []string{resource}, applicationResources()), ages("Created", within)}
-	body.Clear = p.archiveOf(body.Namespace)
+	body.Pickers = []picker{pick("API", paramResource, "All", []string{resource}, archivedResources()), ages("Created", within)}
+	body.Clear = p.archiveOf(body.Namespace, noun)
 	store := v.viewer.Archive()
 	switch {
 	case store == nil:
 		body.Problem = "This installation has no archive: what was deleted is not known any more."
 	case body.Namespace == "":
-		body.Namespaces = s.namespacesOf(v, p)
+		body.Namespaces = s.namespacesOf(v, p, noun)
 	default:
 		filter := api.Filter{Resource: resource, Name: body.Name, State: body.State, LabelSelector: body.Labels, Limit: archivePage, Since: sinceOf(within, p.clock.now)}
 		ctx, cancel := context.WithTimeout(v.Context(), archiveTimeout)
@@ -83,7 +93,7 @@ func (s *Server) archive(v *view) error {
 			body.take(p, found, values)
 		}
 	}
-	p.Announce = plural(len(body.Rows), "application", "applications") + " on this page"
+	p.Announce = plural(len(body.Rows), body.Noun, section.name) + " on this page"
 	p.Body = body
 	return render(v.w, v.Request, http.StatusOK, "archive", p)
 }
@@ -109,21 +119,28 @@ func (b *archiveView) take(p *page, found *api.Applications, values url.Values) 
 	}
 }
 
-// archiveOf returns the address of what the archive has of a namespace.
-func (p *page) archiveOf(namespace string) string {
-	if namespace == "" {
+// archiveOf returns the address of the applications or clusters that the archive has of a namespace.
+func (p *page) archiveOf(namespace string, noun overview.Kind) string {
+	values := url.Values{}
+	if namespace != "" {
+		values.Set(paramNamespace, namespace)
+	}
+	if noun == overview.Cluster {
+		values.Set(paramResource, clusterResource)
+	}
+	if len(values) == 0 {
 		return p.Prefix + "/archive"
 	}
-	return p.Prefix + "/archive?" + url.Values{paramNamespace: {namespace}}.Encode()
+	return p.Prefix + "/archive?" + values.Encode()
 }
 
 // namespacesOf returns the namespaces with objects that the viewer may see. Others may be written into the form.
-func (s *Server) namespacesOf(v *view, p *page) []link {
+func (s *Server) namespacesOf(v *view, p *page, noun overview.Kind) []link {
 	known := s.options.Source.Overview(v.see, p.clock.now).Namespaces
 	var links []link
 	for _, name := range slices.Sorted(maps.Keys(known)) {
 		if len(links) < maxNamespaces {
-			links = append(links, link{Text: name, Href: p.archiveOf(name)})
+			links = append(links, link{Text: name, Href: p.archiveOf(name, noun)})
 		}
 	}
 	return links
@@ -131,9 +148,10 @@ func (s *Server) namespacesOf(v *view, p *page) []link {
 
 func (p *page) archivedRow(app *api.Application) archivedRow {
 	ref := live.Ref{Namespace: app.Namespace, Resource: app.Resource, Name: app.Name}
+	noun, _ := live.NounOf(app.Resource)
 	row := archivedRow{
-		ID: "archived-" + app.UID, Name: app.Name, Kind: app.Kind, API: apiOf(app.Resource), Status: archivedStatus(app.Outcome, app.State),
-		Href:    p.Prefix + hrefOf(overview.Application, ref) + "?" + url.Values{paramUID: {app.UID}}.Encode(),
+		ID: "archived-" + app.UID, Name: app.Name, Kind: app.Kind, API: apiOf(app.Resource), Status: archivedStatus(app),
+		Href:    p.Prefix + hrefOf(noun, ref) + "?" + url.Values{paramUID: {app.UID}}.Encode(),
 		Attempt: attemptOf(app.Attempt), Message: app.Message, Created: p.clock.ago(app.Created), Ended: instant{Text: "–"},
 	}
 	if app.Ended != nil {
@@ -142,19 +160,22 @@ func (p *page) archivedRow(app *api.Application) archivedRow {
 	return row
 }
 
-// archivedStatus returns the status of an application or an attempt in the archive.
-func archivedStatus(outcome, state string) status {
-	if outcome == "" {
-		return status{Icon: "waiting", Tone: "waiting", Word: "Not ended", State: state}
+// archivedStatus returns the status of an application, or a cluster, in the archive.
+func archivedStatus(of *api.Application) status {
+	switch {
+	case isGoneCluster(of):
+		return status{Icon: "deleted", Tone: "waiting", Word: "Gone", State: "Gone, was " + cmp.Or(of.State, "New")}
+	case of.Outcome == "":
+		return status{Icon: "waiting", Tone: "waiting", Word: "Not ended", State: of.State}
 	}
-	return statusOf(archivedOutcome(outcome), state)
+	return statusOf(archivedOutcome(of.Outcome), of.State)
 }
 
-// applicationResources returns the resources of applications.
-func applicationResources() []string {
+// archivedResources returns the resources of applications and clusters.
+func archivedResources() []string {
 	return slices.DeleteFunc(live.ResourceNames(), func(resource string) bool {
 		noun, _ := live.NounOf(resource)
-		return noun != overview.Application
+		return noun == overview.Schedule
 	})
 }
 

@@ -43,7 +43,7 @@ func logOfName(name string) (log api.Log, ok bool) {
 	return log, err == nil && restart >= 0
 }
 
-// chosen returns the log with a name; without it that of the driver, or else the first. It is nil if there is none.
+// chosen returns the log with a name; without it that of the driver or the master, or else the first. It is nil if there is none.
 func (a *archived) chosen(name string) *api.Log {
 	if a.shown == nil || len(a.shown.Logs) == 0 {
 		return nil
@@ -51,7 +51,7 @@ func (a *archived) chosen(name string) *api.Log {
 	logs := a.shown.Logs
 	for _, fits := range []func(api.Log) bool{
 		func(log api.Log) bool { return nameOfLog(log) == name },
-		func(log api.Log) bool { return log.Role == archive.RoleDriver },
+		func(log api.Log) bool { return log.Role == archive.RoleDriver || log.Role == archive.RoleMaster },
 	} {
 		if at := slices.IndexFunc(logs, fits); at >= 0 {
 			return &logs[at]
@@ -65,9 +65,9 @@ func (a *archived) log(ctx context.Context, p url.Values, href string) *logView 
 	view := &logView{Find: p.Get("find"), Timestamps: p.Get("timestamps") != "", Action: href, Hidden: map[string]string{paramFrom: fromArchive, paramUID: a.UID}}
 	log := a.chosen(p.Get(paramLog))
 	if log == nil {
-		view.Problem = "The archive has no log of this attempt."
+		view.Problem = "The archive has no log of this " + map[bool]string{true: "cluster", false: "attempt"}[a.isCluster()] + "."
 		if len(a.Attempts) > 0 {
-			view.Choices = []picker{a.attemptPicker()}
+			view.Choices = a.attemptPickers()
 		}
 		return view
 	}
@@ -76,7 +76,7 @@ func (a *archived) log(ctx context.Context, p url.Values, href string) *logView 
 		other := &a.shown.Logs[i]
 		logs.Options = append(logs.Options, option{nameOfLog(*other), titleOfLog(other), other == log})
 	}
-	view.Choices = []picker{a.attemptPicker(), logs}
+	view.Choices = append(a.attemptPickers(), logs)
 	lines := linesOf(p.Get("lines"))
 	view.Lines = lineOptions(lines)
 	raw := url.Values{paramFrom: {fromArchive}, paramUID: {a.UID}, paramAttempt: {strconv.FormatInt(a.shown.Attempt, 10)}, paramLog: {nameOfLog(*log)}}

@@ -55,7 +55,10 @@ func (s *Server) cluster(v *view) error {
 	}
 	found, ok := s.options.Source.Cluster(v.see, ref, pods)
 	if !ok {
-		return errNotFound
+		return s.archived(v, ref, nil)
+	}
+	if uid := v.URL.Query().Get(paramUID); v.URL.Query().Get(paramFrom) == fromArchive || uid != "" && uid != string(found.Row.UID) {
+		return s.archived(v, ref, found.Row)
 	}
 	p := s.newPage(v.Request, ref.Name, "clusters")
 	s.viewed(p, v.viewer)

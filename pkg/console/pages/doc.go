@@ -15,6 +15,7 @@
 //	archived_list.go        the table of what the archive has of a namespace
 //	archived_application.go one application as the archive has it
 //	archived_log.go         its logs
+//	archived_cluster.go     one cluster as the archive has it
 //	actions.go              what a viewer may do with an object
 //	timeline.go             attempts and transitions as SVG
 //	chart.go                curves, as SVG and as data for uPlot

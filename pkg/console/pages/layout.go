@@ -8,11 +8,13 @@ import (
 	"html/template"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 
 	"github.com/firesteel-dev/firesteel/pkg/console/pages/assets"
+	"github.com/firesteel-dev/firesteel/pkg/overview"
 )
 
 //go:embed templates
@@ -46,15 +48,28 @@ type page struct {
 	clock moment
 }
 
-// Sections are the parts of the navigation.
-func (p *page) Sections() []link {
-	return []link{
-		{"Overview", p.Prefix + "/", p.Section == "overview"},
-		{"Applications", p.Prefix + "/applications?kind=application", p.Section == "applications"},
-		{"Schedules", p.Prefix + "/schedules", p.Section == "schedules"},
-		{"Clusters", p.Prefix + "/clusters", p.Section == "clusters"},
-	}
+// section is a part of the navigation.
+type section struct{ name, text, path string }
+
+var sections = []section{
+	{"overview", "Overview", "/"}, {"applications", "Applications", "/applications?kind=application"}, {"schedules", "Schedules", "/schedules"}, {"clusters", "Clusters", "/clusters"},
 }
+
+// sectionOf returns the part with the objects of a kind.
+func sectionOf(noun overview.Kind) section {
+	at := slices.IndexFunc(sections, func(s section) bool { return s.name == string(noun)+"s" })
+	return sections[at]
+}
+
+// Sections are the parts of the navigation.
+func (p *page) Sections() (links []link) {
+	for _, section := range sections {
+		links = append(links, p.linkTo(section))
+	}
+	return links
+}
+
+func (p *page) linkTo(s section) link { return link{s.text, p.Prefix + s.path, p.Section == s.name} }
 
 // link is a link in a navigation. Current reports whether it leads to the page itself.
 type link struct {

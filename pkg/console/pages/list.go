@@ -152,7 +152,7 @@ func (s *Server) list(v *view) error {
 	body.Active = activeFilters(address, query.Values(), within)
 	body.Columns = sortedColumns(address, &query)
 	if v.viewer.Archive() != nil {
-		body.Archive = p.archiveOf(body.Filter.oneNamespace())
+		body.Archive = p.archiveOf(body.Filter.oneNamespace(), query.Noun)
 	}
 	size := query.Limit
 	if size == 0 {

@@ -115,7 +115,7 @@ func (s *Server) overview(v *view) error {
 		body.KnownSince = p.clock.ago(o.KnownSince)
 	}
 	if v.viewer.Archive() != nil {
-		body.Archive = p.archiveOf("")
+		body.Archive = p.archiveOf("", overview.Application)
 	}
 	for i := range o.Causes[:min(len(o.Causes), maxCauses)] {
 		c := &o.Causes[i]

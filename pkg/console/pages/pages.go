@@ -54,9 +54,13 @@ func (s *Server) routes() map[string]func(*view) error {
 		"/schedules/{namespace}/{resource}/{name}": s.schedule,
 		"/clusters":                    s.clusters,
 		"/clusters/{namespace}/{name}": s.cluster,
-		"/compare":                     s.compare,
-		"/stream":                      s.stream,
-		"/{path...}":                   func(*view) error { return errNotFound },
+		"/clusters/{namespace}/{name}/log": func(v *view) error {
+			v.SetPathValue("resource", clusterResource)
+			return s.log(v)
+		},
+		"/compare":   s.compare,
+		"/stream":    s.stream,
+		"/{path...}": func(*view) error { return errNotFound },
 	}
 }
 

@@ -68,8 +68,12 @@ func archivedPages() map[string]string {
 		"gone": gone, "gone-executors": gone + goneQuery + "&tab=executors", "gone-pods": gone + goneQuery + "&tab=pods&attempt=0", "gone-events": gone + goneQuery + "&tab=events",
 		"gone-logs": gone + goneQuery + "&tab=logs&lines=2", "gone-logs-found": gone + goneQuery + "&tab=logs&find=ERROR&attempt=0", "gone-yaml": gone + goneQuery + "&tab=yaml",
 		"logs-archived": pathOf(consolepages.Failed) + "?tab=logs&lines=3",
+		"gone-cluster":  goneCluster, "gone-cluster-events": goneCluster + "?tab=events", "gone-cluster-logs": goneCluster + "?tab=logs", "gone-cluster-yaml": goneCluster + "?tab=yaml",
+		"archive-clusters": "/archive?namespace=ml&resource=sparkclusters.spark.apache.org",
 	}
 }
+
+const goneCluster = "/clusters/ml/nightly-lab"
 
 // withArchive returns a viewer of an installation with an archive.
 func withArchive() *consolepages.Viewer {
@@ -158,6 +162,42 @@ func TestArchivedAttemptsHaveWhatIsStoredOfThem(t *testing.T) {
 	answer := get(handler, gone+"/log?from=archive&uid=uid-"+consolepages.Gone.Name+"&attempt=0&log="+url.QueryEscape(consolepages.Gone.Name+"-0-driver/d/spark-kubernetes-driver/0"))
 	if answer.Code != http.StatusOK || !strings.Contains(answer.Body.String(), "Running Spark version") || !strings.HasPrefix(answer.Header().Get("Content-Disposition"), "attachment") {
 		t.Errorf("the file is %d %v", answer.Code, answer.Header())
+	}
+}
+
+func TestArchivedClustersHaveWhatIsStoredOfThem(t *testing.T) {
+	handler := serve(consolepages.Morning(), withArchive())
+	for path, wanted := range map[string][]string{
+		goneCluster:                 {"The object is gone", "It was archived", "Gone, was RunningHealthy", "Existed for", "Cluster has reached ready state.", "Missing in the archive", "nightly-lab-worker-2", ">Clusters</a>"},
+		goneCluster + "?tab=events": {"insufficient memory"},
+		goneCluster + "?tab=logs":   {"master: nightly-lab-master-0", "worker: nightly-lab-worker-1 / worker, 2 MiB, not whole", "Running Spark version", "/clusters/ml/nightly-lab/log?"},
+		goneCluster + "?tab=yaml":   {"kind: SparkCluster", "initWorkers: 3"},
+		"/archive?namespace=ml&resource=sparkclusters.spark.apache.org": {"Archived clusters", goneCluster + "?uid=uid-nightly-lab", "Gone, was RunningHealthy"},
+		"/clusters/ml/shared-notebooks?from=archive":                    {"The archive has nothing of this cluster. It has clusters if"},
+		"/clusters/ml/absent": {"There is no such cluster, and the archive has nothing of one that is gone."},
+	} {
+		body := get(handler, path).Body.String()
+		for _, want := range wanted {
+			if !strings.Contains(body, want) {
+				t.Errorf("%s lacks %q", path, want)
+			}
+		}
+		if strings.Contains(body, "abc12") || strings.Contains(body, `name="attempt"`) {
+			t.Errorf("%s has the value of a secret, or the choice of an attempt", path)
+		}
+	}
+	answer := get(handler, goneCluster+"/log?from=archive&uid=uid-nightly-lab&attempt=0&log="+url.QueryEscape("nightly-lab-master-0/p/master/0"))
+	if answer.Code != http.StatusOK || !strings.Contains(answer.Body.String(), "Running Spark version") || !strings.HasPrefix(answer.Header().Get("Content-Disposition"), "attachment") {
+		t.Errorf("the file is %d %v", answer.Code, answer.Header())
+	}
+	if body := get(serve(consolepages.Morning(), &consolepages.Viewer{}), goneCluster).Body.String(); !strings.Contains(body, "This installation has no archive") {
+		t.Error("without an archive the page does not say so")
+	}
+	for _, path := range []string{goneCluster, goneCluster + "?from=archive", goneCluster + "/log?from=archive&uid=uid-nightly-lab&attempt=0&log=a/b/c/0", "/clusters/ml/absent"} {
+		answer := get(serve(consolepages.Morning(), withArchive().Hide("ml")), path)
+		if answer.Code != http.StatusNotFound || !strings.Contains(answer.Body.String(), "There is nothing at this address, or you may not see it.") {
+			t.Errorf("who may not read it gets %d for %s", answer.Code, path)
+		}
 	}
 }
 

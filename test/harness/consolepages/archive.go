@@ -1,6 +1,7 @@
 package consolepages
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -20,8 +21,11 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/console/pages"
 )
 
-// Gone is the application of the sample that only the archive has.
-var Gone = live.Ref{Namespace: "reports", Resource: apacheApplications, Name: "daily-revenue-20260301"}
+// Gone is the application of the sample that only the archive has, and GoneCluster the cluster.
+var (
+	Gone        = live.Ref{Namespace: "reports", Resource: apacheApplications, Name: "daily-revenue-20260301"}
+	GoneCluster = live.Ref{Namespace: "ml", Resource: clusters, Name: "nightly-lab"}
+)
 
 // Archive returns the archive of the sample; nil if the viewer has none.
 func (v *Viewer) Archive() pages.Archive {
@@ -44,7 +48,7 @@ type archived struct {
 	viewer *Viewer
 }
 
-// Attic returns an archive with the application Gone and others. All texts of it are text if that is not empty.
+// Attic returns an archive with the application Gone and others, and GoneCluster. All texts of it are text if that is not empty.
 func Attic(text string) *Archived {
 	a := &Archived{objects: map[string]any{}}
 	if a.log = text; text == "" {
@@ -54,7 +58,53 @@ func Attic(text string) *Archived {
 	for i := range 8 {
 		a.add(fmt.Sprintf("daily-revenue-202602%02d", 28-i), text, time.Duration(i+4)*24*time.Hour)
 	}
+	a.addCluster(text)
 	return a
+}
+
+// addCluster adds GoneCluster, whose logs are not whole.
+func (a *Archived) addCluster(text string) {
+	word := func(known string) string { return cmp.Or(text, known) }
+	name, created := GoneCluster.Name, ago(26*time.Hour)
+	last, gone := created.Add(90*time.Second), created.Add(11*time.Hour)
+	micro := metav1.NewMicroTime
+	steps := []v1alpha1.Transition{
+		{Sequence: 1, Time: micro(created), State: "Submitted", Message: word("Spark cluster has been created on Kubernetes Cluster.")},
+		{Sequence: 2, Time: micro(last), State: "RunningHealthy", Message: word("Cluster has reached ready state.")},
+	}
+	log := func(role string, number int) api.Log {
+		return api.Log{Pod: fmt.Sprintf("%s-%s-%d", name, role, number), PodUID: "p", Container: role, Role: role, Bytes: 2 << 20}
+	}
+	worker := log("worker", 1)
+	worker.Missing = word("possibly the end")
+	files := []api.Object{
+		{File: "cluster.json.gz", Kind: "SparkCluster", Name: name}, {File: "transitions.json.gz", Kind: "Transition", Name: name}, {File: "events.json.gz", Kind: "Event", Name: name},
+	}
+	a.apps = append(a.apps, api.Details{
+		Application: api.Application{
+			Namespace: GoneCluster.Namespace, Resource: clusters, APIVersion: "spark.apache.org/v1", Kind: "SparkCluster", Name: name, UID: "uid-" + name, Created: created, Ended: &last,
+			State: word("RunningHealthy"), Message: word("Cluster has reached ready state."),
+		},
+		Attempts: []api.Attempt{{
+			Began: &created, Ended: &last, Archived: &gone, State: word("RunningHealthy"), Logs: []api.Log{log("master", 0), log("worker", 0), worker}, Objects: files,
+			Missing: []api.Missing{{What: word("log of Pod " + name + "-worker-2"), Why: word("its Pod was gone")}},
+		}},
+	})
+	a.objects[name+"/0/cluster.json.gz"] = map[string]any{
+		"apiVersion": "spark.apache.org/v1", "kind": "SparkCluster",
+		"metadata": map[string]any{"namespace": GoneCluster.Namespace, "name": name, "uid": "uid-" + name, "creationTimestamp": created.Format(time.RFC3339)},
+		"spec": map[string]any{
+			"runtimeVersions":    map[string]any{"sparkVersion": "4.1.4"},
+			"clusterTolerations": map[string]any{"instanceConfig": map[string]any{"initWorkers": 3, "minWorkers": 3, "maxWorkers": 3}},
+			"sparkConf":          map[string]any{"spark.hadoop.fs.s3a.secret.key": "abc12"},
+		},
+		"status": map[string]any{"firesteel": v1alpha1.Record{Transitions: steps}, "currentState": map[string]any{"currentStateSummary": "RunningHealthy", "message": word("ready")}},
+	}
+	a.objects[name+"/0/transitions.json.gz"] = map[string]any{"items": steps}
+	a.objects[name+"/0/events.json.gz"] = corev1.EventList{Items: []corev1.Event{{
+		Type: corev1.EventTypeWarning, Reason: word("FailedScheduling"), Message: word("0/4 nodes are available: insufficient memory"), Count: 7, LastTimestamp: metav1.NewTime(last),
+		InvolvedObject: corev1.ObjectReference{Kind: "Pod", Name: name + "-worker-2"},
+	}}}
 }
 
 func (a *Archived) add(name, text string, age time.Duration) {
@@ -146,7 +196,8 @@ func (a *archived) List(_ context.Context, namespace string, filter api.Filter, 
 	const size = 2
 	for i := range a.apps {
 		app := a.apps[i].Application
-		if app.Namespace != namespace || filter.Name != "" && filter.Name != app.Name || filter.State != "" && filter.State != app.State || token != "" && app.UID > token {
+		listed := filter.Resource == app.Resource || filter.Resource == "" && app.Resource != clusters
+		if app.Namespace != namespace || !listed || filter.Name != "" && filter.Name != app.Name || filter.State != "" && filter.State != app.State || token != "" && app.UID > token {
 			continue
 		}
 		if len(page.Items) == size {
@@ -200,7 +251,8 @@ func (a *archived) Object(_ context.Context, app *api.Application, attempt int64
 
 // Log returns a log of three lines, or the last ones of it.
 func (a *archived) Log(_ context.Context, app *api.Application, attempt int64, log api.Log, options api.LogOptions) (io.ReadCloser, error) {
-	if log.Pod != fmt.Sprintf("%s-%d-driver", app.Name, attempt) || !a.viewer.Sees(app.Namespace, "") {
+	known := log.Pod == fmt.Sprintf("%s-%d-driver", app.Name, attempt) || app.Resource == clusters && strings.HasPrefix(log.Pod, app.Name)
+	if !known || !a.viewer.Sees(app.Namespace, "") {
 		return nil, absent
 	}
 	lines := []string{"26/03/01 08:00:01 INFO SparkContext: Running Spark version 4.1.4", "26/03/01 08:00:09 INFO Executor: <b>ready</b>", "26/03/01 08:24:58 ERROR " + a.log}
