@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/util/retry"
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	sparkclient "github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned/typed/spark/v1"
@@ -125,13 +126,19 @@ func (s *env) untilSet(name, what string, holds func(*appsv1.StatefulSet) bool) 
 // rollOut replaces the controller of StatefulSets, which does not run here: all Pods exist and are ready.
 func (s *env) rollOut(name string) {
 	s.Helper()
-	set := s.untilSet(name, "exist", func(*appsv1.StatefulSet) bool { return true })
-	set.Status = appsv1.StatefulSetStatus{
-		ObservedGeneration: set.Generation, Replicas: *set.Spec.Replicas, ReadyReplicas: *set.Spec.Replicas,
-		CurrentRevision: "1", UpdateRevision: "1",
-	}
-	_, err := s.Kube.AppsV1().StatefulSets(s.ns).UpdateStatus(s.Context(), set, metav1.UpdateOptions{})
-	s.must(err)
+	s.untilSet(name, "exist", func(*appsv1.StatefulSet) bool { return true })
+	s.must(retry.RetryOnConflict(retry.DefaultRetry, func() error {
+		set, err := s.Kube.AppsV1().StatefulSets(s.ns).Get(s.Context(), name, metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		set.Status = appsv1.StatefulSetStatus{
+			ObservedGeneration: set.Generation, Replicas: *set.Spec.Replicas, ReadyReplicas: *set.Spec.Replicas,
+			CurrentRevision: "1", UpdateRevision: "1",
+		}
+		_, err = s.Kube.AppsV1().StatefulSets(s.ns).UpdateStatus(s.Context(), set, metav1.UpdateOptions{})
+		return err
+	}))
 }
 
 // untilClusterPublished waits until the sink has acknowledged a cluster's transitions.

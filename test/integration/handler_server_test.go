@@ -13,7 +13,6 @@ import (
 	"time"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
 
@@ -138,17 +137,16 @@ func TestDeliveryToADeadTriggerDelaysNoOtherNamespace(t *testing.T) {
 	for n := range held {
 		dead.create(App(fmt.Sprintf("pi-%d", n)))
 	}
-	for n := range held {
-		until(dead, dead.Kube.CoreV1().Pods(dead.ns), fmt.Sprintf("pi-%d-0-driver", n), "exist", func(*corev1.Pod) bool { return true })
-	}
-	dead.must(wait.PollUntilContextTimeout(dead.Context(), 100*time.Millisecond, timeout, true, func(context.Context) (bool, error) {
-		return holding.Load() >= 32, nil // as many as one namespace has slots
+	dead.must(wait.PollUntilContextTimeout(dead.Context(), 100*time.Millisecond, timeout, true, func(ctx context.Context) (bool, error) {
+		drivers, err := dead.Kube.CoreV1().Pods(dead.ns).List(ctx, metav1.ListOptions{})
+		return err == nil && len(drivers.Items) == held && holding.Load() >= 32, err // as many as one namespace has slots
 	}))
+	before := ended.Load() // a sender gives up after a minute
 	app := s.create(App("pi").Restart(sparkv1.RestartOnFailure, 3, 0))
 	s.run("pi", 0).exit(1)
 	s.run("pi", 1).succeed()
 	s.untilPublished(app, restarted.states...)
-	if got := ended.Load(); got > 0 {
+	if got := ended.Load() - before; got > 0 {
 		t.Errorf("meanwhile %d events that were held came to their end: the others may have waited for that", got)
 	}
 	close(release)
