@@ -159,6 +159,8 @@ type LogInfo struct {
 	LogID
 	// Bytes is its size, with the kubelet's timestamps.
 	Bytes int64
+	// Gap reports whether lines are missing in between.
+	Gap bool
 }
 
 // Logs returns the logs of which anything is stored, also while the attempt runs.
@@ -207,7 +209,7 @@ func logsIn(files []FileInfo) []LogInfo {
 		if err != nil {
 			continue
 		}
-		logs = append(logs, LogInfo{LogID{file.Path[1], types.UID(file.Path[2]), file.Path[3], int32(restart)}, file.Size})
+		logs = append(logs, LogInfo{LogID{file.Path[1], types.UID(file.Path[2]), file.Path[3], int32(restart)}, file.Size, file.gap})
 	}
 	return logs
 }

@@ -8,6 +8,7 @@
 //	application.go the description of an application, and the index by which applications are listed
 //	attempt.go     what is stored of one attempt
 //	file.go        files that grow: stored in compressed chunks, read by ranges
+//	fence.go       keeps apart what writers stored that went on behind different lines
 //	event_log.go   which attempts have an event log of Spark
 //	log.go         reads logs
 //	log_writer.go  writes logs: resumes them, and stores no line twice

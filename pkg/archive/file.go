@@ -19,10 +19,12 @@ const MaxChunk = 4 << 20
 const offsetDigits = 20
 
 // File is a file of an attempt that grows. It is stored in chunks: objects named <offset>-<length>.gz, of compressed bytes. Chunks may overlap, since a
-// writer that was interrupted may write again: equal offsets have equal bytes.
+// writer that was interrupted may write again: equal offsets have equal bytes. What may differ is behind a fence, which the names of its chunks have.
 type File struct {
 	attempt *Attempt
 	path    []string
+	// fence is the one behind which chunks are written.
+	fence fence
 }
 
 // FileInfo describes a file.
@@ -35,19 +37,28 @@ type FileInfo struct {
 	Modified time.Time
 
 	chunks []chunk
+	// fence is the last one, and gap reports whether one of them is behind other bytes.
+	fence fence
+	gap   bool
 }
 
 // chunk is a part of a file. Large files have many: their keys are not kept.
 type chunk struct {
 	// folder is that of the file, which all of its chunks share.
-	folder         string
-	offset, length int64
+	folder string
+	// length is how much of it counts, of the stored bytes.
+	offset, length, stored int64
+	fence                  fence
 }
 
 func (c chunk) end() int64 { return c.offset + c.length }
 
 func (c chunk) key() string {
-	return fmt.Sprintf("%s%0*d-%d%s", c.folder, offsetDigits, c.offset, c.length, chunkSuffix)
+	fenced := ""
+	if c.fence != (fence{}) {
+		fenced = fmt.Sprintf("-%d-%016x-%016x", c.fence.offset, c.fence.id, c.fence.behind)
+	}
+	return fmt.Sprintf("%s%0*d-%d%s%s", c.folder, offsetDigits, c.offset, c.stored, fenced, chunkSuffix)
 }
 
 // Last returns where the last chunk of the file begins, and its length.
@@ -60,7 +71,7 @@ func (f FileInfo) Last() (offset, length int64) {
 }
 
 // File returns a file of the attempt.
-func (t *Attempt) File(path ...string) *File { return &File{t, path} }
+func (t *Attempt) File(path ...string) *File { return &File{attempt: t, path: path} }
 
 func (f *File) folder() string { return f.attempt.prefix + join(f.path...) + "/" }
 
@@ -86,15 +97,18 @@ func (f *File) Extend(ctx context.Context, offset int64, content []byte, before 
 	return nil
 }
 
-func (f *File) chunkKey(offset, length int64) string { return chunk{f.folder(), offset, length}.key() }
+func (f *File) chunkKey(offset, length int64) string {
+	return chunk{f.folder(), offset, length, length, f.fence}.key()
+}
 
 // parseChunk returns the chunk with a name in a folder.
 func parseChunk(folder, name string) (chunk, bool) {
 	first, rest, _ := strings.Cut(name, "-")
-	second, _ := strings.CutSuffix(rest, chunkSuffix)
+	rest, _ = strings.CutSuffix(rest, chunkSuffix)
+	second, fenced, _ := strings.Cut(rest, "-")
 	offset, err := strconv.ParseInt(first, 10, 64)
 	length, err2 := strconv.ParseInt(second, 10, 64)
-	part := chunk{folder, offset, length}
+	part := chunk{folder, offset, length, length, parseFence(fenced)}
 	ok := errors.Join(err, err2) == nil && offset >= 0 && length >= 0 && length <= MaxChunk && part.key() == folder+name
 	return part, ok
 }
@@ -140,17 +154,35 @@ func (t *Attempt) files(ctx context.Context, prefix string) ([]FileInfo, error) 
 	return files, err
 }
 
-// arrange leaves the chunks that are needed, in order, up to the first gap.
+// arrange leaves the chunks that are needed, in order, up to the first hole. Where a fence begins, the chunks behind it count.
 func (f *FileInfo) arrange() {
 	slices.SortFunc(f.chunks, func(a, b chunk) int { return cmp.Compare(a.offset, b.offset) })
-	var needed []chunk
+	segments := map[fence][]chunk{}
+	for _, part := range f.chunks {
+		segments[part.fence] = append(segments[part.fence], part)
+	}
+	f.chunks = nil
+	for {
+		f.cover(segments[f.fence])
+		delete(segments, f.fence)
+		next, ok := f.nextFence(segments)
+		if !ok {
+			return
+		}
+		f.truncate(next.offset)
+		f.fence, f.gap = next, f.gap || next.offset > 0
+	}
+}
+
+// cover adds the chunks that are needed, of those behind one fence.
+func (f *FileInfo) cover(parts []chunk) {
 	var next chunk // of those that begin within what is covered, the one that reaches farthest
 	use := func() {
 		if next.end() > f.Size {
-			f.Size, needed = next.end(), append(needed, next)
+			f.Size, f.chunks = next.end(), append(f.chunks, next)
 		}
 	}
-	for _, part := range f.chunks {
+	for _, part := range parts {
 		if part.offset > f.Size {
 			use()
 		}
@@ -162,7 +194,6 @@ func (f *FileInfo) arrange() {
 		}
 	}
 	use()
-	f.chunks = needed
 }
 
 // Stat describes the file.

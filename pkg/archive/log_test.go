@@ -216,6 +216,87 @@ func TestAWriterThatRefusesGapsLeavesThemToAnother(t *testing.T) {
 	}
 }
 
+// One writer goes on behind lines that the kubelet has no more, and another one has them and stores them later: what each has stored is never mixed.
+func TestWhatIsBehindAGapIsNotMixedWithWhatAnotherWriterHas(t *testing.T) {
+	for name, chunkBytes := range map[string]int{"in one chunk": 1 << 20, "in many": 50} {
+		t.Run(name, func(t *testing.T) {
+			attempt := newLog(t, archive.New(memblob.OpenBucket(nil)))
+			resume := func() *archive.LogWriter {
+				t.Helper()
+				w, err := attempt.WriteLog(t.Context(), driverLog, 1<<40)
+				if err != nil {
+					t.Fatal(err)
+				}
+				w.ChunkBytes = chunkBytes
+				return w
+			}
+			stores := func(w *archive.LogWriter, sent string) {
+				t.Helper()
+				if err := errors.Join(w.Copy(t.Context(), strings.NewReader(sent)), w.Flush(t.Context())); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want := count(0, 3, time.Second)
+			mustHave := func(more string) {
+				t.Helper()
+				if got := all(t, attempt, archive.LogOptions{Timestamps: true, Tail: -1}); got != want+more {
+					t.Fatalf("it has %q, want %q", got, want+more)
+				}
+			}
+			follower := resume()
+			stores(follower, want)
+			end := resume()
+			stores(end, count(95, 105, time.Second))
+			for _, last := range []int{5, 9, 12, 50, 120} {
+				mustHave(count(95, 105, time.Second))
+				stores(follower, count(0, last, time.Second))
+			}
+			next := resume()
+			if !next.Gap || follower.Gap {
+				t.Error("the gap is not stored with what follows it")
+			}
+			stores(next, count(104, 108, time.Second))
+			stores(next, count(200, 203, time.Second))
+			stores(end, count(104, 150, time.Second))
+			want += count(95, 108, time.Second)
+			mustHave(count(200, 203, time.Second))
+			stores(resume(), count(202, 205, time.Second))
+			mustHave(count(200, 205, time.Second))
+			logs, err := attempt.Logs(t.Context())
+			if err != nil || len(logs) != 1 || !logs[0].Gap {
+				t.Errorf("%+v, %v", logs, err)
+			}
+		})
+	}
+}
+
+// One writer has begun with a later line than another one, which stores the beginning later.
+func TestWhatBeginsLateIsNotMixedWithTheBeginning(t *testing.T) {
+	attempt := newLog(t, archive.New(memblob.OpenBucket(nil)))
+	follower := store(t.Context(), t, attempt, driverLog, "")
+	end, err := attempt.WriteLog(t.Context(), driverLog, 1<<40)
+	if err != nil {
+		t.Fatal(err)
+	}
+	end.FenceFirst()
+	late := count(95, 105, time.Second)
+	if err := errors.Join(end.Copy(t.Context(), strings.NewReader(late)), end.Flush(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	follower.ChunkBytes = 50
+	for _, last := range []int{5, 9, 120} {
+		if err := errors.Join(follower.Copy(t.Context(), strings.NewReader(count(0, last, time.Second))), follower.Flush(t.Context())); err != nil {
+			t.Fatal(err)
+		}
+		if got := all(t, attempt, archive.LogOptions{Timestamps: true, Tail: -1}); got != late {
+			t.Fatalf("it has %q", got)
+		}
+	}
+	if next := store(t.Context(), t, attempt, driverLog, count(104, 106, time.Second)); next.Gap || !next.From.Equal(begin.Add(95*time.Second)) {
+		t.Errorf("%+v", next)
+	}
+}
+
 func TestLogsAreBounded(t *testing.T) {
 	attempt := newLog(t, archive.New(memblob.OpenBucket(nil)))
 	w, err := attempt.WriteLog(t.Context(), driverLog, 1000)
@@ -242,7 +323,7 @@ func TestFlushesReplaceSmallChunks(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range 50 {
-		if err := w.Copy(t.Context(), strings.NewReader(count(i, i+1, time.Second))); err != nil {
+		if err := w.Copy(t.Context(), strings.NewReader(count(max(i-1, 0), i+1, time.Second))); err != nil {
 			t.Fatal(err)
 		}
 		for range 2 {

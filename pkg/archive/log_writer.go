@@ -26,7 +26,7 @@ type LogWriter struct {
 	From, To time.Time
 	// ChunkBytes is the size at which what was read is stored: it is held in memory until then.
 	ChunkBytes int
-	// Gap reports whether lines were lost between two readings: the kubelet had the last stored line no more.
+	// Gap reports whether lines were lost between two readings: the kubelet had the last stored line no more. What is stored of a log says so, too.
 	Gap bool
 
 	file  *File
@@ -43,6 +43,8 @@ type LogWriter struct {
 	// refuses reports whether Copy ends at a gap, and latest is when the first line is at the latest.
 	refuses bool
 	latest  time.Time
+	// fences reports whether a first line may be another one than that of another writer.
+	fences bool
 	// second is the second of the last line, and known the lines since then, by their hash.
 	second time.Time
 	known  map[uint64]int
@@ -61,7 +63,7 @@ func (t *Attempt) WriteLog(ctx context.Context, id LogID, limit int64) (*LogWrit
 		if info, ok, err = w.file.stat(ctx); err != nil || !ok {
 			return w, err
 		}
-		w.exists, w.offset, w.stored = true, info.Size, info.Size
+		w.exists, w.offset, w.stored, w.file.fence, w.Gap = true, info.Size, info.Size, info.fence, info.gap
 		if err = w.recall(ctx, info); !IsNotFound(err) {
 			break
 		}
@@ -142,6 +144,10 @@ func (w *LogWriter) Begun() bool { return w.exists }
 // latest. Another writer may have these, and stores them later. IsGap reports whether an error is that one.
 func (w *LogWriter) RefuseGaps(latest time.Time) { w.refuses, w.latest = true, latest }
 
+// FenceFirst lets what is stored never be mixed with what a writer stores that has begun with an earlier line. It is for those who begin when the kubelet
+// may have the first line no more.
+func (w *LogWriter) FenceFirst() { w.fences = true }
+
 // Bytes is the size of what was read so far.
 func (w *LogWriter) Bytes() int64 { return w.offset + int64(w.pending.Len()) }
 
@@ -165,6 +171,11 @@ func (w *LogWriter) Copy(ctx context.Context, reader io.Reader) error {
 			gap := !resume.met && !continues
 			if w.refuses && (gap || size > 0 && w.From.IsZero() && at.After(w.latest)) {
 				return errGap
+			}
+			if gap || w.fences && w.Bytes() == 0 && w.file.fence == (fence{}) {
+				if err := w.fence(ctx, part); err != nil {
+					return err
+				}
 			}
 			w.Gap = w.Gap || gap
 			resume.met = true
@@ -264,6 +275,20 @@ func (w *LogWriter) Flush(ctx context.Context) error {
 		w.offset = end
 		w.pending.Reset()
 	}
+	return nil
+}
+
+// fence stores what was read, so that what follows is in chunks behind a fence.
+func (w *LogWriter) fence(ctx context.Context, line []byte) error {
+	if w.Bytes() > 0 {
+		if err := w.Flush(ctx); err != nil {
+			return err
+		}
+	}
+	w.offset = w.Bytes()
+	w.stored = w.offset
+	w.pending.Reset()
+	w.file.fence = fenceBehind(w.file.fence, w.offset, line)
 	return nil
 }
 

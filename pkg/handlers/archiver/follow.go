@@ -226,8 +226,6 @@ type stream struct {
 	slots   *fairshare.Limiter
 	release func()
 	began   time.Time
-	// gap reports whether lines were lost in an earlier turn.
-	gap bool
 	// progress reports whether something was read since the last failure.
 	progress bool
 }
@@ -329,7 +327,6 @@ func (s *stream) acquire() error {
 
 // nextTurn leaves the stream to others, and waits for the next one. Meanwhile it holds nothing in memory.
 func (s *stream) nextTurn() error {
-	s.gap = s.gap || s.w.Gap
 	s.w = nil
 	s.release()
 	return s.acquire()
@@ -415,7 +412,6 @@ func (s *stream) finish(missing string) error {
 	if err := s.flush(); err != nil {
 		return err
 	}
-	s.w.Gap = s.w.Gap || s.gap
 	log := archive.Log{LogID: s.log.LogID, Role: s.role(), Bytes: s.w.Bytes(), Followed: true, Missing: missing}
 	describeTimes(&log, s.w, s.log.started)
 	return s.attempt.stored.DescribeFollowed(s.ctx, log)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -121,9 +122,13 @@ func (t *attempt) storeLog(ctx context.Context, pod *corev1.Pod, log containerLo
 	if err != nil {
 		return err
 	}
-	followed := log.followed && w.Bytes() > 0
-	if log.followed && w.Begun() && described == nil && t.clock.Now().Before(t.askUntil) {
-		w.RefuseGaps(log.started.Add(silence))
+	before := w.Bytes()
+	followed := log.followed && before > 0
+	if log.followed && described == nil {
+		w.FenceFirst() // its follower may store it later
+		if w.Begun() && t.clock.Now().Before(t.askUntil) {
+			w.RefuseGaps(log.started.Add(silence))
+		}
 	}
 	why, again, err := t.readToItsEnd(ctx, pod, log, w)
 	switch {
@@ -134,8 +139,8 @@ func (t *attempt) storeLog(ctx context.Context, pod *corev1.Pod, log containerLo
 		return nil // the other parts are stored
 	}
 	if described != nil {
-		w.Gap = w.Gap || described.Missing == gapMissing
-		if why != "" {
+		w.Gap = w.Gap || strings.Contains(described.Missing, gapMissing)
+		if why != "" && described.Bytes == before { // what is stored is what the follower stored
 			why = described.Missing
 		}
 	}
@@ -198,8 +203,20 @@ func describeTimes(log *archive.Log, w *archive.LogWriter, started time.Time) {
 		log.From, log.To = &from, &to
 		log.BeginningMissing = from.Sub(started) > silence
 	}
-	if w.Gap && log.Missing == "" {
-		log.Missing = gapMissing
+	if w.Gap {
+		log.Missing = withGap(log.Missing)
+	}
+}
+
+// withGap adds to what is missing of a log that it has a gap.
+func withGap(missing string) string {
+	switch {
+	case missing == "":
+		return gapMissing
+	case strings.Contains(missing, gapMissing):
+		return missing
+	default:
+		return gapMissing + "; " + missing
 	}
 }
 
@@ -247,6 +264,11 @@ func describeGone(ctx context.Context, stored *archive.Attempt, info archive.Log
 		log = &archive.Log{LogID: info.LogID, Role: role, Followed: true, Missing: goneMissing}
 	case err != nil:
 		return archive.Log{}, err
+	case log.Bytes != info.Bytes && log.Missing == "": // it is not what the follower stored
+		log.Missing = goneMissing
+	}
+	if info.Gap {
+		log.Missing = withGap(log.Missing)
 	}
 	log.Bytes = info.Bytes
 	return *log, nil

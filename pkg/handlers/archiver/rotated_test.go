@@ -120,6 +120,75 @@ func TestALogThatIsRotatedNearItsEndIsArchivedWithoutItsFollower(t *testing.T) {
 	}
 }
 
+// A follower that lives may store its lines when what the node had is archived already.
+func TestWhatAFollowerStoresLateIsNotMixedWithWhatIsArchived(t *testing.T) {
+	for name, stored := range map[string]int{"lines in between": 3, "the beginning": 0} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				e := newRotatedEnv(t, stored)
+				defer e.last.end()
+				e.clock.SetTime(began.Add(2 * time.Minute)) // nothing is asked again
+				if err := e.handle(); err != nil {
+					t.Fatal(err)
+				}
+				archived := lines(stored) + e.logs[driverLog]
+				e.mustHave(archived)
+				after(11 * time.Second)
+				e.mustHave(archived)
+				e.driver.log(allLines, 2*allLines)
+				e.ended()
+				e.mustHave(archived)
+				if log := e.log(); log.Bytes != int64(len(archived)) || log.Missing == "" && !log.BeginningMissing {
+					t.Errorf("%+v", log)
+				}
+			})
+		})
+	}
+}
+
+// Lines that a follower has lost are lost for the one that goes on, and for the end of the attempt.
+func TestAGapOfAFollowerIsKnownBehindIt(t *testing.T) {
+	for name, next := range map[string]func(e *followEnv){
+		"by another follower": func(e *followEnv) {
+			e.begin()
+			e.following.observe(e.driver(true))
+			after(11 * time.Second)
+			e.containers[driverLog].end()
+			e.following.observe(e.driver(false))
+			after(time.Second)
+			e.stop()
+		},
+		"without one": func(*followEnv) {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				e := newFollowEnv(t)
+				c := e.starts(driverLog)
+				c.log(0, 3)
+				e.following.observe(e.driver(true))
+				after(11 * time.Second)
+				rotated := e.starts(driverLog)
+				rotated.text = strings.TrimPrefix(lines(allLines), lines(oldest))
+				c.breakStreams()
+				after(time.Minute)
+				e.mustHave(lines(3) + rotated.text)
+				e.stop()
+				next(e)
+				e.logs[driverLog] = rotated.text
+				e.app.Status.Firesteel.Transitions = application().Status.Firesteel.Transitions
+				e.update()
+				if err := e.handle(); err != nil || e.annotation() != "partly.uid-of-driver" {
+					t.Errorf("the annotation is %q: %v", e.annotation(), err)
+				}
+				if log := e.manifest().Logs[0]; log.Missing != gapMissing {
+					t.Errorf("%+v", log)
+				}
+				e.mustHave(lines(3) + rotated.text)
+			})
+		})
+	}
+}
+
 // A log of which no follower has begun anything is stored at once, as it is without one.
 func TestALogThatNoFollowerKeepsIsNotAwaited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
