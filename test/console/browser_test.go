@@ -209,6 +209,7 @@ func (b *tab) open(address string) {
 // shown are the pages, by their names.
 func shown() map[string]string {
 	failed := "/applications/" + consolepages.Failed.Namespace + "/" + consolepages.Failed.Resource + "/" + consolepages.Failed.Name
+	goneCluster := "/clusters/" + consolepages.GoneCluster.Namespace + "/" + consolepages.GoneCluster.Name
 	gone := "/applications/" + consolepages.Gone.Namespace + "/" + consolepages.Gone.Resource + "/" + consolepages.Gone.Name
 	return map[string]string{
 		"overview": "/", "list": "/applications?kind=application", "empty": "/applications?text=nothing", "application": failed, "executors": failed + "?tab=executors", "plan": failed + "?tab=plan", "plan-foreign": "/applications/legacy/sparkapplications.sparkoperator.k8s.io/old-operator-job?tab=plan", "executors-gpu": "/applications/features/sparkapplications.sparkoperator.k8s.io/clickstream-sessions?tab=executors",
@@ -216,7 +217,7 @@ func shown() map[string]string {
 		"schedule": "/schedules/reports/scheduledsparkapplications.sparkoperator.k8s.io/daily-revenue", "clusters": "/clusters", "cluster": "/clusters/ml/shared-notebooks",
 		"compare": "/compare?a=reports/" + consolepages.Failed.Resource + "/" + consolepages.Failed.Name + "&b=ingest/" + consolepages.Failed.Resource + "/hourly-rollup-001",
 		"sign-in": "/sign-in", "archive": "/archive?namespace=reports", "archive-namespaces": "/archive", "gone": gone, "gone-pods": gone + "?tab=pods", "gone-logs": gone + "?tab=logs",
-		"gone-yaml": gone + "?tab=yaml",
+		"gone-yaml": gone + "?tab=yaml", "gone-cluster": goneCluster, "gone-cluster-logs": goneCluster + "?tab=logs", "archive-clusters": "/archive?namespace=ml&resource=sparkclusters.spark.apache.org",
 	}
 }
 

@@ -213,7 +213,7 @@ type tab struct{ name, text string }
 
 // archivedTabs are those of an application that the archive has. One that exists also has its plan.
 var archivedTabs = []tab{
-	{tabTimeline, "Timeline"}, {tabExecutors, "Executors and usage"}, {tabPods, "Pods"}, {tabEvents, "Events"}, {tabLogs, "Logs"}, {tabYAML, "YAML"},
+	{tabTimeline, "Timeline"}, {tabLogs, "Logs"}, {tabPods, "Pods"}, {tabEvents, "Events"}, {tabExecutors, "Executors and usage"}, {tabYAML, "YAML"},
 }
 
 // tabs returns links to the tabs of an application's page, and the wanted one, or else the first. keep are further parameters of its address.

@@ -3,6 +3,7 @@ package pages
 import (
 	"fmt"
 	"net/http"
+	"net/url"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/spark"
 	"github.com/firesteel-dev/firesteel/pkg/console/live"
@@ -18,6 +19,8 @@ const maxClusters = 500
 type clustersView struct {
 	Rows []rowView
 	More string
+	// Archive is the address of what is archived; empty if there is no archive.
+	Archive string
 }
 
 func (s *Server) clusters(v *view) error {
@@ -29,6 +32,9 @@ func (s *Server) clusters(v *view) error {
 	body := clustersView{Rows: p.rows(found.Rows)}
 	if found.Total > len(found.Rows) {
 		body.More = p.listed(map[string][]string{live.ParamKind: {string(overview.Cluster)}})
+	}
+	if v.viewer.Archive() != nil {
+		body.Archive = p.archiveOf("", overview.Cluster)
 	}
 	p.Announce = plural(found.Total, "cluster", "clusters")
 	p.Body = body
@@ -44,6 +50,8 @@ type clusterView struct {
 	Users      []rowView
 	Requested  string
 	Actions    *actionsView
+	// Archive is the address of what the archive has of it; empty if there is no archive.
+	Archive string
 }
 
 func (s *Server) cluster(v *view) error {
@@ -67,11 +75,15 @@ func (s *Server) cluster(v *view) error {
 	if err != nil {
 		return err
 	}
-	p.Body = clusterView{
+	body := clusterView{
 		Actions: actions,
 		Row:     p.row(found.Row), Reasons: found.Reasons, Conditions: p.conditions(found.Conditions), Pods: p.pods(found.Pods), PodsHidden: found.PodsHidden,
 		Users: p.rows(found.Users), Requested: resources(found.Row.Requested),
 	}
+	if v.viewer.Archive() != nil {
+		body.Archive = p.Prefix + hrefOf(overview.Cluster, ref) + "?" + url.Values{paramFrom: {fromArchive}, paramUID: {string(found.Row.UID)}, "tab": {tabLogs}}.Encode()
+	}
+	p.Body = body
 	p.Announce = fmt.Sprintf("%s: %s", ref.Name, found.Row.State)
 	return render(v.w, v.Request, http.StatusOK, "cluster", p)
 }

@@ -87,7 +87,7 @@ func (p *page) compared(a, b *live.Details) []compareRow {
 	rows := []compareRow{
 		line("State", func(d *live.Details) string { return d.Row.State }),
 		line("Reason", func(d *live.Details) string { return d.Row.Sentence }),
-		line("Attempts", func(d *live.Details) string { return attemptOf(d.Row.Attempt) }),
+		line("Last attempt", func(d *live.Details) string { return attemptOf(d.Row.Attempt) }),
 		line("Created", func(d *live.Details) string { return p.clock.ago(d.Row.Created).Exact }),
 		line("Ran", func(d *live.Details) string { return short(d.Row.Duration(p.clock.now)) }),
 		line("Executors asked", func(d *live.Details) string { return number(d.Row.Executors.Asked) }),

@@ -69,7 +69,7 @@ func archivedPages() map[string]string {
 		"gone-logs": gone + goneQuery + "&tab=logs&lines=2", "gone-logs-found": gone + goneQuery + "&tab=logs&find=ERROR&attempt=0", "gone-yaml": gone + goneQuery + "&tab=yaml",
 		"logs-archived": pathOf(consolepages.Failed) + "?tab=logs&lines=3",
 		"gone-cluster":  goneCluster, "gone-cluster-events": goneCluster + "?tab=events", "gone-cluster-logs": goneCluster + "?tab=logs", "gone-cluster-yaml": goneCluster + "?tab=yaml",
-		"archive-clusters": "/archive?namespace=ml&resource=sparkclusters.spark.apache.org",
+		"archive-clusters": "/archive?namespace=ml&resource=sparkclusters.spark.apache.org", "clusters-archived": "/clusters", "cluster-archived": "/clusters/ml/shared-notebooks",
 	}
 }
 
@@ -168,10 +168,12 @@ func TestArchivedAttemptsHaveWhatIsStoredOfThem(t *testing.T) {
 func TestArchivedClustersHaveWhatIsStoredOfThem(t *testing.T) {
 	handler := serve(consolepages.Morning(), withArchive())
 	for path, wanted := range map[string][]string{
-		goneCluster:                 {"The object is gone", "It was archived", "Gone, was RunningHealthy", "Existed for", "Cluster has reached ready state.", "Missing in the archive", "nightly-lab-worker-2", ">Clusters</a>"},
-		goneCluster + "?tab=events": {"insufficient memory"},
-		goneCluster + "?tab=logs":   {"master: nightly-lab-master-0", "worker: nightly-lab-worker-1 / worker, 2 MiB, not whole", "Running Spark version", "/clusters/ml/nightly-lab/log?"},
-		goneCluster + "?tab=yaml":   {"kind: SparkCluster", "initWorkers: 3"},
+		goneCluster:                     {"The object is gone", "It was archived", "Gone, was RunningHealthy", "Existed for", "Cluster has reached ready state.", "Missing in the archive", "nightly-lab-worker-2", ">Clusters</a>"},
+		goneCluster + "?tab=events":     {"insufficient memory"},
+		goneCluster + "?tab=logs":       {"master: nightly-lab-master-0", "worker: nightly-lab-worker-1 / worker, 2 MiB, not whole", "Running Spark version", "/clusters/ml/nightly-lab/log?"},
+		goneCluster + "?tab=yaml":       {"kind: SparkCluster", "initWorkers: 3"},
+		"/clusters":                     {"/spark/archive?resource=sparkclusters.spark.apache.org\""},
+		"/clusters/ml/shared-notebooks": {"Archived logs"},
 		"/archive?namespace=ml&resource=sparkclusters.spark.apache.org": {"Archived clusters", goneCluster + "?uid=uid-nightly-lab", "Gone, was RunningHealthy"},
 		"/clusters/ml/shared-notebooks?from=archive":                    {"The archive has nothing of this cluster. It has clusters if"},
 		"/clusters/ml/absent": {"There is no such cluster, and the archive has nothing of one that is gone."},
