@@ -397,9 +397,7 @@ func addClusterLogs(ctx context.Context, stored *archive.Attempt, manifest *arch
 		return err
 	}
 	if left := len(written) - maxClusterLogs; left > 0 {
-		manifest.Missing = append(manifest.Missing, archive.Missing{
-			What: "further logs", Why: fmt.Sprintf("%d more are stored than the %d that are listed", left, maxClusterLogs),
-		})
+		manifest.Missing = append(manifest.Missing, missing("further logs", fmt.Sprintf("%d more are stored than the %d that are listed", left, maxClusterLogs)))
 		written = written[:maxClusterLogs]
 	}
 	logs := make([]archive.Log, len(written))
