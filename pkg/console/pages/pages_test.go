@@ -441,11 +441,11 @@ func TestTableForSpreadsheetsHasCosts(t *testing.T) {
 	}
 }
 
-func TestStreamSendsChangesAndEndsWithTheSession(t *testing.T) {
-	sample, viewer, clock := consolepages.Morning(), &consolepages.Viewer{}, testclock.NewFakeClock(consolepages.Now)
-	server := httptest.NewServer(serveAt(clock, sample, viewer))
-	defer server.Close()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+"/stream?cursor=1&namespace=reports&resource="+consolepages.Failed.Resource+"&name="+consolepages.Failed.Name, nil)
+// streamOfFailed opens the stream of the page of the application that failed.
+func streamOfFailed(ctx context.Context, t *testing.T, server *httptest.Server) io.ReadCloser {
+	t.Helper()
+	address := server.URL + "/stream?cursor=1&namespace=reports&resource=" + consolepages.Failed.Resource + "&name=" + consolepages.Failed.Name
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -453,12 +453,20 @@ func TestStreamSendsChangesAndEndsWithTheSession(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = answer.Body.Close() }()
+	return answer.Body
+}
+
+func TestStreamSendsChangesAndEndsWithTheSession(t *testing.T) {
+	sample, viewer, clock := consolepages.Morning(), &consolepages.Viewer{}, testclock.NewFakeClock(consolepages.Now)
+	server := httptest.NewServer(serveAt(clock, sample, viewer))
+	defer server.Close()
+	stream := streamOfFailed(t.Context(), t, server)
+	defer stream.Close()
 	sample.Changed <- live.Changes{Cursor: 2, Items: []*live.Change{{Ref: live.Ref{Name: "another"}}}}
 	sample.Changed <- live.Changes{Cursor: 3, Items: []*live.Change{{Ref: consolepages.Failed}}}
 	const want = "event: ping\ndata: \n\nevent: changed\nid: 3\ndata: \n\n"
 	text := make([]byte, len(want))
-	if _, err := io.ReadFull(answer.Body, text); err != nil || string(text) != want {
+	if _, err := io.ReadFull(stream, text); err != nil || string(text) != want {
 		t.Errorf("got %q, %v", text, err)
 	}
 	viewer.End()
@@ -466,7 +474,7 @@ func TestStreamSendsChangesAndEndsWithTheSession(t *testing.T) {
 		runtime.Gosched()
 	}
 	clock.Step(time.Minute)
-	if rest, err := io.ReadAll(answer.Body); err != nil || string(rest) != "event: over\ndata: \n\n" {
+	if rest, err := io.ReadAll(stream); err != nil || string(rest) != "event: over\ndata: \n\n" {
 		t.Errorf("after the session: %q, %v", rest, err)
 	}
 }
@@ -476,17 +484,10 @@ func TestStreamOfAnObjectSaysThatTheRightsChanged(t *testing.T) {
 	server := httptest.NewServer(serveAt(clock, sample, viewer))
 	defer server.Close()
 	ctx, cancel := context.WithCancel(t.Context())
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, server.URL+"/stream?cursor=1&namespace=reports&resource="+consolepages.Failed.Resource+"&name="+consolepages.Failed.Name, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	answer, err := server.Client().Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = answer.Body.Close() }()
+	stream := streamOfFailed(ctx, t, server)
+	defer stream.Close()
 	defer cancel()
-	lines := bufio.NewScanner(answer.Body)
+	lines := bufio.NewScanner(stream)
 	next := func() (event string) {
 		for event == "" && lines.Scan() {
 			if name, ok := strings.CutPrefix(lines.Text(), "event: "); ok {
