@@ -111,13 +111,13 @@ func (r *run) checkArchive(apps []*invariants.Application) {
 		for attempt, how := range app.Archived() {
 			counts[how]++
 			if err := r.archivedAttempt(ctx, store, app, attempt, how); err != nil {
-				r.Errorf("%s (%s), attempt %d: %v", app.Object.Key(), app.UID, attempt, err)
+				r.fail("%s (%s), attempt %d: %v", app.Object.Key(), app.UID, attempt, err)
 			}
 		}
 	}
 	r.logf("attempts in the archive: %v", counts)
 	if counts[lifecycle.ArchivedWhole] == 0 {
-		r.Error("no attempt is archived whole: the run proves too little")
+		r.fail("no attempt is archived whole: the run proves too little")
 	}
 }
 

@@ -63,6 +63,11 @@ func TestChaos(t *testing.T) {
 		_ = os.RemoveAll(dir)
 	})
 	run := &run{T: t, began: time.Now()}
+	t.Cleanup(func() {
+		if len(run.failures) > 0 {
+			t.Logf("failed:\n  %s", strings.Join(run.failures, "\n  "))
+		}
+	})
 	t.Cleanup(run.end)
 	run.begin(dir, seed)
 	run.injectFaults()
@@ -74,7 +79,9 @@ func TestChaos(t *testing.T) {
 type run struct {
 	*testing.T
 	*env
-	began     time.Time
+	began time.Time
+	// failures are what failed until now. They are printed once more at the end, where a reader looks first.
+	failures  []string
 	calm      []*workload
 	wild      []*workload
 	workloads []*workload
@@ -88,6 +95,13 @@ func (r *run) must(err error) {
 	if err != nil {
 		r.Fatal(err)
 	}
+}
+
+// fail reports what failed, and goes on.
+func (r *run) fail(format string, arguments ...any) {
+	r.Helper()
+	r.failures = append(r.failures, fmt.Sprintf(format, arguments...))
+	r.Errorf(format, arguments...)
 }
 
 func (r *run) logf(format string, arguments ...any) {
@@ -309,7 +323,7 @@ func (r *run) until(what string, obstacles func() ([]string, error)) {
 			return
 		}
 		if time.Now().After(deadline) {
-			r.Errorf("waited %s for %s:\n  %s", patience, what, strings.Join(list, "\n  "))
+			r.fail("waited %s for %s:\n  %s", patience, what, strings.Join(list, "\n  "))
 			return
 		}
 		select {

@@ -45,14 +45,14 @@ func (r *run) checkInvariants() {
 	r.must(r.listening.Wait())
 	r.Logf("faults:\n%s", r.counters)
 	for _, fault := range r.counters.missing(wanted()) {
-		r.Errorf("no fault was injected of the kind %q: the run proves too little", fault)
+		r.fail("no fault was injected of the kind %q: the run proves too little", fault)
 	}
 	for i, violation := range append(r.violations(), texts(r.history.Unpersisted())...) {
 		if i == 20 {
-			r.Error("and more")
+			r.fail("and more")
 			break
 		}
-		r.Error(violation)
+		r.fail("%s", violation)
 	}
 	ended := map[string]int{}
 	for _, app := range r.history.Applications() {
@@ -71,7 +71,7 @@ func (r *run) checkInvariants() {
 
 func (r *run) check(err error) {
 	if err != nil {
-		r.Error(err)
+		r.fail("%v", err)
 	}
 }
 

@@ -221,8 +221,7 @@ func runsWithout(object submission.Object, reason error) string {
 }
 
 func describe(object submission.Object) string {
-	kind := object.GetObjectKind().GroupVersionKind().Kind
-	return fmt.Sprintf("%s %s/%s", kind, object.GetNamespace(), object.GetName())
+	return fmt.Sprintf("%s %s/%s", objectclient.KindOf(object), object.GetNamespace(), object.GetName())
 }
 
 // notInstalled reports whether the cluster does not have this kind of object: the API server does not know the path. If a

@@ -28,8 +28,9 @@ const (
 	reportWaitAfter = 10 * time.Second
 )
 
-// nameWaits remembers, for each waiting application, which object holds a name that its launch needs. Objects other than
-// driver Pods are not watched: they are read with a back-off. Nothing is created before they are gone.
+// nameWaits remembers, for each waiting application, which object holds a name that its launch needs. Objects other than driver Pods
+// are not watched, nor are driver Pods whose labels were removed: they are read with a back-off. Nothing is created before they are
+// gone.
 type nameWaits struct {
 	clock clock.PassiveClock
 
@@ -114,8 +115,7 @@ func (l *Launcher) waitForNames(
 	ctx context.Context, v *view.Application, next *corev1.Pod, seen *lifecycle.Observation,
 ) (bool, error) {
 	app := v.App
-	pod := l.Drivers.Get(next.Namespace, next.Name)
-	if pod != nil && pod.DeletionTimestamp != nil && l.ofEarlierLaunch(pod, next) {
+	if pod := l.Drivers.Get(next.Namespace, next.Name); l.terminatesInTheWay(pod, next) {
 		return true, l.waitForEarlierDriver(ctx, v, pod, seen)
 	}
 	known, ok := l.waits.of(app.GetUID())
@@ -127,34 +127,57 @@ func (l *Launcher) waitForNames(
 			return false, nil
 		}
 	}
-	if l.Clock.Now().Before(known.until) {
+	hidden, _ := known.existing.(*corev1.Pod)
+	if !l.Clock.Now().Before(known.until) || l.terminatesInTheWay(hidden, next) && l.deletedAgainNow(hidden, v) {
+		holder, err := l.holderOfName(ctx, known.existing)
+		if holder == nil || err != nil {
+			return false, err
+		}
+		known = l.waits.stopped(app.GetUID(), nameNotFreeError{known.wanted, holder})
+		hidden, _ = holder.(*corev1.Pod)
+	}
+	if !l.terminatesInTheWay(hidden, next) {
 		l.waits.explain(known, seen)
 		return true, nil
 	}
-	taken, err := l.stillHasName(ctx, known.existing)
-	if taken {
-		l.waits.explain(l.waits.stopped(app.GetUID(), known.nameNotFreeError), seen)
+	err := l.waitForEarlierDriver(ctx, v, hidden, seen)
+	if seen.RetryLaunchAt.IsZero() || known.until.Before(seen.RetryLaunchAt) {
+		seen.RetryLaunchAt = known.until // no event tells that it is gone
 	}
-	return taken, err
+	return true, err
 }
 
-// stillHasName reports whether an object still has its name.
-func (l *Launcher) stillHasName(ctx context.Context, object submission.Object) (bool, error) {
+// terminatesInTheWay reports whether a Pod, if there is one, is a driver of an earlier launch that is terminating.
+func (l *Launcher) terminatesInTheWay(pod, next *corev1.Pod) bool {
+	return pod != nil && pod.DeletionTimestamp != nil && l.ofEarlierLaunch(pod, next)
+}
+
+// deletedAgainNow reports whether it is time to delete a terminating driver Pod again.
+func (l *Launcher) deletedAgainNow(pod *corev1.Pod, v *view.Application) bool {
+	driver := lifecycle.ObserveDriver(pod, "")
+	due, again := driver.DeleteAgainAt(v.Policy.Timeouts.ForceTermination)
+	return again && !l.Clock.Now().Before(due)
+}
+
+// holderOfName returns an object as it is now if it still has its name; nil if the name is free or another object has it.
+func (l *Launcher) holderOfName(ctx context.Context, object submission.Object) (submission.Object, error) {
 	if object == nil {
-		return false, nil
+		return nil, nil
 	}
 	client, err := objectclient.For(l.Kube, l.Dynamic, object)
 	if err != nil {
-		return false, err
+		return nil, err
 	}
 	live, err := client.Get(ctx)
 	switch {
 	case apierrors.IsNotFound(err):
-		return false, nil
+		return nil, nil
 	case err != nil:
-		return false, fmt.Errorf("look whether %s is gone: %w", describe(object), err)
+		return nil, fmt.Errorf("look whether %s is gone: %w", describe(object), err)
+	case live.GetUID() != object.GetUID():
+		return nil, nil
 	default:
-		return live.GetUID() == object.GetUID(), nil
+		return live, nil
 	}
 }
 

@@ -202,3 +202,53 @@ func TestNameWaitDeletesTheEarlierDriverByForceAfterItsGracePeriod(t *testing.T)
 		})
 	}
 }
+
+// A driver Pod whose labels were removed is not in the cache, and no event tells its end. On a lost node it would stay for ever.
+func TestNameWaitDeletesAnEarlierDriverWithoutLabelsByForce(t *testing.T) {
+	limit := int64(60_000)
+	app := applicationtest.With(applicationtest.Pi(), func(app *sparkv1.SparkApplication) {
+		app.Spec.ApplicationTolerations = &sparkv1.ApplicationTolerations{
+			ApplicationTimeoutConfig: &sparkv1.ApplicationTimeoutConfig{ForceTerminationGracePeriodMillis: &limit},
+		}
+	})
+	next := applicationtest.DriverOf("this", "").Obj()
+	next.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(app, sparkv1.SchemeGroupVersion.WithKind("SparkApplication"))}
+	grace := int64(30)
+	earlier := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
+		Namespace: next.Namespace, Name: next.Name, UID: "earlier", OwnerReferences: next.OwnerReferences,
+		DeletionTimestamp: &metav1.Time{Time: applicationtest.Start.Add(30 * time.Second)}, DeletionGracePeriodSeconds: &grace,
+	}, Spec: corev1.PodSpec{NodeName: "worker-3"}}
+	client, clock := fake.NewClientset(earlier), clocktesting.NewFakePassiveClock(applicationtest.Start)
+	l := New(Config{
+		API: applications.Apache(nil), Kube: client, Deleter: drivers.NewDeleter(client, clock, nil), Drivers: driverstest.Cached(t), Clock: clock,
+		Expectations: drivers.NewExpectations(clock),
+	})
+	ctx := controller.WithEventRecorder(config.ToContext(t.Context(), config.Default()), record.NewFakeRecorder(9))
+	l.waits.stopped(app.GetUID(), nameNotFreeError{wanted: next, existing: earlier})
+
+	var seen lifecycle.Observation
+	for deadline := applicationtest.Start.Add(time.Minute); clock.Now().Before(deadline); clock.SetTime(seen.RetryLaunchAt) {
+		seen = lifecycle.Observation{}
+		waits, err := l.waitForNames(ctx, applicationtest.Viewed(app), next, &seen)
+		if err != nil || !waits || seen.RetryLaunchAt.After(deadline) {
+			t.Fatalf("%s: it waits: %t (%v), and is tried again at %s", clock.Now(), waits, err, seen.RetryLaunchAt)
+		}
+		if reported := seen.LaunchHeld != nil; reported != !clock.Now().Before(applicationtest.Start.Add(reportWaitAfter)) {
+			t.Fatalf("%s: it reports %v", clock.Now(), seen.LaunchHeld)
+		}
+	}
+	if held := seen.LaunchHeld; held.Reason != "DriverPodTerminating" || !strings.Contains(held.Message, "on node worker-3") {
+		t.Errorf("it reports %+v", held)
+	}
+	if waits, err := l.waitForNames(ctx, applicationtest.Viewed(app), next, &seen); err != nil || !waits {
+		t.Fatalf("it waits: %t (%v)", waits, err)
+	}
+	last := client.Actions()[len(client.Actions())-1]
+	deletion, ok := last.(clienttesting.DeleteAction)
+	if !ok || *deletion.GetDeleteOptions().GracePeriodSeconds != 0 || *deletion.GetDeleteOptions().Preconditions.UID != "earlier" {
+		t.Fatalf("the last request is %v", last)
+	}
+	if waits, err := l.waitForNames(ctx, applicationtest.Viewed(app), next, &seen); err != nil || waits {
+		t.Errorf("it waits for a driver that is gone: %t (%v)", waits, err)
+	}
+}
