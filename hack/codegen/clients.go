@@ -30,7 +30,7 @@ func generateGo(root string) error {
 			return err
 		}
 	}
-	return nil
+	return removeStatusDiffs(root)
 }
 
 // generators returns the commands in the order of their dependencies: each reads what the earlier ones wrote.

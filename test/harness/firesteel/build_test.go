@@ -45,10 +45,3 @@ func dependencies(t *testing.T, programs ...string) []string {
 	}
 	return strings.Fields(string(output))
 }
-
-// The linker keeps all exported methods of a binary whose templates may call any of them: one that is half as large again, in memory, too.
-func TestBinariesHaveNoTemplatesOfPages(t *testing.T) {
-	if packages := dependencies(t, "./cmd/controller", "./cmd/handler", "./cmd/webhook"); slices.Contains(packages, "html/template") || !slices.Contains(packages, "google.golang.org/grpc") {
-		t.Error("html/template is linked: find what imports it by go list -deps, or the list is of something else")
-	}
-}

@@ -14,7 +14,6 @@ import (
 	versioned "github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned"
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/client/listers/spark/v1"
 	zap "go.uber.org/zap"
-	zapcore "go.uber.org/zap/zapcore"
 	corev1 "k8s.io/api/core/v1"
 	equality "k8s.io/apimachinery/pkg/api/equality"
 	errors "k8s.io/apimachinery/pkg/api/errors"
@@ -25,7 +24,6 @@ import (
 	scheme "k8s.io/client-go/kubernetes/scheme"
 	record "k8s.io/client-go/tools/record"
 	controller "knative.dev/pkg/controller"
-	kmp "knative.dev/pkg/kmp"
 	logging "knative.dev/pkg/logging"
 	reconciler "knative.dev/pkg/reconciler"
 )
@@ -325,12 +323,6 @@ func (r *reconcilerImpl) updateStatus(ctx context.Context, logger *zap.SugaredLo
 		// If there's nothing to update, just return.
 		if equality.Semantic.DeepEqual(existing.Status, desired.Status) {
 			return nil
-		}
-
-		if logger.Desugar().Core().Enabled(zapcore.DebugLevel) {
-			if diff, err := kmp.SafeDiff(existing.Status, desired.Status); err == nil && diff != "" {
-				logger.Debug("Updating status with: ", diff)
-			}
 		}
 
 		existing.Status = desired.Status
