@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net"
 	"net/http"
+	"net/http/httptrace"
 	"net/url"
 	"strconv"
 	"sync"
@@ -25,8 +27,11 @@ const maxInterrupted = 4096
 // Without it they resume their watches at the last resource version that they know. An API server that was restored from an
 // older backup uses that version again later, for another change. Until then it accepts the watch and sends nothing, and it
 // reports no error.
+//
+// A busy API server ends the watches of clients to which it cannot send fast enough. Those are resumed at once: a list would be
+// work that makes it busier, and client-go waits before it, up to 30 s.
 func withFreshWatches(config *rest.Config) {
-	known := &interruptions{counts: lru.New(maxInterrupted)}
+	known := &interruptions{byKey: lru.New(maxInterrupted)}
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return freshWatches{next, known} })
 }
 
@@ -50,20 +55,32 @@ func (f freshWatches) RoundTrip(request *http.Request) (*http.Response, error) {
 	}
 	key := watchKey(request.URL.Path, query)
 	resumes := query.Get("resourceVersion") != "" && query.Get("sendInitialEvents") != "true"
-	if f.interruptions.take(key) && resumes {
+	before, early := f.interruptions.take(key)
+	if early && resumes && before == nil {
 		return nil, errInterrupted
 	}
 	sent := time.Now()
-	response, err := f.next.RoundTrip(request)
+	var connection net.Conn
+	response, err := f.next.RoundTrip(request.WithContext(httptrace.WithClientTrace(request.Context(), &httptrace.ClientTrace{
+		GotConn: func(info httptrace.GotConnInfo) { connection = info.Conn },
+	})))
 	if err != nil {
 		if utilnet.IsConnectionRefused(err) {
 			err = errors.New("watch is not resumed: " + err.Error()) // if it were wrapped, client-go would find it
 		}
 		return response, err
 	}
+	if early && resumes && before != connection {
+		return nil, errors.Join(errInterrupted, response.Body.Close())
+	}
 	if seconds, invalid := strconv.Atoi(query.Get("timeoutSeconds")); invalid == nil && response.StatusCode == http.StatusOK {
 		response.Body = &watchBody{ReadCloser: response.Body, ctx: request.Context(), end: sent.Add(time.Duration(seconds) * time.Second),
-			interrupted: func() { f.interruptions.add(key) }}
+			endedEarly: func(err error) {
+				if err != io.EOF {
+					connection = nil
+				}
+				f.interruptions.add(key, connection)
+			}}
 	}
 	return response, nil
 }
@@ -76,51 +93,69 @@ func watchKey(path string, query url.Values) string {
 	return path + "?" + url.Values{"labelSelector": query["labelSelector"], "fieldSelector": query["fieldSelector"]}.Encode()
 }
 
-// interruptions counts the watches that ended before their time and were not started again since, by their keys.
+// interruptions are the watches that ended before their time and were not started again since, by their keys.
 type interruptions struct {
-	mutex  sync.Mutex
-	counts *lru.Cache
+	mutex sync.Mutex
+	byKey *lru.Cache
 }
 
-func (i *interruptions) add(key string) {
-	i.mutex.Lock()
-	defer i.mutex.Unlock()
-	count, _ := i.counts.Get(key)
-	before, _ := count.(int)
-	i.counts.Add(key, before+1)
+// interruption is one or more watches of a key.
+type interruption struct {
+	count int
+	// connection is the one on which the API server ended all of them itself: as long as it is used, that API server was not restarted. It is
+	// nil if there is none.
+	connection net.Conn
 }
 
-// take reports whether a watch of a key was interrupted, and counts it as started again.
-func (i *interruptions) take(key string) bool {
+func (i *interruptions) add(key string, connection net.Conn) {
 	i.mutex.Lock()
 	defer i.mutex.Unlock()
-	count, ok := i.counts.Get(key)
+	known, ok := i.byKey.Get(key)
 	if !ok {
-		return false
+		i.byKey.Add(key, interruption{1, connection})
+		return
 	}
-	if before := count.(int); before > 1 {
-		i.counts.Add(key, before-1)
+	before := known.(interruption)
+	if before.connection != connection {
+		connection = nil
+	}
+	i.byKey.Add(key, interruption{before.count + 1, connection})
+}
+
+// take reports whether a watch of a key ended before its time, and counts it as started again. It returns the connection on which the
+// API server ended the watch itself; nil if there is none.
+func (i *interruptions) take(key string) (net.Conn, bool) {
+	i.mutex.Lock()
+	defer i.mutex.Unlock()
+	known, ok := i.byKey.Get(key)
+	if !ok {
+		return nil, false
+	}
+	before := known.(interruption)
+	if before.count > 1 {
+		i.byKey.Add(key, interruption{before.count - 1, before.connection})
 	} else {
-		i.counts.Remove(key)
+		i.byKey.Remove(key)
 	}
-	return true
+	return before.connection, true
 }
 
 // watchBody is the response to a watch. The API server ends it after the time that the client asked for. If it ends earlier, and
-// the client did not end it, the connection was interrupted.
+// the client did not end it, the API server or the connection ended it.
 type watchBody struct {
 	io.ReadCloser
-	ctx         context.Context
-	end         time.Time
-	interrupted func()
-	ended       atomic.Bool
+	ctx context.Context
+	end time.Time
+	// endedEarly gets the error with which the response ended, which is io.EOF if the API server ended it.
+	endedEarly func(error)
+	ended      atomic.Bool
 }
 
 // Read reads from the response.
 func (b *watchBody) Read(into []byte) (int, error) {
 	n, err := b.ReadCloser.Read(into)
 	if err != nil && b.ctx.Err() == nil && time.Now().Before(b.end) && !b.ended.Swap(true) {
-		b.interrupted()
+		b.endedEarly(err)
 	}
 	return n, err
 }

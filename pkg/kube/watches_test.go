@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -39,25 +40,32 @@ func TestAWatchThatWasRefusedIsNotResumed(t *testing.T) {
 	}
 }
 
-// shortWatches is a client of an API server that ends each watch after one event.
-func shortWatches(t *testing.T) kubernetes.Interface {
+// shortWatches is an API server that ends each watch after one event, and a client of it. If it interrupts them, no watch ends as it should.
+func shortWatches(t *testing.T, interrupts bool) (*httptest.Server, kubernetes.Interface) {
 	t.Helper()
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = w.Write([]byte(`{"type":"ADDED","object":{"kind":"Pod","apiVersion":"v1","metadata":{"name":"pod"}}}`))
+		if interrupts {
+			w.(http.Flusher).Flush()
+			panic(http.ErrAbortHandler)
+		}
 	}))
+	server.EnableHTTP2 = true
+	server.StartTLS()
 	t.Cleanup(server.Close)
-	config := &rest.Config{Host: server.URL}
+	config := &rest.Config{Host: server.URL, TLSClientConfig: rest.TLSClientConfig{Insecure: true}}
 	kube.Configure(config)
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return client
+	return server, client
 }
 
 func TestAnInterruptedWatchIsNotResumed(t *testing.T) {
-	client, long := shortWatches(t), int64(300)
+	_, client := shortWatches(t, true)
+	long := int64(300)
 	resume := metav1.ListOptions{ResourceVersion: "7", LabelSelector: "a=b", TimeoutSeconds: &long}
 	another := metav1.ListOptions{ResourceVersion: "7", TimeoutSeconds: &long}
 	fresh := metav1.ListOptions{ResourceVersion: "7", LabelSelector: "a=b", TimeoutSeconds: &long, SendInitialEvents: ptr.To(true)}
@@ -79,8 +87,32 @@ func TestAnInterruptedWatchIsNotResumed(t *testing.T) {
 	}
 }
 
+// A busy API server ends the watches of clients to which it cannot send fast enough.
+func TestAWatchThatTheAPIServerEndedIsResumedOnTheSameConnection(t *testing.T) {
+	server, client := shortWatches(t, false)
+	long := int64(300)
+	options := metav1.ListOptions{ResourceVersion: "7", TimeoutSeconds: &long}
+	for range 3 {
+		w, err := client.CoreV1().Pods("").Watch(t.Context(), options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		untilEnd(w)
+	}
+	server.CloseClientConnections() // as a restart does
+	if w, err := client.CoreV1().Pods("").Watch(t.Context(), options); err == nil || !strings.Contains(err.Error(), "watch is not resumed") {
+		t.Errorf("a watch on another connection is %v (%v)", w, err)
+	}
+	w, err := client.CoreV1().Pods("").Watch(t.Context(), options)
+	if err != nil {
+		t.Fatalf("a watch after a list: %v", err)
+	}
+	untilEnd(w)
+}
+
 func TestAWatchThatEndedInTimeIsResumed(t *testing.T) {
-	client, over := shortWatches(t), int64(0)
+	_, client := shortWatches(t, true)
+	over := int64(0)
 	for range 3 {
 		w, err := client.CoreV1().Pods("").Watch(t.Context(), metav1.ListOptions{ResourceVersion: "7", TimeoutSeconds: &over})
 		if err != nil {
@@ -124,7 +156,7 @@ func untilEnd(w watch.Interface) {
 }
 
 func TestAWatchWithAResponseIsLeftAlone(t *testing.T) {
-	client := shortWatches(t)
+	_, client := shortWatches(t, false)
 	w, err := client.CoreV1().Pods("").Watch(context.Background(), metav1.ListOptions{ResourceVersion: "7"})
 	if err != nil {
 		t.Fatal(err)
