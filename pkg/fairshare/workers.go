@@ -8,7 +8,7 @@ import (
 
 // Workers shares the workers of a work queue among namespaces. A namespace holds at most three quarters of the workers that the
 // other namespaces leave, but one at any time. So slow work of one namespace, such as requests that a webhook delays, never holds
-// all workers.
+// all workers. The keys of a namespace start in the order in which they came.
 type Workers struct {
 	total   int
 	enqueue func(key types.NamespacedName)
@@ -18,6 +18,8 @@ type Workers struct {
 	held  map[string]int
 	// waiting holds the keys of each namespace that found no worker, in order.
 	waiting map[string]*keys
+	// granted are the keys that waited, have a worker now, and are in the work queue again. No later key can take that worker.
+	granted map[types.NamespacedName]bool
 }
 
 // keys is a queue that holds each key once.
@@ -28,21 +30,31 @@ type keys struct {
 
 // NewWorkers makes Workers of so many in total. enqueue puts a key that found no worker into the work queue again.
 func NewWorkers(total int, enqueue func(key types.NamespacedName)) *Workers {
-	return &Workers{total: total, enqueue: enqueue, held: map[string]int{}, waiting: map[string]*keys{}}
+	return &Workers{
+		total: total, enqueue: enqueue, held: map[string]int{}, waiting: map[string]*keys{}, granted: map[types.NamespacedName]bool{},
+	}
 }
 
 // TryStart takes a worker for a key if its namespace may have one now. The caller calls done once, when the work is over. If ok is
-// false the caller drops the key: it is enqueued when the namespace may have another worker.
+// false the caller drops the key: it is enqueued when the namespace has another worker for it.
 func (w *Workers) TryStart(key types.NamespacedName) (done func(), ok bool) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
-	if !w.admits(key.Namespace) {
+	switch {
+	case w.granted[key]:
+		delete(w.granted, key)
+	case w.admits(key.Namespace):
+		w.take(key.Namespace)
+	default:
 		w.wait(key)
 		return nil, false
 	}
-	w.used++
-	w.held[key.Namespace]++
 	return func() { w.finish(key.Namespace) }, true
+}
+
+func (w *Workers) take(namespace string) {
+	w.used++
+	w.held[namespace]++
 }
 
 // admits reports whether a namespace may have another worker.
@@ -64,7 +76,7 @@ func (w *Workers) wait(key types.NamespacedName) {
 	}
 }
 
-// finish gives a worker back, and enqueues the next key of each namespace that may have one more.
+// finish gives a worker back, and enqueues the next keys of each namespace that may have more. They have their workers already.
 func (w *Workers) finish(namespace string) {
 	w.mutex.Lock()
 	w.used--
@@ -73,13 +85,15 @@ func (w *Workers) finish(namespace string) {
 	}
 	var next []types.NamespacedName
 	for waiting, queue := range w.waiting {
-		if !w.admits(waiting) {
-			continue
+		for len(queue.order) > 0 && w.admits(waiting) {
+			key := queue.order[0]
+			next = append(next, key)
+			w.granted[key] = true
+			w.take(waiting)
+			delete(queue.known, key)
+			queue.order = queue.order[1:]
 		}
-		key := queue.order[0]
-		next = append(next, key)
-		delete(queue.known, key)
-		if queue.order = queue.order[1:]; len(queue.order) == 0 {
+		if len(queue.order) == 0 {
 			delete(w.waiting, waiting)
 		}
 	}

@@ -3,6 +3,7 @@ package fairshare
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -67,6 +68,31 @@ func TestWorkersEnqueueAKeyWhenAnotherNamespaceLeavesThemMore(t *testing.T) {
 	}
 }
 
+// A key that found no worker is put at the end of the work queue. If a later key took the worker that became free, it might wait for ever.
+func TestWorkersStartTheKeysOfANamespaceInTheirOrder(t *testing.T) {
+	var queue []types.NamespacedName
+	w := NewWorkers(4, func(key types.NamespacedName) { queue = append(queue, key) })
+	running := started(w, "a", 3)
+	var want, got []types.NamespacedName
+	for n := 3; n < 100; n++ {
+		queue, want = append(queue, keyOf("a", n)), append(want, keyOf("a", n))
+	}
+	for next := 0; len(queue) > 0; {
+		key := queue[0]
+		queue = queue[1:]
+		if done, ok := w.TryStart(key); ok {
+			got, running = append(got, key), append(running, done)
+		}
+		if next < len(running) && (len(queue) == 0 || len(queue)%2 == 0) { // some keys come before a worker is free, and some after that
+			running[next]()
+			next++
+		}
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("they start in the order %v", got)
+	}
+}
+
 // Whatever comes and ends in whatever order, every key is worked on in the end, and none beyond the total.
 func TestWorkersForgetNoKey(t *testing.T) {
 	for seed := range uint64(200) {
@@ -98,6 +124,9 @@ func TestWorkersForgetNoKey(t *testing.T) {
 		}
 		if len(want) > 0 {
 			t.Fatalf("seed %d: no worker took %v", seed, want)
+		}
+		if w.used != 0 || len(w.held)+len(w.waiting)+len(w.granted) > 0 {
+			t.Fatalf("seed %d: workers are still taken: %d, held %v, waiting %v, granted %v", seed, w.used, w.held, w.waiting, w.granted)
 		}
 	}
 }
