@@ -9,4 +9,10 @@
 //	                                +-- cluster       resources.Build, status.Invalid, status.Warnings
 //
 // Examine knows of an object that cannot be decoded only the decoder's text. With the manifest, ExplainUndecodable names each value of a wrong type.
+//
+//	decode.go                  a manifest to an object
+//	check.go                   Examine: everything that is found
+//	wrong_types.go, partly.go  of a manifest that cannot be decoded: which values are wrong, and what else is found
+//	objects.go                 Create: the objects that would be created
+//	version.go                 sets another version of Spark
 package check

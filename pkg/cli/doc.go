@@ -14,4 +14,10 @@
 //
 // Each family but sparkctl has a function Commands, which gets the Options of the process. A command returns its error and does not print it: Run
 // prints it in one line, and returns the exit code.
+//
+//	run.go                                runs a verb: prints its error, returns the exit code
+//	options.go                            the flags of the connection, and the clients
+//	output.go                             the flag -o, and how results are printed
+//	errors.go                             the kinds of errors, and the exit code of each
+//	connection_errors.go, flag_errors.go  errors of the connection and of flags, in plain words
 package cli

@@ -9,4 +9,9 @@
 //
 // The caller persists the record before it carries out the effect. Then it observes the result and calls Decide
 // again.
+//
+//	state.go, steps.go         the states, and which may follow which
+//	policy.go, observation.go  the input: what the spec asks for; what is seen of Pods and master. The output: the decision and its effect
+//	decide.go                  Decide
+//	health.go                  whether the master answers, and has its workers
 package cluster

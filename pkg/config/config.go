@@ -1,4 +1,3 @@
-// Package config reads the operator's settings from the config maps of its namespace. A reconcile uses one immutable snapshot of them.
 package config
 
 import (

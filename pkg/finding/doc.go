@@ -7,4 +7,10 @@
 //
 // pkg/check returns all findings about a manifest. Finding.Field is the path that a status cause or a
 // command line prints.
+//
+//	finding.go  Finding: one problem, and its sentence
+//	list.go     List: all problems of a manifest
+//	rules.go    the words that CRDs and Go share
+//	unknown.go  fields that no kind has, and what may be meant
+//	correct.go  the reasons of the API server in one text
 package finding

@@ -8,4 +8,9 @@
 //	Text(s)             any text: password=..., "token": ..., --secret ..., https://user:password@host
 //
 // Text is cheap for a text without secrets, so it can be applied to every message.
+//
+//	redact.go                    Value and Text: what is secret
+//	object.go                    For: the pattern and the secret values of one object
+//	fields.go                    a part of an object as JSON
+//	find.go, escape.go, yaml.go  finds secrets in a text; with escaped characters; in blocks of YAML
 package redact

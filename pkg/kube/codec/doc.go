@@ -9,4 +9,14 @@
 // codec reads the kind at the beginning, where the API server writes it, and leaves any other JSON to Kubernetes' codec.
 // docs/adr/0011-own-watch-codec.md has the measurements; BenchmarkWatch repeats them. WATCH_CODEC=kubernetes switches
 // Firesteel's codec off.
+//
+//	decode.go          decodes an object, also one with mistakes
+//	wrong_types.go     names each value of a wrong type
+//	weight.go          refuses what would take too much memory
+//	properties.go      properties whose values are no texts
+//	repeated.go        removes values from a decoder's message that may be secrets
+//	unknown.go         fields that this version does not know, so that they survive
+//	managed_fields.go  decodes without metadata.managedFields
+//	kind.go            which codec clients use
+//	watch.go           Firesteel's own codec of watches
 package codec

@@ -1,6 +1,3 @@
-// Package fetch reads pod templates by https, from buckets of S3, Google Cloud Storage and Azure with the credentials that the operator runs
-// with, and from ConfigMaps of the operator's namespace. Whatever the scheme, a template is read by one GET. A Keeper reads them beside the
-// reconciler, and stores each for the attempt that asked for it.
 package fetch
 
 import (

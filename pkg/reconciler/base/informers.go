@@ -1,12 +1,3 @@
-// Package base is what the controllers of all kinds are made of: the gate before the generated reconciler, the settings and
-// namespaces that the controllers of a process share, leadership, retries, informers and redaction.
-//
-//	work queue ──> Gate ──> generated reconciler ──> Reconciler of the kind
-//	                │ served? led? traced, retried      │
-//	                                                    ├─ writecache: the newest version of an object that this process knows
-//	                                                    ├─ edits: edits that change nothing that runs
-//	                                                    ├─ blocked: why nothing is done for an object
-//	                                                    └─ delivery: publish, and write what the sink took
 package base
 
 import (
