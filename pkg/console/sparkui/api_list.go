@@ -267,7 +267,7 @@ func (l *listing) past(parameters url.Values) error {
 		case err != nil:
 			return err
 		case !isWhole:
-			l.s.Logger.Warnw("application left out of the list: its description is too large", "begin", text.Clip(string(app), maxLogged), "max-bytes", maxElement)
+			l.s.Logger.Warnw("application left out of the list: its description is too large", "begin", text.Clip(string(app), maxLogged), "maxBytes", maxElement)
 			continue
 		}
 		if err := l.addPast(app); err != nil {

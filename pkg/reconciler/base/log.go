@@ -68,8 +68,8 @@ func logUntil(ctx context.Context, line string, keys []any, until time.Time) {
 }
 
 // RequeueHeld logs what holds up the removal of the finalizer of an object with a record, and returns an error that requeues the object.
-func RequeueHeld(ctx context.Context, record *v1alpha1.Record, heldBy string, wait time.Duration) error {
-	logging.FromContext(ctx).Debugw("finalizer kept", append(LogKeys(record), "heldBy", heldBy, "requeueAfter", wait)...)
+func RequeueHeld(ctx context.Context, record *v1alpha1.Record, held string, wait time.Duration) error {
+	logging.FromContext(ctx).Debugw("finalizer kept", append(LogKeys(record), "held", held, "requeueAfter", wait)...)
 	return controller.NewRequeueAfter(wait)
 }
 

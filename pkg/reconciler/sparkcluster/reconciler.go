@@ -174,14 +174,14 @@ func (r *Reconciler) act(
 		if err := r.ensureObjects(ctx, c, objects); err != nil {
 			return err
 		}
-		logging.FromContext(ctx).Debugw("ensured objects", "state", cluster.Current(c.Status.Firesteel))
+		logging.FromContext(ctx).Debugw("ensured objects", base.LogKeys(c.Status.Firesteel)...)
 		*seen = r.observe(ctx, c, objects)
 		seen.Ensured, seen.Deleted = seen.Awaited == nil, deleted
 	case cluster.Release:
 		if err := r.release(ctx, c); err != nil {
 			return err
 		}
-		logging.FromContext(ctx).Debugw("deleted objects", "state", cluster.Current(c.Status.Firesteel))
+		logging.FromContext(ctx).Debugw("deleted objects", base.LogKeys(c.Status.Firesteel)...)
 		r.state.forgetRefusal(c.UID)
 		*seen = r.observe(ctx, c, objects)
 		seen.ReleaseAccepted, seen.Deleted = true, deleted

@@ -49,7 +49,7 @@ func (r *Reconciler) persist(
 	if c.Status.Firesteel != nil {
 		known = c.Status.Firesteel.Sequence
 	}
-	logging.FromContext(ctx).Debugw("wrote status", "state", cluster.Current(stored.Status.Firesteel), "resourceVersion", stored.ResourceVersion)
+	logging.FromContext(ctx).Debugw("wrote status", append(base.LogKeys(stored.Status.Firesteel), "resourceVersion", stored.ResourceVersion)...)
 	base.LogTransitions(ctx, c.Status.Firesteel, stored.Status.Firesteel)
 	r.metrics.CountTransitions(stored.Status.Firesteel, known)
 	emitEvents(ctx, stored, known)
