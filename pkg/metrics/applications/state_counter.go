@@ -16,12 +16,8 @@ import (
 // stateNew is the state in metrics of an application that was not reconciled yet.
 const stateNew = "New"
 
-// StateCounter counts the applications that this installation serves, by state. Observe is called for each that may have changed.
+// StateCounter counts the applications that this installation serves, by state. Set is called for each that may have changed.
 type StateCounter struct {
-	lookup func(types.NamespacedName) (app dialect.Application, found bool)
-	serves func(dialect.Application) bool
-	// state returns the state that an application shows, empty if it shows none.
-	state func(dialect.Application) string
 	clock clock.PassiveClock
 
 	mutex      sync.Mutex
@@ -49,34 +45,33 @@ type wait struct {
 	since time.Time
 }
 
-// NewStateCounter returns a counter of the applications that lookup finds in the cache.
-func NewStateCounter(
-	lookup func(types.NamespacedName) (app dialect.Application, found bool), serves func(dialect.Application) bool,
-	state func(dialect.Application) string, clock clock.PassiveClock,
-) *StateCounter {
+// NewStateCounter returns a counter that has counted nothing yet.
+func NewStateCounter(clock clock.PassiveClock) *StateCounter {
 	return &StateCounter{
-		lookup: lookup, serves: serves, state: state, clock: clock, observed: map[types.NamespacedName]observation{},
+		clock: clock, observed: map[types.NamespacedName]observation{},
 		counts: map[string]int64{}, namespaces: map[namespacePhase]int64{}, waits: map[types.NamespacedName]wait{},
 	}
 }
 
-// Observe returns an application as the cache has it, nil if the cache has none, and whether it is served.
-func (c *StateCounter) Observe(name types.NamespacedName) (app dialect.Application, served bool) {
-	c.mutex.Lock() // before the cache is read: a later call must not count an older state
-	defer c.mutex.Unlock()
-	app, found := c.lookup(name)
-	served = found && c.serves(app)
+// Lock begins the count of one application. It is called before the cache is read: a later call must not count an older state.
+func (c *StateCounter) Lock() { c.mutex.Lock() }
+
+// Unlock ends the count of one application.
+func (c *StateCounter) Unlock() { c.mutex.Unlock() }
+
+// Set counts an application in the state that it shows, empty if it shows none. A nil application does not count: it is gone, or it is
+// not served. The caller holds the lock.
+func (c *StateCounter) Set(name types.NamespacedName, app dialect.Application, state string) {
 	delete(c.waits, name)
 	var o observation
-	if served {
-		o.state = cmp.Or(c.state(app), stateNew)
+	if app != nil {
+		o.state = cmp.Or(state, stateNew)
 		var waits wait
 		if o.phase, waits = phaseOf(app, o.state); o.phase == phaseWaiting {
 			c.waits[name] = waits
 		}
 	}
 	c.count(name, o)
-	return app, served
 }
 
 // count counts an application as it is observed, in place of how it was observed before.

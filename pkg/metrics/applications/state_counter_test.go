@@ -16,28 +16,27 @@ import (
 )
 
 func TestStateCounterForgetsApplicationsThatAreNotServed(t *testing.T) {
-	state, found, served := "", true, true
-	c := NewStateCounter(
-		func(types.NamespacedName) (dialect.Application, bool) { return &sparkv1.SparkApplication{}, found },
-		func(dialect.Application) bool { return served },
-		func(dialect.Application) string { return state }, clock.RealClock{})
+	c := NewStateCounter(clock.RealClock{})
 	key := types.NamespacedName{Namespace: "team-a", Name: "pi"}
 	for _, step := range []struct {
-		name          string
-		state         string
-		found, served bool
-		want          map[string]int64
+		name   string
+		state  string
+		served bool
+		want   map[string]int64
 	}{
-		{"not reconciled yet", "", true, true, map[string]int64{"New": 1}},
-		{"running", "RunningHealthy", true, true, map[string]int64{"New": 0, "RunningHealthy": 1}},
-		{"out of scope", "RunningHealthy", true, false, map[string]int64{"New": 0, "RunningHealthy": 0}},
-		{"in the scope again", "RunningHealthy", true, true, map[string]int64{"New": 0, "RunningHealthy": 1}},
-		{"deleted", "RunningHealthy", false, true, map[string]int64{"New": 0, "RunningHealthy": 0}},
+		{"not reconciled yet", "", true, map[string]int64{"New": 1}},
+		{"running", "RunningHealthy", true, map[string]int64{"New": 0, "RunningHealthy": 1}},
+		{"out of scope", "RunningHealthy", false, map[string]int64{"New": 0, "RunningHealthy": 0}},
+		{"in the scope again", "RunningHealthy", true, map[string]int64{"New": 0, "RunningHealthy": 1}},
+		{"deleted", "RunningHealthy", false, map[string]int64{"New": 0, "RunningHealthy": 0}},
 	} {
-		state, found, served = step.state, step.found, step.served
-		if _, got := c.Observe(key); got != (found && served) {
-			t.Errorf("%s: served %t", step.name, got)
+		var app dialect.Application
+		if step.served {
+			app = &sparkv1.SparkApplication{}
 		}
+		c.Lock()
+		c.Set(key, app, step.state)
+		c.Unlock()
 		if diff := cmp.Diff(step.want, c.Count()); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", step.name, diff)
 		}
@@ -58,15 +57,7 @@ func TestLongestWaitIsThatOfTheOldestApplicationThatMayRun(t *testing.T) {
 		}
 		apps[name] = app
 	}
-	c := NewStateCounter(
-		func(key types.NamespacedName) (dialect.Application, bool) { app, ok := apps[key.Name]; return app, ok },
-		func(dialect.Application) bool { return true },
-		func(app dialect.Application) string {
-			if record := app.GetRecord(); record != nil {
-				return record.Transitions[0].State
-			}
-			return ""
-		}, clocktesting.NewFakePassiveClock(now))
+	c := NewStateCounter(clocktesting.NewFakePassiveClock(now))
 	add("new", "", "", time.Second)
 	add("first", "DriverRequested", "DriverRequested", time.Hour)
 	add("second", "DriverRequested", "Unschedulable", time.Minute)
@@ -74,9 +65,15 @@ func TestLongestWaitIsThatOfTheOldestApplicationThatMayRun(t *testing.T) {
 	add("running", "RunningHealthy", "RunningHealthy", 24*time.Hour)
 	add("ended", "ResourceReleased", "Succeeded", 24*time.Hour)
 	observed := func() map[string]time.Duration {
-		for name := range apps {
-			c.Observe(types.NamespacedName{Namespace: "team-a", Name: name})
+		c.Lock()
+		for name, app := range apps {
+			state := ""
+			if record := app.GetRecord(); record != nil {
+				state = record.Transitions[0].State
+			}
+			c.Set(types.NamespacedName{Namespace: "team-a", Name: name}, app, state)
 		}
+		c.Unlock()
 		return c.LongestWaits()
 	}
 	want := map[string]time.Duration{

@@ -94,22 +94,21 @@ func NewController(ctx context.Context, cmw configmap.Watcher, process *base.Pro
 	base.Must(ctx, kind.Informer.AddIndexers(applicationIndexers(kind.API.API)))
 	apps := lister{kind.Informer.GetIndexer()}
 	serves := func(app dialect.Application) bool { return r.serves(store.Load().Scope, app) }
-	states := applicationmetrics.NewStateCounter(apps.get, serves,
-		func(app dialect.Application) string { return currentDialect(app.GetNamespace()).VisibleState(app) }, clock.RealClock{})
+	lookup := lookup{apps, serves, currentDialect, applicationmetrics.NewStateCounter(clock.RealClock{})}
 	inScope := func(app dialect.Application) bool { return store.Load().Scope.Serves(app, process.NamespaceLabels) }
 	quotaOf := func(app dialect.Application) quotas.State { return quotaState(app, currentDialect, inScope) }
-	metrics, err := applicationmetrics.New(otel.GetMeterProvider(), kind.Scope, states)
+	metrics, err := applicationmetrics.New(otel.GetMeterProvider(), kind.Scope, lookup.states)
 	base.Must(ctx, err)
 	known := &synced{}
 	*r = newReconciler(ctx, process, kind, impl, owned, apps, currentDialect, metrics, known)
-	impl.Reconciler = newGate(r, generated, states, fairshare.NewWorkers(Workers, impl.EnqueueKey), otel.Tracer(kind.Scope),
+	impl.Reconciler = newGate(r, generated, lookup, fairshare.NewWorkers(Workers, impl.EnqueueKey), otel.Tracer(kind.Scope),
 		yielding{&process.DueRuns, &process.FirstLaunches, r.podEventTimes, r.clock, func(app dialect.Application) bool {
 			return process.Stopping() && r.launcher.Fenced(app) == nil
 		}},
 		func(ctx context.Context, app dialect.Application) (bool, error) {
 			return r.reconcileWithoutFinalizer(controller.WithEventRecorder(store.ToContext(ctx), recorder), app)
 		})
-	known.apps = watchApplications(ctx, r, impl, kind.Informer, states, &process.FirstLaunches, currentDialect, quotaOf)
+	known.apps = watchApplications(ctx, r, impl, kind.Informer, lookup, &process.FirstLaunches, currentDialect, quotaOf)
 	known.drivers = watchDrivers(ctx, r, impl, apps)
 	known.executors = r.executorsSynced
 	process.BeforeStop(r.launcher.Settled)
@@ -202,7 +201,7 @@ func newReconciler(
 }
 
 func watchApplications(
-	ctx context.Context, r *Reconciler, impl *controller.Impl, informer cache.SharedIndexInformer, states *applicationmetrics.StateCounter,
+	ctx context.Context, r *Reconciler, impl *controller.Impl, informer cache.SharedIndexInformer, lookup lookup,
 	firstLaunches *base.Burst, currentDialect dialectOf, quotaOf func(dialect.Application) quotas.State,
 ) func() bool {
 	base.Must(ctx, informer.SetTransform(r.api.Compact))
@@ -232,7 +231,7 @@ func watchApplications(
 				r.edits.Observe(after.GetUID(), d.Spec(before), d.Spec(after))
 			}
 			if r.recordGuard.IsEcho(after) && !r.awaitsExecutors(after, currentDialect) {
-				states.Observe(kube.KeyOf(after)) // no reconcile has to follow the one that wrote it
+				lookup.find(kube.KeyOf(after)) // no reconcile has to follow the one that wrote it
 				return
 			}
 			impl.Enqueue(after)
@@ -243,7 +242,7 @@ func watchApplications(
 				return
 			}
 			r.forget(app)
-			states.Observe(kube.KeyOf(app))
+			lookup.find(kube.KeyOf(app))
 		},
 	}).HasSynced
 }

@@ -72,7 +72,7 @@ type env struct {
 	behind *generatedReconciler
 	relay  *listener
 	spans  *tracetest.InMemoryExporter
-	states *applicationmetrics.StateCounter
+	lookup lookup
 	// firstLaunches are the applications that wait for their first reconcile.
 	firstLaunches base.Burst
 	// restsWithoutFinalizer are applications that are to have no finalizer.
@@ -102,8 +102,11 @@ func newGateEnv(t *testing.T, apps ...*applicationtest.Application) *env {
 		api: applications.Apache(nil), relay: e.relay, podEventTimes: newPodEventTimes(applicationtest.ClockAt(applicationtest.Start)), relabelledDrivers: driverstest.NoneRelabelled(t),
 		recordGuard: newRecordGuard(apache.New(apache.Defaults{}).SameVisibleStatus),
 	}
-	e.states = applicationmetrics.NewStateCounter(lister{e.cache}.get, func(app dialect.Application) bool { return e.store.Load().Scope.Serves(app, e.labelsOf) }, apache.New(apache.Defaults{}).VisibleState, clock.RealClock{})
-	e.Gate = newGate(r, e.behind, e.states, fairshare.NewWorkers(Workers, func(types.NamespacedName) {}), sdktrace.NewTracerProvider(sdktrace.WithSyncer(e.spans)).Tracer("test"),
+	e.lookup = lookup{
+		lister{e.cache}, func(app dialect.Application) bool { return e.store.Load().Scope.Serves(app, e.labelsOf) },
+		func(string) dialect.Dialect { return apache.New(apache.Defaults{}) }, applicationmetrics.NewStateCounter(clock.RealClock{}),
+	}
+	e.Gate = newGate(r, e.behind, e.lookup, fairshare.NewWorkers(Workers, func(types.NamespacedName) {}), sdktrace.NewTracerProvider(sdktrace.WithSyncer(e.spans)).Tracer("test"),
 		yielding{&base.Burst{}, &e.firstLaunches, r.podEventTimes, applicationtest.ClockAt(applicationtest.Start), func(dialect.Application) bool { return false }},
 		func(_ context.Context, app dialect.Application) (bool, error) {
 			return slices.Contains(e.atRest, app.GetName()), nil
@@ -334,7 +337,7 @@ func TestGateCountsServedApplicationsByState(t *testing.T) {
 	}
 	check := func(when string, want map[string]int64) {
 		t.Helper()
-		if diff := cmp.Diff(want, e.states.Count()); diff != "" {
+		if diff := cmp.Diff(want, e.lookup.states.Count()); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", when, diff)
 		}
 	}
@@ -347,7 +350,7 @@ func TestGateCountsServedApplicationsByState(t *testing.T) {
 		t.Fatal(err)
 	}
 	reconcile("pi")
-	e.states.Observe(types.NamespacedName{Namespace: "team-a", Name: "over"})
+	e.lookup.find(types.NamespacedName{Namespace: "team-a", Name: "over"})
 	check("after a change and a deletion", map[string]int64{"New": 0, "Succeeded": 2})
 	e.scope("watched-namespaces", "team-b")
 	reconcile("pi", "other")

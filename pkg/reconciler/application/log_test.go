@@ -70,7 +70,7 @@ func newLife(t *testing.T, app *sparkv1.SparkApplication) *life {
 		action.(clienttesting.CreateAction).GetObject().(*corev1.Pod).UID = "uid-of-driver"
 		return false, nil, nil // the tracker stores it
 	})
-	metrics, err := applicationmetrics.New(noop.NewMeterProvider(), "", l.states)
+	metrics, err := applicationmetrics.New(noop.NewMeterProvider(), "", l.lookup.states)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,7 +18,7 @@ import (
 
 func TestTransitionsAreMeasuredOnce(t *testing.T) {
 	reader := metricstest.NewReader()
-	i, err := applicationmetrics.New(reader.Provider(), "", newGateEnv(t).states)
+	i, err := applicationmetrics.New(reader.Provider(), "", newGateEnv(t).lookup.states)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -77,7 +77,7 @@ func TestAnApplicationThatWasCreatedAgainIsAnother(t *testing.T) {
 		return quotas.State{Object: app}
 	}
 	impl := controller.NewContext(l.ctx, nil, controller.ControllerOptions{WorkQueueName: t.Name(), Logger: zap.NewNop().Sugar()})
-	watchApplications(l.ctx, l.r, impl, informer, l.states, l.r.firstLaunches,
+	watchApplications(l.ctx, l.r, impl, informer, l.lookup, l.r.firstLaunches,
 		func(string) dialect.Dialect { return apache.New(apache.Defaults{}) }, quotaOf)
 	first := applicationtest.Pi().UID("first").In(lifecycle.RunningHealthy, 1, 1).Obj()
 	informer.handler.OnAdd(first, true)
