@@ -92,6 +92,41 @@ func TestPagesOnConditionsNameTheReasonsOfTheCode(t *testing.T) {
 }
 
 var (
+	keyInCode = regexp.MustCompile(`"(firesteel\.dev/[a-z]+(?:-[a-z]+)*)"`)
+	keyInPage = regexp.MustCompile("`(firesteel\\.dev/[a-z]+(?:-[a-z]+)*)[:`]")
+)
+
+// TestPageOfAnnotationsNamesEveryKeyOfTheCode holds the page against the annotations, labels and finalizers that the code names.
+func TestPageOfAnnotationsNamesEveryKeyOfTheCode(t *testing.T) {
+	const path = "docs/users/annotations.md"
+	text, err := os.ReadFile(filepath.Join(root, path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys := func(pattern *regexp.Regexp, text string) map[string]bool {
+		found := map[string]bool{}
+		for _, match := range pattern.FindAllStringSubmatch(text, -1) {
+			found[match[1]] = true
+		}
+		return found
+	}
+	code, page := keys(keyInCode, sources(t, ".go", "pkg")), keys(keyInPage, string(text))
+	for key := range code {
+		if !page[key] {
+			t.Errorf("%s does not name %s: say who writes it, and what it means", path, key)
+		}
+	}
+	for key := range page {
+		if !code[key] {
+			t.Errorf("%s names %s, which no code has", path, key)
+		}
+	}
+	if len(code) < 15 {
+		t.Errorf("found %d keys only: does the code still write them as texts?", len(code))
+	}
+}
+
+var (
 	testName     = regexp.MustCompile("`(Test[A-Z][A-Za-z]+)`")
 	testFunction = regexp.MustCompile(`(?m)^func (Test\w+)\(`)
 )
