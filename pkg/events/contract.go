@@ -177,8 +177,8 @@ var Types = []Type{
 	},
 	{
 		Name: InterruptedType,
-		Description: "An attempt is about to be stopped before its end: for a suspension, an edit or a deletion. The archive handler stores it, for which " +
-			"that waits a moment. The event is sent only where there is an archive.",
+		Description: "An attempt is about to be stopped before its end, by a suspension, an edit or a deletion. That waits a moment, so that the archive " +
+			"handler can store the attempt. The event is sent only if there is an archive.",
 	},
 	{
 		Name: DueType,
