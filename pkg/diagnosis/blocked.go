@@ -109,6 +109,15 @@ func RecordNotStored(definition, manifest string) Explanation {
 	}
 }
 
+// TooLargeForRecord explains that the API server does not store the record of an object, since the object would be too large.
+func TooLargeForRecord() Explanation {
+	return Explanation{
+		Status: metav1.ConditionUnknown, Reason: "TooLargeForStatus",
+		Summary: "The API server does not store status.firesteel: with it, the object is larger than one request may be. Nothing is done for the object.",
+		Remedy:  "Make its spec smaller.",
+	}
+}
+
 // SpecAdopted explains that Firesteel cannot know whether a spec was edited.
 func SpecAdopted(record *v1alpha1.Record) Explanation {
 	var generation int64

@@ -35,6 +35,8 @@ func TestMessagesNameTheObjectAndEndWithTheRemedy(t *testing.T) {
 			"To start again, delete the application and apply it again.": diagnosis.StatusRestored(),
 		"WrongCustomResourceDefinition: The API server does not store status.firesteel: the CustomResourceDefinition d is another operator's, or " +
 			"that of an earlier version of Firesteel. Nothing is done for the object. Apply config/d.yaml.": diagnosis.RecordNotStored("d", "config/d.yaml"),
+		"TooLargeForStatus: The API server does not store status.firesteel: with it, the object is larger than one request may be. " +
+			"Nothing is done for the object. Make its spec smaller.": diagnosis.TooLargeForRecord(),
 		"SpecAdopted: metadata.generation is 7: Firesteel cannot know whether spec was edited, since another version of Firesteel recorded the " +
 			"spec of attempt 2. The attempt counts as one of the present spec. To run an edit, edit spec again.": diagnosis.SpecAdopted(record),
 		"NameNotFree: The launch waits for the name of Service a/b, whose earlier object is not gone yet.": diagnosis.NameNotFree("Service a/b", nil),

@@ -36,6 +36,7 @@ var held = map[string]Cause{
 	"NotAdopted":                         NotServed,
 	"RecordNotUnderstood":                NotServed,
 	"WrongCustomResourceDefinition":      NotServed,
+	"TooLargeForStatus":                  NotServed,
 	"AnotherOperatorActive":              OtherOperatorRuns,
 }
 
@@ -85,7 +86,7 @@ func (v *view) obstacle() []Reason {
 
 // unserved returns why no operator runs the application.
 func (v *view) unserved() (all []Reason) {
-	for _, reason := range []string{"WrongCustomResourceDefinition", "RecordNotUnderstood", "WebhookFailed"} {
+	for _, reason := range []string{"WrongCustomResourceDefinition", "TooLargeForStatus", "RecordNotUnderstood", "WebhookFailed"} {
 		if e := v.event("", reason); e != nil && v.Driver == nil {
 			all = append(all, Reason{Cause: held[reason], Summary: e.Message, Evidence: v.eventEvidence(e)})
 		}

@@ -102,6 +102,25 @@ func TestNothingIsCreatedIfTheRecordIsPruned(t *testing.T) {
 	w.wantWrites("after a minute", "update sparkclusters/status c")
 }
 
+func TestClusterThatIsTooLargeForAStatusIsLeftAloneAndCanBeDeleted(t *testing.T) {
+	w := newEnv(t, plainCluster())
+	w.spark.PrependReactor("update", "sparkclusters", func(clienttesting.Action) (bool, runtime.Object, error) {
+		return true, nil, apierrors.NewRequestEntityTooLargeError("limit is 3145728")
+	})
+	err := w.r.ReconcileKind(w.ctx, w.now())
+	if again, after := controller.IsRequeueKey(err); !again || after != time.Minute {
+		t.Errorf("it ends with %v", err)
+	}
+	if said := <-w.events.Events; !strings.Contains(said, "TooLargeForStatus") || !strings.Contains(said, "Make its spec smaller.") {
+		t.Errorf("the Event is %q", said)
+	}
+	c := w.now()
+	c.DeletionTimestamp = &metav1.Time{Time: began}
+	if err := w.r.FinalizeKind(w.ctx, c); err != nil {
+		t.Errorf("its deletion hangs: %v", err)
+	}
+}
+
 func TestClusterDeletionWithAPrunedRecordIsReleased(t *testing.T) {
 	w := newEnv(t, plainCluster())
 	c := w.runs()

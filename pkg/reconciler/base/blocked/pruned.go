@@ -19,7 +19,8 @@ import (
 // PrunedRetryAfter is how long Firesteel leaves an object alone after the API server did not store its record.
 const PrunedRetryAfter = time.Minute
 
-// Pruned knows the objects whose record the API server did not store, since the CustomResourceDefinition does not have the field.
+// Pruned knows the objects whose record the API server did not store, since the CustomResourceDefinition does not have the field, or
+// the object is too large.
 // Firesteel starts nothing for them: no record would know of it. The zero value is ready for use.
 type Pruned struct {
 	mutex sync.Mutex
@@ -32,13 +33,18 @@ func IsPruned(written, stored *v1alpha1.Record) bool {
 }
 
 // IsRefused reports whether the API server refused the first record of an object: the schema of another operator's
-// CustomResourceDefinition may refuse the status instead of pruning it.
-func IsRefused(err error, first bool) bool { return first && apierrors.IsInvalid(err) }
+// CustomResourceDefinition may refuse the status instead of pruning it, or the object is too large with it.
+func IsRefused(err error, first bool) bool {
+	return first && (apierrors.IsInvalid(err) || apierrors.IsRequestEntityTooLargeError(err))
+}
 
 // Report reports that the record of an object was not stored, and returns the error that requeues the object. definition is the
 // name of the CustomResourceDefinition, manifest the file that has Firesteel's own, cause the API server's error if there is one.
 func (p *Pruned) Report(ctx context.Context, object Object, definition, manifest string, now time.Time, cause error) error {
 	why := diagnosis.RecordNotStored(definition, manifest)
+	if apierrors.IsRequestEntityTooLargeError(cause) {
+		why = diagnosis.TooLargeForRecord()
+	}
 	logging.FromContext(ctx).Errorw("record not stored", "detail", why.Message(), zap.Error(cause))
 	controller.GetEventRecorder(ctx).Event(object, corev1.EventTypeWarning, why.Reason, why.Message())
 	p.Note(object.GetUID(), now)
