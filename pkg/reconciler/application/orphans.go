@@ -44,7 +44,13 @@ func (r *Reconciler) deleteOrphans(
 	if len(orphans) == 0 {
 		return nil
 	}
-	seen.HasOrphan, seen.OrphanDriver = true, lifecycle.ObserveDriver(orphans[0], v.Policy.MainContainer)
+	for _, pod := range orphans {
+		// One that has ended and whose deletion was accepted runs no more, even if its node does not answer.
+		if driver := lifecycle.ObserveDriver(pod, v.Policy.MainContainer); !driver.Terminating || !driver.Stopped {
+			seen.HasOrphan, seen.OrphanDriver = true, driver
+			break
+		}
+	}
 	orphans = slices.DeleteFunc(orphans, func(pod *corev1.Pod) bool { return !r.deleter.Due(app, pod, v.Policy) })
 	if len(orphans) == 0 {
 		return nil // the informer reports their ends

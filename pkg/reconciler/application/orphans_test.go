@@ -86,6 +86,13 @@ func TestDeleteOrphanDrivers(t *testing.T) {
 			live: applicationtest.Pi(), drivers: []*applicationtest.Driver{applicationtest.DriverOf("earlier", "orphan").Going()}, now: 5 * time.Minute,
 			orphans: true, deleted: []types.UID{"orphan"},
 		},
+		"one whose driver has ended is not waited for, though its node does not remove the Pod": {
+			live: applicationtest.Pi(), drivers: []*applicationtest.Driver{applicationtest.DriverOf("earlier", "orphan").Exited().Going()}, now: time.Hour,
+		},
+		"one that runs is waited for beside it": {
+			live: applicationtest.Pi(), drivers: []*applicationtest.Driver{applicationtest.DriverOf("earlier", "ended").Exited().Going(), applicationtest.DriverOf("earlier", "orphan")},
+			orphans: true, deleted: []types.UID{"orphan"},
+		},
 		"one whose deletion was interrupted is deleted again": {
 			live: applicationtest.Pi(), drivers: []*applicationtest.Driver{applicationtest.DriverOf("earlier", "orphan").Unremoved()}, now: 5 * time.Second,
 			orphans: true, deleted: []types.UID{"orphan"},

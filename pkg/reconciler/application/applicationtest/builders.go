@@ -89,6 +89,14 @@ func (d *Driver) Ended() *Driver {
 	return d
 }
 
+// Exited makes the driver's only container end, and the Pod stay as it is, as with a sidecar.
+func (d *Driver) Exited() *Driver {
+	d.Pod.Status.ContainerStatuses = []corev1.ContainerStatus{{
+		Name: "spark-kubernetes-driver", State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{}},
+	}}
+	return d
+}
+
 // Going makes the driver terminate.
 func (d *Driver) Going() *Driver {
 	d.Pod.DeletionTimestamp = &metav1.Time{Time: Start}
