@@ -122,6 +122,7 @@ func (l *Launcher) deleteBegun(
 		return false, err
 	}
 	seen.HasOrphan, seen.OrphanDriver = true, lifecycle.ObserveDriver(begun, "")
+	l.EnqueueAfter(v.App, reportWaitAfter) // no informer reports its deletion if its labels were changed
 	return true, l.Deleter.DeleteOrphan(ctx, v.App, v.Policy, begun)
 }
 

@@ -267,3 +267,28 @@ func TestFenceOfTheNextLaunchKeepsUnknownFields(t *testing.T) {
 		t.Errorf("the launch %+v of %+v, seen %+v, %v", launch, record.Launch, seen, err)
 	}
 }
+
+// The driver of a launch that was begun before an edit may have lost the labels that the informer selects by: no event reports its end.
+func TestLaunchAfterAnEditReadsTheDriverThatWasBegunAgain(t *testing.T) {
+	app := applicationtest.Pi().Obj()
+	app.Spec.MainClass = "Main"
+	app.Status.Firesteel = &v1alpha1.Record{Launch: &v1alpha1.Launch{ID: "before the edit", DriverPod: "pi-0-driver"}}
+	begun := applicationtest.DriverOf("", "ours").Going().Obj()
+	begun.Labels = nil
+	clock := applicationtest.ClockAt(applicationtest.Start)
+	var again time.Duration
+	enqueueAfter := func(_ any, after time.Duration) { again = after }
+	client := fake.NewClientset(begun)
+	l := New(Config{
+		Kube: client, API: applications.Apache(nil), Clock: clock, Expectations: drivers.NewExpectations(clock), Drivers: driverstest.Cached(t),
+		Redactors: base.NewRedactors(), Deleter: drivers.NewDeleter(client, clock, func(any, time.Duration) {}), EnqueueAfter: enqueueAfter,
+	})
+	var seen lifecycle.Observation
+	launch, err := l.Prepare(config.ToContext(t.Context(), config.Default()), applicationtest.Viewed(app), app.Status.Firesteel.DeepCopy(), &seen)
+	if err != nil || launch != nil || !seen.HasOrphan {
+		t.Fatalf("the launch %+v, seen %+v, %v", launch, seen, err)
+	}
+	if again != reportWaitAfter {
+		t.Errorf("the application is enqueued after %s", again)
+	}
+}
