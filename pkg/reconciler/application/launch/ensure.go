@@ -76,7 +76,7 @@ func (l *Launcher) reuse(
 	existing, err := client.Get(ctx)
 	switch {
 	case apierrors.IsNotFound(err):
-		return nil, &nameNotFreeError{wanted: object} // it was deleted in between
+		return createFreed(ctx, client, object, nil) // it was deleted in between
 	case err != nil:
 		return nil, fmt.Errorf("look at existing %s: %w", describe(object), err)
 	}
@@ -93,11 +93,21 @@ func (l *Launcher) reuse(
 	if err := l.deleteEarlier(ctx, app, client, existing); err != nil {
 		return nil, fmt.Errorf("delete %s of an earlier launch: %w", describe(object), err)
 	}
-	// Other objects than Pods are deleted at once, unless they have a finalizer.
-	if created, err := createWithin(ctx, client); err == nil {
+	return createFreed(ctx, client, object, existing) // other objects than Pods are deleted at once, unless they have a finalizer
+}
+
+// createFreed creates an object whose name should be free now. existing had the name; nil if that is not known. If the name is not free, or
+// if a quota still counts the object that is gone, the launch waits. Any other error is retried with the driver that exists already.
+func createFreed(ctx context.Context, client objectclient.Client, object, existing submission.Object) (submission.Object, error) {
+	created, err := createWithin(ctx, client)
+	switch {
+	case err == nil:
 		return created, nil
+	case apierrors.IsAlreadyExists(err), apierror.IsTerminal(err):
+		return nil, &nameNotFreeError{object, existing}
+	default:
+		return nil, fmt.Errorf("create %s: %w", describe(object), err)
 	}
-	return nil, &nameNotFreeError{object, existing}
 }
 
 // deleteEarlier deletes an object of an earlier launch. If it is gone or another has its name, there is nothing to do.

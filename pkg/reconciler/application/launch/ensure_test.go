@@ -233,6 +233,49 @@ func TestEnsureIfTheAPIServerRefuses(t *testing.T) {
 	}
 }
 
+// The driver may exist already. It is not deleted if what it owns can be created now, or a moment later.
+func TestEnsureCreatesWhatHasFreedItsName(t *testing.T) {
+	services := schema.GroupResource{Resource: "services"}
+	const created, retried, going = "created", "retried", "going"
+	for name, test := range map[string]struct {
+		existing *service
+		again    error // of the second create
+		want     string
+	}{
+		"if another client deleted it in between":  {nil, nil, created},
+		"or later if the API server fails":         {nil, apierrors.NewInternalError(errors.New("oh")), retried},
+		"and waits if another has the name":        {nil, apierrors.NewAlreadyExists(services, "pi-0-driver-svc"), going},
+		"or later if it fails after the deletion":  {ofLaunch("earlier"), apierrors.NewInternalError(errors.New("oh")), retried},
+		"and waits if a quota counts what is gone": {ofLaunch("earlier"), apierrors.NewForbidden(services, "", errors.New("exceeded quota")), going},
+	} {
+		t.Run(name, func(t *testing.T) {
+			client := fake.NewClientset()
+			if test.existing != nil {
+				client = fake.NewClientset(test.existing.Obj())
+			}
+			creates := 0
+			client.PrependReactor("create", "services", func(clienttesting.Action) (bool, runtime.Object, error) {
+				if creates++; creates == 1 {
+					return true, nil, apierrors.NewAlreadyExists(services, "pi-0-driver-svc")
+				}
+				return test.again != nil, nil, test.again
+			})
+			_, err := New(Config{API: applications.Apache(nil), Kube: client}).
+				ensure(t.Context(), applicationtest.Pi().Obj(), ofLaunch("this").OwnedBy("Pod", "wanted-driver").UIDOfOwner("new").Obj())
+			got := retried
+			switch {
+			case err == nil:
+				got = created
+			case errors.Is(err, errNameNotFree):
+				got = going
+			}
+			if got != test.want || creates != 2 {
+				t.Errorf("%v is %s after %d creates, want %s", err, got, creates, test.want)
+			}
+		})
+	}
+}
+
 func TestEnsureOfATypeWithoutClient(t *testing.T) {
 	if _, err := New(Config{API: applications.Apache(nil), Kube: fake.NewClientset()}).ensure(context.Background(), applicationtest.Pi().Obj(), &corev1.Node{}); err == nil {
 		t.Error("a Node was created")
