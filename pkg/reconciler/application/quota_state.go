@@ -21,7 +21,7 @@ func quotaState(app dialect.Application, currentDialect dialectOf, inScope func(
 	}
 	current := lifecycle.CurrentState(record)
 	state.Active = current.Initializing() || current.Starting() || current.Running() || current == lifecycle.Unknown
-	if !inScope(app) { // then this installation does not launch it
+	if !inScope(app) || app.GetUndecodable() != "" { // then it is not launched, and must not keep others waiting
 		state.Active = state.Active && drivers.HasDriver(record)
 		return state
 	}

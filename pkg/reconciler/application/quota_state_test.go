@@ -27,7 +27,7 @@ func noQuotas(t *testing.T) *quotas.Source {
 	return quotas.New(t.Context(), fake.NewClientset(), clock.RealClock{}, zap.NewNop().Sugar()).AddSource(quotas.Source{})
 }
 
-func TestOutsideTheScopeNoneWaitsOrHoldsRoom(t *testing.T) {
+func TestAnApplicationThatIsNotLaunchedNeitherWaitsNorHoldsRoom(t *testing.T) {
 	everyDialect := func(string) dialect.Dialect { return apache.New(apache.Defaults{}) }
 	driver := &v1alpha1.Launch{ID: "this", DriverUID: "uid-of-driver"}
 	for name, test := range map[string]struct {
@@ -35,15 +35,20 @@ func TestOutsideTheScopeNoneWaitsOrHoldsRoom(t *testing.T) {
 		launch        *v1alpha1.Launch
 		served        bool
 		waits, active bool
+		undecodable   string
 	}{
-		"it waits":                                {lifecycle.Submitted, nil, true, true, true},
-		"it waited, and left the scope":           {lifecycle.Submitted, nil, false, false, false},
-		"it holds room":                           {lifecycle.Submitted, &v1alpha1.Launch{ID: "this"}, true, true, true},
-		"it held room, and left the scope":        {lifecycle.Submitted, &v1alpha1.Launch{ID: "this"}, false, false, false},
-		"it left the scope with a driver":         {lifecycle.RunningHealthy, driver, false, false, true},
-		"it has ended, and has the driver's name": {lifecycle.Failed, driver, true, false, false},
+		"it waits":                                {lifecycle.Submitted, nil, true, true, true, ""},
+		"it waited, and left the scope":           {lifecycle.Submitted, nil, false, false, false, ""},
+		"it holds room":                           {lifecycle.Submitted, &v1alpha1.Launch{ID: "this"}, true, true, true, ""},
+		"it held room, and left the scope":        {lifecycle.Submitted, &v1alpha1.Launch{ID: "this"}, false, false, false, ""},
+		"it left the scope with a driver":         {lifecycle.RunningHealthy, driver, false, false, true, ""},
+		"it has ended, and has the driver's name": {lifecycle.Failed, driver, true, false, false, ""},
+		"it waits, and cannot be decoded":         {lifecycle.Submitted, nil, true, false, false, "no"},
+		"it holds room, and cannot be decoded":    {lifecycle.Submitted, &v1alpha1.Launch{ID: "this"}, true, false, false, "no"},
+		"it runs, and cannot be decoded":          {lifecycle.RunningHealthy, driver, true, false, true, "no"},
 	} {
 		app := applicationtest.Pi().In(test.state, 1, 1).Obj()
+		app.Undecodable = test.undecodable
 		record := app.GetRecord()
 		record.Quota, record.Launch = &v1alpha1.QuotaClaim{}, test.launch
 		state := quotaState(app, everyDialect, func(dialect.Application) bool { return test.served })
