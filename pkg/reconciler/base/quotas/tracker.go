@@ -168,6 +168,9 @@ func (s *Source) set(state State, exact bool) {
 		t.apps[namespace] = map[types.UID]*application{}
 	}
 	t.apps[namespace][uid] = after
+	if after.waits && (before == nil || !before.waits) && len(t.quotas[namespace]) == 0 {
+		s.Enqueue(after.key) // the last quota was deleted after it was decided that the application waits
+	}
 	switch queue := t.queues[namespace]; {
 	case before != nil && before.sameAs(after):
 	case before == nil && after.waits && queue != nil && queue.Append(t.of(uid, after)):

@@ -172,6 +172,21 @@ func TestTrackerWatchesOnlyWhileTheSettingIsOn(t *testing.T) {
 	}
 }
 
+// It is decided that an application waits before the watch shows that it does. The last quota may be deleted in between.
+func TestTrackerWakesAnApplicationThatBeginsToWaitWithoutQuotas(t *testing.T) {
+	e := newEnv(t, team("1")).on()
+	if err := e.kube.CoreV1().ResourceQuotas("team-a").Delete(t.Context(), "team", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	e.until("see the deletion", func() bool { return !e.Limits("team-a") })
+	if e.source.Set(waiting("a"), true); !slices.Equal(e.woken(0), []string{"a"}) {
+		t.Error("it waits for ever")
+	}
+	if e.source.Set(waiting("a"), true); len(e.woken(0)) > 0 {
+		t.Error("it is woken again for no news")
+	}
+}
+
 func TestTrackerWakesThoseThatWaitForASettingOfQuotasAlone(t *testing.T) {
 	e := newEnv(t, team("4")).on()
 	e.source.Set(waiting("a"), true)
