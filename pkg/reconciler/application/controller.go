@@ -80,7 +80,7 @@ func NewController(ctx context.Context, cmw configmap.Watcher, process *base.Pro
 			FinalizerName:     kind.API.Finalizer,
 			ConfigStore:       store,
 			SkipStatusUpdates: true,
-			PromoteFilterFunc: func(object any) bool { return unfinished(object, currentDialect) },
+			PromoteFilterFunc: func(object any) bool { return unfinished(kind.API, object, currentDialect) },
 			PromoteFunc:       func(reconciler.Bucket) { r.launcher.Promoted() },
 			DemoteFunc: func(bucket reconciler.Bucket) {
 				r.relay.ForgetMatching(func(object events.Object) bool { return bucket.Has(object.Key()) })
@@ -251,6 +251,7 @@ func watchDrivers(ctx context.Context, r *Reconciler, impl *controller.Impl, app
 	informer := podinformer.Get(ctx, r.api.DriverSelector).Informer()
 	base.Must(ctx, informer.SetTransform(drivers.Strip(r.api.API)))
 	base.Must(ctx, informer.AddIndexers(drivers.Indexers(r.api.API)))
+	leads := impl.Reconciler.(base.Leader)
 	changed := func(object any) {
 		pod, ok := object.(*drivers.Pod)
 		if !ok {
@@ -258,7 +259,9 @@ func watchDrivers(ctx context.Context, r *Reconciler, impl *controller.Impl, app
 		}
 		r.quotas.PodsChanged(pod.Namespace)
 		for _, app := range apps.ofDriver(r.api.API, pod) {
-			r.podEventTimes.record(app)
+			if leads.IsLeaderFor(app) { // else this replica would measure from here when it becomes the leader
+				r.podEventTimes.record(app)
+			}
 			impl.EnqueueKey(app)
 		}
 	}
@@ -343,8 +346,9 @@ func (r *Reconciler) serves(scope *config.Scope, app dialect.Application) bool {
 	return scope.Serves(app, r.namespaces) || r.launcher.Unrecorded(app)
 }
 
-// unfinished reports whether a new leader has to reconcile an application.
-func unfinished(object any, currentDialect dialectOf) bool {
+// unfinished reports whether a new leader has to reconcile an application. One that has ended and still has the finalizer is unfinished: a
+// driver may exist that its record does not name, and the informer may have reported it to the earlier leader only.
+func unfinished(api *applications.API, object any, currentDialect dialectOf) bool {
 	app, ok := object.(dialect.Application)
 	if !ok || app.GetDeletionTimestamp() != nil {
 		return true
@@ -353,6 +357,6 @@ func unfinished(object any, currentDialect dialectOf) bool {
 	if record == nil {
 		return !currentDialect(app.GetNamespace()).FinishedElsewhere(app)
 	}
-	done := lifecycle.CurrentState(record) == lifecycle.ResourceReleased && record.Acknowledged == record.Sequence
+	done := lifecycle.CurrentState(record) == lifecycle.ResourceReleased && record.Acknowledged == record.Sequence && !api.HasFinalizer(app)
 	return !done || currentDialect(app.GetNamespace()).Policy(app).TTL >= 0
 }

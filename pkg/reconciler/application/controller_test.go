@@ -81,6 +81,9 @@ func TestANewLeaderReconcilesUnfinishedApplications(t *testing.T) {
 		"what is kept":                      {applicationtest.Pi().In(lifecycle.TerminatedWithoutReleaseResources, 4, 4).Obj(), none, true},
 		"what has something to tell":        {applicationtest.Pi().In(lifecycle.ResourceReleased, 4, 3).Obj(), none, true},
 		"what is told and over":             {applicationtest.Pi().In(lifecycle.ResourceReleased, 4, 4).Obj(), none, false},
+		"what is over and has the finalizer still": {applicationtest.With(applicationtest.Pi().In(lifecycle.ResourceReleased, 4, 4), func(a *sparkv1.SparkApplication) {
+			a.Finalizers = []string{apache.API.Finalizer}
+		}), none, true},
 		"what is over and deleted": {applicationtest.With(applicationtest.Pi().In(lifecycle.ResourceReleased, 4, 4), func(a *sparkv1.SparkApplication) {
 			a.DeletionTimestamp = &metav1.Time{Time: applicationtest.Start}
 		}), none, true},
@@ -93,7 +96,7 @@ func TestANewLeaderReconcilesUnfinishedApplications(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := unfinished(test.app, func(string) dialect.Dialect { return apache.New(test.defaults) }); got != test.want {
+			if got := unfinished(applications.Apache(nil), test.app, func(string) dialect.Dialect { return apache.New(test.defaults) }); got != test.want {
 				t.Errorf("unfinished: %t, want %t", got, test.want)
 			}
 		})

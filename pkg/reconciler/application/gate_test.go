@@ -375,7 +375,7 @@ func TestPodEventTimesAreReturnedOnce(t *testing.T) {
 	if _, known := a.detectedAfter(ctx); known {
 		t.Error("it is told of twice")
 	}
-	if len(a.at) != 0 {
+	if a.at.Len() != 0 {
 		t.Errorf("it still remembers %v", a.at)
 	}
 }

@@ -7,25 +7,30 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
+	"k8s.io/utils/lru"
 )
+
+// maxPodEventTimes bounds the events whose times are held. No reconcile handles those of applications that are not served. Of a forgotten event,
+// only the time until its reconcile is not measured.
+const maxPodEventTimes = 16384
 
 // podEventTimes holds the arrival times of driver Pod events that no reconcile has handled yet.
 type podEventTimes struct {
 	clock clock.PassiveClock
 	mutex sync.Mutex
-	at    map[types.NamespacedName]time.Time
+	at    *lru.Cache // by the name of the application
 }
 
 func newPodEventTimes(clock clock.PassiveClock) *podEventTimes {
-	return &podEventTimes{clock: clock, at: map[types.NamespacedName]time.Time{}}
+	return &podEventTimes{clock: clock, at: lru.New(maxPodEventTimes)}
 }
 
 // record records the event of a driver Pod for its application.
 func (a *podEventTimes) record(name types.NamespacedName) {
 	a.mutex.Lock()
 	defer a.mutex.Unlock()
-	if _, earlier := a.at[name]; !earlier {
-		a.at[name] = a.clock.Now()
+	if _, earlier := a.at.Get(name); !earlier {
+		a.at.Add(name, a.clock.Now())
 	}
 }
 
@@ -34,11 +39,11 @@ func (a *podEventTimes) record(name types.NamespacedName) {
 func (a *podEventTimes) untilOld(name types.NamespacedName, age time.Duration) time.Duration {
 	a.mutex.Lock()
 	defer a.mutex.Unlock()
-	at, arrived := a.at[name]
+	at, arrived := a.at.Get(name)
 	if !arrived {
 		return 0
 	}
-	return max(at.Add(age).Sub(a.clock.Now()), 0)
+	return max(at.(time.Time).Add(age).Sub(a.clock.Now()), 0)
 }
 
 type podEventTimeKey struct{}
@@ -47,11 +52,12 @@ type podEventTimeKey struct{}
 func (a *podEventTimes) take(ctx context.Context, name types.NamespacedName) context.Context {
 	a.mutex.Lock()
 	defer a.mutex.Unlock()
-	at, arrived := a.at[name]
+	arrival, arrived := a.at.Get(name)
 	if !arrived {
 		return ctx
 	}
-	delete(a.at, name)
+	a.at.Remove(name)
+	at := arrival.(time.Time)
 	return context.WithValue(ctx, podEventTimeKey{}, &at)
 }
 
