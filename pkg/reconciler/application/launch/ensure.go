@@ -163,12 +163,12 @@ func withoutLaunchLabel(labels map[string]string) map[string]string {
 }
 
 // ofEarlierLaunch reports whether Firesteel created an existing object for an application with the same name. The labels of
-// a driver may have been changed: then its owner identifies it.
+// a driver may have been changed: then its owner identifies it, which is the application or an earlier one with its name.
 func (l *Launcher) ofEarlierLaunch(existing, wanted submission.Object) bool {
 	label := l.API.LabelApplication
 	if driver, ok := existing.(*corev1.Pod); ok {
 		before, after := metav1.GetControllerOf(driver), metav1.GetControllerOf(wanted)
-		if before != nil && after != nil && before.UID == after.UID {
+		if before != nil && after != nil && sameKind(*before, *after) && before.Name == after.Name {
 			return true
 		}
 	}

@@ -205,6 +205,14 @@ func TestNameWaitDeletesTheEarlierDriverByForceAfterItsGracePeriod(t *testing.T)
 
 // A driver Pod whose labels were removed is not in the cache, and no event tells its end. On a lost node it would stay for ever.
 func TestNameWaitDeletesAnEarlierDriverWithoutLabelsByForce(t *testing.T) {
+	for name, owner := range map[string]types.UID{"of the application": "uid-of-pi", "of an earlier one with its name": "uid-of-the-first-pi"} {
+		t.Run(name, func(t *testing.T) { deletesByForce(t, owner) })
+	}
+}
+
+// deletesByForce checks that an earlier driver is deleted by force that lost its labels. Its owner has a UID and the name of the application.
+func deletesByForce(t *testing.T, owner types.UID) {
+	t.Helper()
 	limit := int64(60_000)
 	app := applicationtest.With(applicationtest.Pi(), func(app *sparkv1.SparkApplication) {
 		app.Spec.ApplicationTolerations = &sparkv1.ApplicationTolerations{
@@ -215,9 +223,11 @@ func TestNameWaitDeletesAnEarlierDriverWithoutLabelsByForce(t *testing.T) {
 	next.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(app, sparkv1.SchemeGroupVersion.WithKind("SparkApplication"))}
 	grace := int64(30)
 	earlier := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
-		Namespace: next.Namespace, Name: next.Name, UID: "earlier", OwnerReferences: next.OwnerReferences,
+		Namespace: next.Namespace, Name: next.Name, UID: "earlier",
 		DeletionTimestamp: &metav1.Time{Time: applicationtest.Start.Add(30 * time.Second)}, DeletionGracePeriodSeconds: &grace,
 	}, Spec: corev1.PodSpec{NodeName: "worker-3"}}
+	earlier.OwnerReferences = []metav1.OwnerReference{*next.OwnerReferences[0].DeepCopy()}
+	earlier.OwnerReferences[0].UID = owner
 	client, clock := fake.NewClientset(earlier), clocktesting.NewFakePassiveClock(applicationtest.Start)
 	l := New(Config{
 		API: applications.Apache(nil), Kube: client, Deleter: drivers.NewDeleter(client, clock, nil), Drivers: driverstest.Cached(t), Clock: clock,
