@@ -46,8 +46,8 @@ func (o Object) Key() types.NamespacedName {
 	return types.NamespacedName{Namespace: o.Namespace, Name: o.Name}
 }
 
-// logKeys returns the keys that name the object in a log line, as in those of its reconciles.
-func (o Object) logKeys() []any {
+// LogKeys returns the keys that name the object in a log line, as in those of its reconciles.
+func (o Object) LogKeys() []any {
 	return []any{"kind", o.Kind, "namespace", o.Namespace, "name", o.Name}
 }
 

@@ -127,7 +127,7 @@ func (r *Relay) repeat(ctx context.Context, s *stream, q *handlerRequest) {
 // callHandler calls a handler in this process. The call continues if the request is cancelled meanwhile. That happens when the
 // object shows the first result of several, or when it is deleted.
 func (r *Relay) callHandler(s *stream, q *handlerRequest) error {
-	logger := r.config.Logger.With(s.object.logKeys()...).With("handler", q.handler, "event", q.event.ID())
+	logger := r.config.Logger.With(s.object.LogKeys()...).With("handler", q.handler, "event", q.event.ID())
 	ctx, span := r.startSpan(logging.WithLogger(r.ctx, logger), "handle", trace.SpanKindConsumer, q.event, q.span)
 	err := r.config.Handlers.Deliver(ctx, q.handler, q.event)
 	endSpan(span, err)
@@ -149,7 +149,7 @@ func (r *Relay) recordAttempt(ctx context.Context, s *stream, q *handlerRequest,
 	q.lastError = text
 	r.mu.Unlock()
 	if changed && err != nil && ctx.Err() == nil {
-		r.config.Logger.With(s.object.logKeys()...).Warnw("handler request failed and is repeated",
+		r.config.Logger.With(s.object.LogKeys()...).Warnw("handler request failed and is repeated",
 			"handler", q.handler, "event", q.event.ID(), "error", err)
 	}
 }

@@ -120,7 +120,7 @@ func (r *Relay) reportRejection(s *stream, e *queuedEvent, event cloudevents.Eve
 		skipped = transitionData(s.object, *e.transition)
 	}
 	text, _ := json.Marshal(skipped)
-	r.config.Logger.With(s.object.logKeys()...).Errorw("event rejected by the sink and skipped", "error", err, "event", json.RawMessage(text))
+	r.config.Logger.With(s.object.LogKeys()...).Errorw("event rejected by the sink and skipped", "error", err, "event", json.RawMessage(text))
 }
 
 // recordAnswer records that the sink answered. An acknowledgement has no error.
@@ -133,7 +133,7 @@ func (r *Relay) reportFailure(s *stream, event cloudevents.Event, err error) {
 		return
 	}
 	warn, report := r.recordFailure(s, err)
-	logger := r.config.Logger.With(s.object.logKeys()...)
+	logger := r.config.Logger.With(s.object.LogKeys()...)
 	log := logger.Debugw
 	if warn {
 		log = logger.Warnw

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"go.uber.org/zap"
 	corev1 "k8s.io/api/core/v1"
 	"knative.dev/pkg/logging"
 
@@ -33,7 +34,7 @@ func (t *attempt) closeGap(ctx context.Context, counted v1alpha1.AttemptUsage, p
 	case errors.Is(err, eventlog.ErrIncomplete) && t.sendsEventLog() && t.clock.Now().Before(t.askUntil):
 		return counted, 0, fmt.Errorf("the sidecar still sends the event log: %w", err)
 	case err != nil:
-		logging.FromContext(ctx).Infow("a gap in the usage is not closed from the event log", "namespace", t.app.GetNamespace(), "name", t.app.GetName(), "error", err)
+		logging.FromContext(ctx).Infow("a gap in the usage is not closed from the event log", zap.Error(err))
 		return counted, 0, nil
 	}
 	all := slices.Clone(pods)

@@ -105,8 +105,8 @@ func (a *Archiver) retryLater(ctx context.Context, p *pending) {
 	}
 	first, ok := a.late.add(url, p)
 	if !ok {
-		logging.FromContext(ctx).Warnw("attempt not archived, and not tried again unless the handler is asked: too many wait for the storage",
-			"application", p.name, "attempt", p.ended.Attempt, zap.Error(p.failed))
+		p.logger.Warnw("attempt not archived, and not tried again unless the handler is asked: too many wait for the storage",
+			"attempt", p.ended.Attempt, zap.Error(p.failed))
 	}
 	if first {
 		go a.retryLate(context.WithoutCancel(ctx), url)
@@ -135,13 +135,13 @@ func (a *Archiver) retryLate(ctx context.Context, url string) {
 // none keeps others back.
 func (a *Archiver) retryUntilFailure(ctx context.Context, all []*pending) (archived bool) {
 	for _, p := range all {
-		logger := logging.FromContext(ctx).With("application", p.name, "attempt", p.ended.Attempt)
+		logger := p.logger.With("attempt", p.ended.Attempt)
 		if !a.clock.Now().Before(p.lateUntil()) {
 			a.late.remove(p.key())
 			logger.Warnw("attempt not archived, and not tried again", zap.Error(p.failed))
 			continue
 		}
-		if err := a.archive(ctx, p); err != nil {
+		if err := a.archive(logging.WithLogger(ctx, logger), p); err != nil {
 			p.tries++
 			logger.Debugw("attempt not archived, which is tried again", zap.Error(err))
 			return archived

@@ -11,12 +11,16 @@ import (
 	"testing/synctest"
 	"time"
 
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
 	"gocloud.dev/blob/memblob"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes/fake"
 	"k8s.io/utils/clock"
+	clocktesting "k8s.io/utils/clock/testing"
+	"knative.dev/pkg/logging"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/archive"
@@ -249,4 +253,27 @@ func TestAnAttemptIsReadBeforeItWaitsForASlot(t *testing.T) {
 			t.Errorf("the manifest is %+v", manifest)
 		}
 	})
+}
+
+// One goroutine tries the attempts of an archive again: that of the first one that failed.
+func TestLinesAboutALateAttemptNameItsOwnApplication(t *testing.T) {
+	core, logs := observer.New(zap.InfoLevel)
+	of := func(name string) *zap.SugaredLogger { return zap.New(core).Sugar().With("name", name) }
+	a := &Archiver{clock: clocktesting.NewFakePassiveClock(began.Add(2 * lifecycle.ArchiveLate)), late: newLate()}
+	a.retryUntilFailure(logging.WithLogger(t.Context(), of("first")), []*pending{
+		{uid: "uid-of-second", ended: v1alpha1.Transition{Attempt: 1, Time: metav1.NewMicroTime(began)}, logger: of("second")},
+	})
+	var lines []string
+	for _, entry := range logs.All() {
+		line := entry.Message
+		for _, field := range entry.Context {
+			if field.Key == "name" {
+				line += " of " + field.String
+			}
+		}
+		lines = append(lines, line)
+	}
+	if want := "attempt not archived, and not tried again of second"; strings.Join(lines, "\n") != want {
+		t.Errorf("the lines are %q, want %q", lines, want)
+	}
 }

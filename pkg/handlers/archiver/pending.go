@@ -7,8 +7,10 @@ import (
 	"reflect"
 	"sync"
 
+	"go.uber.org/zap"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
+	"knative.dev/pkg/logging"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/applications"
@@ -31,6 +33,8 @@ type pending struct {
 	api   *applications.API
 	kind  reflect.Type
 	app   []byte
+	// logger names the application. That of another attempt may try this one again.
+	logger *zap.SugaredLogger
 	// failed is why the attempt was not archived when the handler was asked last; nil before that.
 	failed error
 	// tries counts the tries since the handler was asked last. The goroutine that tries again has it alone.
@@ -50,7 +54,7 @@ func (a *Archiver) newPending(ctx context.Context, app *lookup.Subject, ended v1
 	}
 	return &pending{
 		name: cache.MetaObjectToName(app).AsNamespacedName(), namespace: namespace, uid: app.GetUID(), driver: app.GetRecord().Launch.DriverUID, ended: ended,
-		api: app.API, kind: reflect.TypeOf(app.Application).Elem(), app: encoded,
+		api: app.API, kind: reflect.TypeOf(app.Application).Elem(), app: encoded, logger: logging.FromContext(ctx),
 	}, nil
 }
 

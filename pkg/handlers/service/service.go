@@ -82,7 +82,7 @@ func Run(ctx context.Context, args []string, all func(context.Context, Parts) (m
 		}
 		options = append(options, function.WithAuthentication(verifier.Authenticate))
 	}
-	return function.Serve(ctx, env.Port, ignoringOtherTypes(handler), options...)
+	return function.Serve(ctx, env.Port, ignoringOtherTypes(namingObject(handler)), options...)
 }
 
 // ignoringOtherTypes calls a handler only for Firesteel's event types. A broker may carry others, such as replies of other functions. An
@@ -92,6 +92,16 @@ func ignoringOtherTypes(handler events.Handler) events.Handler {
 		if _, ok := events.TypeByName(event.Type()); !ok {
 			logging.FromContext(ctx).Infow("ignoring an event of another type", "type", event.Type(), "id", event.ID(), "source", event.Source())
 			return nil
+		}
+		return handler(ctx, event)
+	}
+}
+
+// namingObject calls a handler with a logger that names the object of the event, as the controller does for a handler in its process.
+func namingObject(handler events.Handler) events.Handler {
+	return func(ctx context.Context, event cloudevents.Event) error {
+		if object, err := events.Identify(event); err == nil {
+			ctx = logging.WithLogger(ctx, logging.FromContext(ctx).With(object.LogKeys()...).With("event", event.ID()))
 		}
 		return handler(ctx, event)
 	}

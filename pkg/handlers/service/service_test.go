@@ -5,8 +5,10 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	cloudevents "github.com/cloudevents/sdk-go/v2"
+	"github.com/google/go-cmp/cmp"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
 	"knative.dev/pkg/logging"
@@ -84,5 +86,26 @@ func TestEventsOfOtherTypesAreIgnored(t *testing.T) {
 				t.Errorf("error is %v, want %v; %d lines name the type, want %d", err, test.want, lines, test.lines)
 			}
 		})
+	}
+}
+
+func TestLinesOfAHandlerNameTheObject(t *testing.T) {
+	event, err := events.NewExpiredEvent(events.Object{
+		Group: "spark.apache.org", Resource: "sparkapplications", Kind: "SparkApplication", Namespace: "team-a", Name: "pi", UID: "uid-of-pi",
+	}, time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC))
+	if err != nil {
+		t.Fatal(err)
+	}
+	core, logged := observer.New(zap.InfoLevel)
+	err = namingObject(func(ctx context.Context, _ cloudevents.Event) error {
+		logging.FromContext(ctx).Info("a line")
+		return nil
+	})(logging.WithLogger(t.Context(), zap.New(core).Sugar()), event)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]any{"kind": "SparkApplication", "namespace": "team-a", "name": "pi", "event": event.ID()}
+	if diff := cmp.Diff(want, logged.All()[0].ContextMap()); diff != "" {
+		t.Errorf("keys (-want +got):\n%s", diff)
 	}
 }
