@@ -18,8 +18,9 @@ func LogTransitions(ctx context.Context, before, after *v1alpha1.Record) {
 	if before != nil {
 		logged = before.Sequence
 	}
-	from := ""
+	from, attempt := "", int64(-1)
 	for _, t := range after.Transitions {
+		begins := t.Attempt != attempt
 		if t.Sequence > logged {
 			keys := []any{"attempt", t.Attempt, "from", from, "to", t.State, "sequence", t.Sequence}
 			if t.End != nil {
@@ -28,10 +29,22 @@ func LogTransitions(ctx context.Context, before, after *v1alpha1.Record) {
 			if t.Message != "" {
 				keys = append(keys, "detail", t.Message)
 			}
+			if verdict := after.Verdict; verdict != nil && verdict.Restart && begins && t.Attempt == verdict.Attempt+1 {
+				keys = append(keys, verdictKeys(verdict)...)
+			}
 			logging.FromContext(ctx).Infow("transition", keys...)
 		}
-		from = t.State
+		from, attempt = t.State, t.Attempt
 	}
+}
+
+// verdictKeys returns why another attempt follows, and its earliest start.
+func verdictKeys(verdict *v1alpha1.Verdict) []any {
+	keys := []any{"verdict", outbox.Clip(verdict.Reason, outbox.MaxMessage)}
+	if verdict.NotBefore != nil {
+		keys = append(keys, "notBefore", verdict.NotBefore.Time)
+	}
+	return keys
 }
 
 // endKeys returns how an attempt ended, and whether its spec allows another.

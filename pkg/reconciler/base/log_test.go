@@ -24,6 +24,11 @@ func TestEachTransitionIsLoggedOnce(t *testing.T) {
 	}}
 	LogTransitions(ctx, before, after)
 	LogTransitions(ctx, after, after)
+	again := after.DeepCopy()
+	again.Sequence, again.Verdict = 5, &v1alpha1.Verdict{Attempt: 1, Restart: true, Reason: "Restart policy OnFailure covers Failed."}
+	again.Transitions = append(again.Transitions,
+		v1alpha1.Transition{Sequence: 4, State: "ScheduledToRestart", Attempt: 2}, v1alpha1.Transition{Sequence: 5, State: "DriverRequested", Attempt: 2})
+	LogTransitions(ctx, after, again)
 	var got []map[string]any
 	for _, entry := range logs.All() {
 		got = append(got, entry.ContextMap())
@@ -34,6 +39,8 @@ func TestEachTransitionIsLoggedOnce(t *testing.T) {
 			"attempt": int64(1), "from": "DriverRequested", "to": "Failed", "sequence": int64(3), "restartAllowed": true,
 			"class": "application", "reason": "Error", "exitCode": int32(1), "detail": "exited with code 1",
 		},
+		{"attempt": int64(2), "from": "Failed", "to": "ScheduledToRestart", "sequence": int64(4), "verdict": "Restart policy OnFailure covers Failed."},
+		{"attempt": int64(2), "from": "ScheduledToRestart", "to": "DriverRequested", "sequence": int64(5)},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("lines (-want +got):\n%s", diff)
