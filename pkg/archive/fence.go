@@ -18,12 +18,19 @@ type fence struct {
 	behind uint64
 }
 
+// yielding is the bit of the ids of fences that do not count beside others at the same offset.
+const yielding = 1 << 63
+
 // fenceBehind returns a fence in front of a line.
-func fenceBehind(before fence, offset int64, line []byte) fence {
+func fenceBehind(before fence, offset int64, line []byte, yields bool) fence {
 	hash := fnv.New64a()
 	_, _ = fmt.Fprintf(hash, "%d %d ", before.id, offset) // a hash fails never
 	_, _ = hash.Write(line)
-	return fence{offset: offset, id: max(hash.Sum64(), 1), behind: before.id}
+	id := max(hash.Sum64()&^yielding, 1)
+	if yields {
+		id |= yielding
+	}
+	return fence{offset: offset, id: id, behind: before.id}
 }
 
 // parseFence returns the fence of the name of a chunk. Of a name that no chunk has, it returns any.

@@ -274,6 +274,7 @@ func TestWhatIsBehindAGapIsNotMixedWithWhatAnotherWriterHas(t *testing.T) {
 func TestWhatBeginsLateIsNotMixedWithTheBeginning(t *testing.T) {
 	attempt := newLog(t, archive.New(memblob.OpenBucket(nil)))
 	follower := store(t.Context(), t, attempt, driverLog, "")
+	follower.FenceFirstOfFollower()
 	end, err := attempt.WriteLog(t.Context(), driverLog, 1<<40)
 	if err != nil {
 		t.Fatal(err)
@@ -294,6 +295,35 @@ func TestWhatBeginsLateIsNotMixedWithTheBeginning(t *testing.T) {
 	}
 	if next := store(t.Context(), t, attempt, driverLog, count(104, 106, time.Second)); next.Gap || !next.From.Equal(begin.Add(95*time.Second)) {
 		t.Errorf("%+v", next)
+	}
+}
+
+// The lease lets one follower begin a log. One that lost it without noticing begins it, too, and the node may have the first lines no more for the other. Each full chunk
+// of theirs has the same offset and length, and other lines.
+func TestWhatTwoFollowersBeginIsNotMixed(t *testing.T) {
+	attempt := newLog(t, archive.New(memblob.OpenBucket(nil)))
+	var followers []*archive.LogWriter
+	for range 2 {
+		w, err := attempt.WriteLog(t.Context(), driverLog, 1<<40)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.FenceFirstOfFollower()
+		w.ChunkBytes, followers = 50, append(followers, w)
+	}
+	writes := func(i, from, to int) {
+		t.Helper()
+		if err := errors.Join(followers[i].Copy(t.Context(), strings.NewReader(count(from, to, time.Second))), followers[i].Flush(t.Context())); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, last := range []int{30, 50} {
+		writes(0, 10, last)
+		writes(1, 14, last-8)
+		writes(0, 10, last+8)
+		if got := all(t, attempt, archive.LogOptions{Timestamps: true, Tail: -1}); got != count(10, last+8, time.Second) && got != count(14, last-8, time.Second) {
+			t.Fatalf("it has %q", got)
+		}
 	}
 }
 

@@ -43,8 +43,8 @@ type LogWriter struct {
 	// refuses reports whether Copy ends at a gap, and latest is when the first line is at the latest.
 	refuses bool
 	latest  time.Time
-	// fences reports whether a first line may be another one than that of another writer.
-	fences bool
+	// fences reports whether a first line may be another one than that of another writer, and yields whether what that one stores counts then.
+	fences, yields bool
 	// second is the second of the last line, and known the lines since then, by their hash.
 	second time.Time
 	known  map[uint64]int
@@ -147,6 +147,9 @@ func (w *LogWriter) RefuseGaps(latest time.Time) { w.refuses, w.latest = true, l
 // FenceFirst lets what is stored never be mixed with what a writer stores that has begun with an earlier line. It is for those who begin when the kubelet
 // may have the first line no more.
 func (w *LogWriter) FenceFirst() { w.fences = true }
+
+// FenceFirstOfFollower is FenceFirst for a follower: another one may begin the log, too. What a writer with FenceFirst stores counts in place of theirs.
+func (w *LogWriter) FenceFirstOfFollower() { w.fences, w.yields = true, true }
 
 // Bytes is the size of what was read so far.
 func (w *LogWriter) Bytes() int64 { return w.offset + int64(w.pending.Len()) }
@@ -288,7 +291,7 @@ func (w *LogWriter) fence(ctx context.Context, line []byte) error {
 	w.offset = w.Bytes()
 	w.stored = w.offset
 	w.pending.Reset()
-	w.file.fence = fenceBehind(w.file.fence, w.offset, line)
+	w.file.fence = fenceBehind(w.file.fence, w.offset, line, w.yields && w.offset == 0)
 	return nil
 }
 

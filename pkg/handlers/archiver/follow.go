@@ -238,6 +238,7 @@ func (s *stream) read() (done bool, err error) {
 			return false, err
 		}
 		s.w, w.ChunkBytes = w, followChunk
+		w.FenceFirstOfFollower()
 	}
 	if err := s.flush(); err != nil { // what a failure of the storage left
 		return false, err
