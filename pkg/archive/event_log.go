@@ -2,6 +2,8 @@ package archive
 
 import (
 	"context"
+	"errors"
+	"io"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -53,6 +55,55 @@ func (a *Archive) EventLogs(ctx context.Context, namespace string, most int) (lo
 		return !truncated
 	})
 	return logs, truncated, err
+}
+
+// DriverFiles returns the names of the files, at most some, in a folder that a driver wrote into the archive by the file system of its image.
+func (a *Archive) DriverFiles(ctx context.Context, folder string, most int) (names []string, truncated bool, err error) {
+	prefix := folder + "/"
+	err = a.list(ctx, prefix, true, func(found entry) bool {
+		if truncated = len(names) == most; !truncated {
+			names = append(names, found.key[len(prefix):])
+		}
+		return !truncated
+	})
+	return names, truncated, err
+}
+
+// ReadDriverFile reads a file that DriverFiles returned, until ctx ends. It is opened when its first byte is read.
+func (a *Archive) ReadDriverFile(ctx context.Context, folder, name string) io.ReadCloser {
+	return &driverFile{ctx: ctx, archive: a, key: folder + "/" + name}
+}
+
+// driverFile reads an object as it is.
+type driverFile struct {
+	ctx     context.Context //nolint:containedctx // a reader takes none
+	archive *Archive
+	key     string
+	open    io.ReadCloser
+}
+
+// Read implements io.Reader.
+func (f *driverFile) Read(into []byte) (int, error) {
+	if f.open == nil {
+		open, err := f.archive.bucket.NewReader(f.ctx, f.key, nil)
+		if err != nil {
+			return 0, failure("read", f.key, err)
+		}
+		f.open = open
+	}
+	count, err := f.open.Read(into)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return count, failure("read", f.key, err)
+	}
+	return count, err
+}
+
+// Close implements io.Closer.
+func (f *driverFile) Close() error {
+	if f.open == nil {
+		return nil
+	}
+	return f.open.Close()
 }
 
 // parseEventLog reads the key of an entry in the index of event logs.

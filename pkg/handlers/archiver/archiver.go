@@ -53,8 +53,8 @@ type Archiver struct {
 	events     *eventReader
 	// openLog opens the log of a container.
 	openLog func(ctx context.Context, pod types.NamespacedName, options *corev1.PodLogOptions) (io.ReadCloser, error)
-	// queue bounds the jobs that exist, lookups those that read their application, and slots those that archive.
-	queue, lookups, slots *fairshare.Limiter
+	// queue bounds the jobs that exist, lookups those that read their application, joined those whose Kubernetes Events are read, and slots those that archive.
+	queue, lookups, joined, slots *fairshare.Limiter
 	// pendingMemory bounds what jobs hold that wait for a slot.
 	pendingMemory *memory
 	late          *late
@@ -89,7 +89,8 @@ func newArchiver(
 	return &Archiver{
 		core: core, stores: stores, settings: settings, clock: clock, namespaces: newNamespaceUIDs(core, clock), events: newEventReader(core), jobs: map[types.UID]*result{},
 		queue: fairshare.NewShared(maxQueued, maxQueuedPerNamespace, freeShare), slots: fairshare.NewShared(maxJobs, maxJobsPerNamespace, freeShare),
-		lookups: fairshare.NewShared(maxLookups, maxLookupsPerNamespace, freeShare), pendingMemory: newMemory(maxPendingBytes), late: newLate(),
+		lookups: fairshare.NewShared(maxLookups, maxLookupsPerNamespace, freeShare), joined: fairshare.NewShared(maxJoined, maxJoinedPerNamespace, freeShare),
+		pendingMemory: newMemory(maxPendingBytes), late: newLate(),
 		answerWithin: answerWithin,
 		openLog: func(ctx context.Context, pod types.NamespacedName, options *corev1.PodLogOptions) (io.ReadCloser, error) {
 			return core.Pods(pod.Namespace).GetLogs(pod.Name, options).Stream(ctx)
@@ -158,11 +159,18 @@ func (a *Archiver) archiveAsked(ctx context.Context, pending *pending) error {
 // archive archives an attempt once it has a slot.
 func (a *Archiver) archive(ctx context.Context, pending *pending) error {
 	return guarded(ctx, func() error {
+		leave, err := a.acquire(ctx, a.joined, pending.name.Namespace)
+		if err != nil {
+			return err
+		}
+		defer leave()
+		happened := a.joinEvents(ctx, pending)
 		return a.inSlot(ctx, pending.name.Namespace, func(ctx context.Context) error {
 			work, err := a.attemptOf(pending)
 			if err != nil {
 				return err
 			}
+			work.happened = happened
 			url := work.settings.URLOf(pending.name.Namespace)
 			if url == "" {
 				return nil

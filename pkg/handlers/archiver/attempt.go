@@ -33,6 +33,8 @@ const (
 	maxPods = 1000
 	// maxReason bounds a text that says why something is missing.
 	maxReason = 512
+	// transitionsFile is the object with the transitions of an attempt, or of a cluster.
+	transitionsFile = "transitions.json.gz"
 )
 
 // attempt archives one attempt.
@@ -40,6 +42,8 @@ type attempt struct {
 	*Archiver
 	app    *lookup.Subject
 	record *v1alpha1.Record
+	// encoded is the application as JSON.
+	encoded []byte
 	// ended is the transition that makes the attempt due.
 	ended    v1alpha1.Transition
 	settings *config.Archive
@@ -48,8 +52,12 @@ type attempt struct {
 	// retried reports whether the attempt was not archived when the handler was asked. Since then, a next attempt may have begun.
 	retried bool
 
+	// happened are the Kubernetes Events about the application and its driver.
+	happened *joinedEvents
 	redactor *redact.Redactor
-	stored   *archive.Attempt
+	// storage is the archive, and stored the attempt in it.
+	storage *archive.Archive
+	stored  *archive.Attempt
 	// driver is the driver Pod; nil if it is gone.
 	driver *corev1.Pod
 	// over reports whether the driver has ended, so that its executors end, too.
@@ -84,12 +92,11 @@ func (t *attempt) archive(ctx context.Context, url string) error {
 	}
 	ctx, cancel := t.bound(ctx, seen)
 	defer cancel()
-	store, err := t.stores.For(ctx, url)
-	if err != nil {
+	if t.storage, err = t.stores.For(ctx, url); err != nil {
 		return err
 	}
 	description := t.describe()
-	t.stored = store.Attempt(description.ID(), t.ended.Attempt)
+	t.stored = t.storage.Attempt(description.ID(), t.ended.Attempt)
 	if t.driver == nil {
 		if _, err := t.stored.Manifest(ctx); err == nil || !archive.IsNotFound(err) {
 			return err // no Pod shows that it is archived
@@ -121,16 +128,16 @@ func (t *attempt) archive(ctx context.Context, url string) error {
 	if err != nil {
 		return err
 	}
-	if err := t.writeApplication(ctx, store, description); err != nil {
+	if err := t.writeApplication(ctx, description); err != nil {
 		return err
 	}
 	return t.annotate(ctx, stored)
 }
 
 // writeApplication stores the description of the application, unless the archive has that of a later attempt.
-func (t *attempt) writeApplication(ctx context.Context, store *archive.Archive, description archive.Application) error {
+func (t *attempt) writeApplication(ctx context.Context, description archive.Application) error {
 	if t.retried {
-		stored, err := store.Application(ctx, description.ID())
+		stored, err := t.storage.Application(ctx, description.ID())
 		switch {
 		case err == nil && stored.Attempt > description.Attempt:
 			return nil
@@ -138,7 +145,7 @@ func (t *attempt) writeApplication(ctx context.Context, store *archive.Archive, 
 			return err
 		}
 	}
-	return store.WriteApplication(ctx, description)
+	return t.storage.WriteApplication(ctx, description)
 }
 
 const (
@@ -272,7 +279,8 @@ func describe(app *lookup.Subject, namespace types.UID) archive.Application {
 
 // store stores all parts, some of them at once.
 func (t *attempt) store(ctx context.Context, pods []corev1.Pod) error {
-	object, err := t.object(t.app.API.GroupVersion().String(), t.app.API.Kind, t.app.Application)
+	t.redactor = redact.For(t.encoded)
+	object, err := redacted(t.redactor, t.app.API.GroupVersion().String(), t.app.API.Kind, t.encoded)
 	if err != nil {
 		return err
 	}
@@ -309,14 +317,12 @@ func missing(what, why string) archive.Missing {
 	return archive.Missing{What: what, Why: redact.Text(text.Clip(why, maxReason))}
 }
 
-// object returns an object as JSON, with the secrets in it replaced. The first one is the application: its secrets are replaced in all.
-func (t *attempt) object(apiVersion, kind string, object any) (map[string]any, error) {
+// object returns an object as JSON, with the secrets of the application in it replaced.
+func (t *attempt) object(apiVersion, kind string, object metav1.Object) (map[string]any, error) {
+	object.SetManagedFields(nil)
 	encoded, err := json.Marshal(object)
 	if err != nil {
 		return nil, fmt.Errorf("encode %s: %w", kind, err)
-	}
-	if t.redactor == nil {
-		t.redactor = redact.For(encoded)
 	}
 	return redacted(t.redactor, apiVersion, kind, encoded)
 }
@@ -326,9 +332,6 @@ func redacted(redactor *redact.Redactor, apiVersion, kind string, encoded []byte
 	var fields map[string]any
 	if err := json.Unmarshal(encoded, &fields); err != nil {
 		return nil, fmt.Errorf("encode %s: %w", kind, err)
-	}
-	if metadata, ok := fields["metadata"].(map[string]any); ok {
-		delete(metadata, "managedFields")
 	}
 	fields["apiVersion"], fields["kind"] = apiVersion, kind
 	return redactor.Fields("", fields).(map[string]any), nil //nolint:forcetypeassert // it returns what it is given
@@ -356,7 +359,7 @@ func putObject(ctx context.Context, stored *archive.Attempt, entry archive.Objec
 
 func (t *attempt) storeTransitions(ctx context.Context) error {
 	items := slices.DeleteFunc(slices.Clone(t.record.Transitions), func(of v1alpha1.Transition) bool { return of.Attempt != t.ended.Attempt })
-	return t.putObject(ctx, "transitions.json.gz", "Transition", t.app.GetName(), map[string]any{"items": items})
+	return t.putObject(ctx, transitionsFile, "Transition", t.app.GetName(), map[string]any{"items": items})
 }
 
 func (t *attempt) storePod(ctx context.Context, pod *corev1.Pod) error {
@@ -396,7 +399,7 @@ func (t *attempt) storeConfigMap(ctx context.Context) error {
 
 // storeEvents stores the Kubernetes Events about the application and its driver.
 func (t *attempt) storeEvents(ctx context.Context) error {
-	items, truncated, err := t.events.of(t.reading, t.app.GetNamespace(), t.app.GetUID(), t.record.Launch.DriverUID)
+	items, truncated, err := t.happened.get(t.reading)
 	switch {
 	case errors.Is(err, errPanicked):
 		return err

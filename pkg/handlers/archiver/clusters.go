@@ -352,7 +352,7 @@ func (f *following) putCluster(ctx context.Context, gone *followedCluster, mayAs
 		content    any
 	}{
 		{"cluster.json.gz", sparkCluster, object},
-		{"transitions.json.gz", "Transition", map[string]any{"items": transitions}},
+		{transitionsFile, "Transition", map[string]any{"items": transitions}},
 		{eventsFile, "Event", describeEvents(events, redactor)},
 	} {
 		entry := archive.Object{File: part.file, Kind: part.kind, Name: c.Name}

@@ -16,11 +16,12 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/archive"
+	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/eventlog"
 	"github.com/firesteel-dev/firesteel/pkg/usage"
 )
 
-// closeGap closes the gap in what the executors of the attempt used, from the event log that a sidecar sent. It returns the seconds that are closed. pods are
+// closeGap closes the gap in what the executors of the attempt used, from its event log. It returns the seconds that are closed. pods are
 // the executors whose Pods are there: their own times are used. Without a whole event log the gap stays. A driver that is gone may be a part of it, so it
 // stays then, too.
 func (t *attempt) closeGap(ctx context.Context, counted v1alpha1.AttemptUsage, pods []usage.Executor) (v1alpha1.AttemptUsage, int64, error) {
@@ -60,29 +61,70 @@ func (t *attempt) sendsEventLog() bool {
 	})
 }
 
-// loggedExecutors returns the executors of the event log.
+// loggedExecutors returns the executors of the event log that the sidecar sent. Without one, they are those of the event log that the driver wrote into the archive.
 func (t *attempt) loggedExecutors() ([]eventlog.Executor, error) {
-	application := t.record.Launch.ApplicationID
-	files, err := t.stored.Files(t.reading, archive.EventLogFolder)
+	files, err := t.sentEventLog()
+	if len(files) == 0 && (err == nil || archive.IsNotFound(err)) && t.settings.EventLogs.Folders[t.app.GetNamespace()] != "" {
+		files, err = t.writtenEventLog()
+	}
 	if err != nil {
 		return nil, err
 	}
-	index := func(file archive.FileInfo) int {
-		if len(file.Path) != 2 || !strings.HasSuffix(file.Path[1], "_"+application) { // the folder and a name
-			return 0
-		}
-		return eventlog.Index(file.Path[1])
-	}
-	files = slices.DeleteFunc(files, func(file archive.FileInfo) bool { return index(file) == 0 })
-	slices.SortFunc(files, func(a, b archive.FileInfo) int { return cmp.Compare(index(a), index(b)) })
-	var parts []io.Reader
+	slices.SortFunc(files, func(a, b eventLogFile) int { return cmp.Compare(a.index, b.index) })
+	parts := make([]io.Reader, len(files))
 	for i, file := range files {
-		if index(file) != i+1 {
+		if file.index != i+1 {
 			return nil, fmt.Errorf("the event log does not have the file %d", i+1)
 		}
-		part := t.stored.Read(t.reading, file, 0, -1)
+		part := file.open()
 		defer part.Close()
-		parts = append(parts, part)
+		parts[i] = part
 	}
-	return eventlog.Executors(io.MultiReader(parts...), application)
+	return eventlog.Executors(io.LimitReader(io.MultiReader(parts...), t.settings.MaxLogBytes), t.record.Launch.ApplicationID)
+}
+
+// eventLogFile is a file of an event log. open opens it when it is read.
+type eventLogFile struct {
+	index int
+	open  func() io.ReadCloser
+}
+
+// eventsIn returns the number of a file of the attempt's event log; 0 if the file has no events.
+func (t *attempt) eventsIn(name string) int {
+	if !strings.HasSuffix(name, "_"+t.record.Launch.ApplicationID) {
+		return 0
+	}
+	return eventlog.Index(name)
+}
+
+// sentEventLog returns the files of the event log that the sidecar sent.
+func (t *attempt) sentEventLog() (files []eventLogFile, err error) {
+	stored, err := t.stored.Files(t.reading, archive.EventLogFolder)
+	for _, file := range stored {
+		if len(file.Path) != 2 { // the folder and a name
+			continue
+		}
+		if index := t.eventsIn(file.Path[1]); index > 0 {
+			files = append(files, eventLogFile{index, func() io.ReadCloser { return t.stored.Read(t.reading, file, 0, -1) }})
+		}
+	}
+	return files, err
+}
+
+// writtenEventLog returns the files of the event log that the driver wrote by the file system of its image.
+func (t *attempt) writtenEventLog() (files []eventLogFile, err error) {
+	folder := config.EventLogFolder + "/" + eventlog.FolderPrefix + t.record.Launch.ApplicationID
+	names, truncated, err := t.storage.DriverFiles(t.reading, folder, eventlog.MaxFiles)
+	switch {
+	case err != nil:
+		return nil, err
+	case truncated:
+		return nil, fmt.Errorf("the event log has more than %d files", eventlog.MaxFiles)
+	}
+	for _, name := range names {
+		if index := t.eventsIn(name); index > 0 {
+			files = append(files, eventLogFile{index, func() io.ReadCloser { return t.storage.ReadDriverFile(t.reading, folder, name) }})
+		}
+	}
+	return files, nil
 }

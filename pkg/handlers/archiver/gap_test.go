@@ -2,6 +2,8 @@ package archiver
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -76,6 +78,45 @@ func TestAGapIsClosedFromTheEventLog(t *testing.T) {
 			if got.Attempt.Executors.Seconds != test.seconds || got.Attempt.GapSeconds != test.gap || got.ClosedGapSeconds != test.closed ||
 				got.Application.GapSeconds != test.gap || got.Application.Executors.Seconds-got.Attempt.Executors.Seconds != 0 {
 				t.Errorf("%+v, executors %+v, application %+v", got.Attempt, got.Attempt.Executors, got.Application.Executors)
+			}
+		})
+	}
+}
+
+// The driver of a namespace with an archive for itself writes its event log there, by the file system of its image. Executors of another application are not counted.
+func TestAGapIsClosedFromTheEventLogThatTheDriverWrote(t *testing.T) {
+	for name, test := range map[string]struct {
+		folder      string
+		written     []string
+		gap, closed int64
+	}{
+		"a whole one":         {"eventlog_v2_spark-1", eventLog(), 0, 25},
+		"one without its end": {"eventlog_v2_spark-1", eventLog()[:5], 25, 0},
+		"that of another":     {"eventlog_v2_spark-2", eventLog(), 25, 0},
+		"none":                {"eventlog_v2_spark-1", nil, 25, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := newEnv(t)
+			e.settings.Archive.EventLogs.Folders = map[string]string{pi.Namespace: "s3a://logs-of-team-a/_eventlog"}
+			e.used(25)
+			folder := filepath.Join(e.folder, "_eventlog", test.folder)
+			if err := os.MkdirAll(folder, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			for i, line := range append([]string{""}, test.written...) {
+				name := fmt.Sprintf("events_%d_spark-1", i)
+				if i == 0 {
+					name = "appstatus_spark-1"
+				}
+				if err := os.WriteFile(filepath.Join(folder, name), []byte(line), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := e.handle(); err != nil {
+				t.Fatal(err)
+			}
+			if got := e.usage(); got.Attempt.GapSeconds != test.gap || got.ClosedGapSeconds != test.closed {
+				t.Errorf("%+v", got)
 			}
 		})
 	}

@@ -170,7 +170,7 @@ func TestALateAttemptLeavesTheDescriptionOfALaterOne(t *testing.T) {
 		retried       bool
 	}{{1, 1, true}, {2, 2, false}, {1, 2, true}, {3, 3, true}} {
 		description.Attempt = test.attempt
-		if err := (&attempt{retried: test.retried}).writeApplication(t.Context(), store, description); err != nil {
+		if err := (&attempt{retried: test.retried, storage: store}).writeApplication(t.Context(), description); err != nil {
 			t.Fatal(err)
 		}
 		if got, err := store.Application(t.Context(), description.ID()); err != nil || got.Attempt != test.want {

@@ -67,7 +67,7 @@ func (a *Archiver) attemptOf(p *pending) (*attempt, error) {
 	settings := a.settings()
 	return &attempt{
 		Archiver: a, app: &lookup.Subject{Application: app, API: p.api, Dialect: p.api.Dialect(settings.In(p.name.Namespace))}, record: app.GetRecord(),
-		ended: p.ended, settings: settings.Archive, namespace: p.namespace, retried: p.failed != nil,
+		encoded: p.app, ended: p.ended, settings: settings.Archive, namespace: p.namespace, retried: p.failed != nil,
 	}, nil
 }
 
