@@ -29,8 +29,8 @@ type spent struct {
 	// collections are the times that garbage was collected.
 	collections float64
 	events      float64
-	// requests are those of all processes, and own those of the controller, where it counts them.
-	requests, own map[string]float64
+	// requests are those of all processes, answers the bytes that the API server answered to them, and own the requests of the controller, where it counts them.
+	requests, answers, own map[string]float64
 }
 
 // measureCost is the part that measures what the controller uses for one application.
@@ -184,7 +184,7 @@ func (w *env) processorTimes(c *controller) (map[string]time.Duration, error) {
 
 func (w *env) countRequests(ctx context.Context, c *controller, a *spent) error {
 	var err error
-	if a.requests, err = usage.Requests(ctx, w.Kube, func(label func(string) string) string {
+	name := func(label func(string) string) string {
 		resource := label("resource")
 		if group := label("group"); group == "events.k8s.io" {
 			resource += "." + group
@@ -193,7 +193,11 @@ func (w *env) countRequests(ctx context.Context, c *controller, a *spent) error 
 			resource += "/" + sub
 		}
 		return verbs[label("verb")] + " " + resource
-	}); err != nil {
+	}
+	if a.requests, err = usage.Requests(ctx, w.Kube, name); err != nil {
+		return err
+	}
+	if a.answers, err = usage.Answers(ctx, w.Kube, name); err != nil {
 		return err
 	}
 	text, err := firesteel.Fetch(ctx, c.metrics)
@@ -228,7 +232,7 @@ func (s spent) since(before spent, count int) spent {
 	return spent{
 		cpu: cpu, allocated: (s.allocated - before.allocated) / float64(count),
 		collections: (s.collections - before.collections) / float64(count), events: (s.events - before.events) / float64(count),
-		requests: each(s.requests, before.requests), own: each(s.own, before.own),
+		requests: each(s.requests, before.requests), answers: each(s.answers, before.answers), own: each(s.own, before.own),
 	}
 }
 

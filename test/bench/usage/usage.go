@@ -38,24 +38,47 @@ type Name func(label func(name string) string) string
 
 // Requests returns how many requests of each kind the API server has answered.
 func Requests(ctx context.Context, kube kubernetes.Interface, name Name) (map[string]float64, error) {
-	page, err := kube.CoreV1().RESTClient().Get().AbsPath("/metrics").DoRaw(ctx)
+	page, err := serverPage(ctx, kube)
 	if err != nil {
-		return nil, fmt.Errorf("metrics of the API server: %w", err)
+		return nil, err
 	}
 	return Counts(page, "apiserver_request_total", name)
 }
 
-// Counts returns the sums of a counter of a metrics page, by name.
-func Counts(page []byte, counter string, name Name) (map[string]float64, error) {
-	metrics, err := metricsOf(page, counter)
+// Answers returns how many bytes the API server has answered to each kind of requests.
+func Answers(ctx context.Context, kube kubernetes.Interface, name Name) (map[string]float64, error) {
+	page, err := serverPage(ctx, kube)
 	if err != nil {
 		return nil, err
 	}
-	sums := map[string]float64{}
-	for _, metric := range metrics {
-		sums[name(func(label string) string { return labelOf(metric, label) })] += metric.GetCounter().GetValue()
+	return sums(page, "apiserver_response_sizes", name, func(metric *dto.Metric) float64 { return metric.GetHistogram().GetSampleSum() })
+}
+
+// serverPage returns the metrics page of the API server.
+func serverPage(ctx context.Context, kube kubernetes.Interface) ([]byte, error) {
+	page, err := kube.CoreV1().RESTClient().Get().AbsPath("/metrics").DoRaw(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("metrics of the API server: %w", err)
 	}
-	return sums, nil
+	return page, nil
+}
+
+// Counts returns the sums of a counter of a metrics page, by name.
+func Counts(page []byte, counter string, name Name) (map[string]float64, error) {
+	return sums(page, counter, name, func(metric *dto.Metric) float64 { return metric.GetCounter().GetValue() })
+}
+
+// sums returns the sums of a metric of a page, by name.
+func sums(page []byte, name string, key Name, value func(*dto.Metric) float64) (map[string]float64, error) {
+	metrics, err := metricsOf(page, name)
+	if err != nil {
+		return nil, err
+	}
+	all := map[string]float64{}
+	for _, metric := range metrics {
+		all[key(func(label string) string { return labelOf(metric, label) })] += value(metric)
+	}
+	return all, nil
 }
 
 // Histogram is how many observations did not exceed each upper bound.
