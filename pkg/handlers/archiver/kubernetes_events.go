@@ -30,7 +30,7 @@ const (
 	eventsTimeout = 30 * time.Second
 	// eventsRest is how many times as long as a reading took no other one of its namespace begins, and maxEventsRest bounds that. Attempts that end meanwhile
 	// share the next one.
-	eventsRest, maxEventsRest = 9, 5 * time.Second
+	eventsRest, maxEventsRest = 9, 2 * time.Second
 	// maxJoined bounds the attempts that hold Kubernetes Events or wait for them, and maxJoinedPerNamespace those of one namespace.
 	maxJoined, maxJoinedPerNamespace = 512, 256
 	// maxJoinedBytes bounds what one of them holds before it has a slot. With more, it reads again in its slot.

@@ -142,7 +142,7 @@ func TestAttemptsThatEndSoonAfterAReadingShareTheNextOne(t *testing.T) {
 		var readings sync.WaitGroup
 		for i := range 60 {
 			readings.Go(func() {
-				<-time.After(time.Duration(i) * 100 * time.Millisecond)
+				<-time.After(time.Duration(i) * 50 * time.Millisecond)
 				if _, _, err := reader.of(t.Context(), "team-a", types.UID(fmt.Sprint("app-", i)), types.UID(fmt.Sprint("driver-", i))); err != nil {
 					t.Errorf("attempt %d: %v", i, err)
 				}
