@@ -99,7 +99,7 @@ func (o *Options) explained(err error) string {
 	case errors.Is(err, context.Canceled):
 		return interruption(err)
 	case apierrors.IsUnauthorized(err):
-		return text + ": log in again, or choose another user by --context, --user or --token"
+		return "the API server does not accept your credentials (" + text + "): log in again, or choose another user by --context, --user or --token"
 	case apierrors.IsForbidden(err) && !strings.Contains(text, "admission"):
 		return text + ": ask for the right, or choose another user by --context, --user or --as"
 	case meta.IsNoMatchError(err):

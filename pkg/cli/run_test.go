@@ -82,7 +82,7 @@ func TestErrorsAreOneLineWithACodeAndARemedy(t *testing.T) {
 			apierrors.NewForbidden(applications, "pi", errors.New(`User "a" cannot get`)), []string{"get", "pi"}, 1,
 			`error: sparkapplications.spark.apache.org "pi" is forbidden: User "a" cannot get: ask for the right, or choose another user by --context`,
 		},
-		"no log-in": {apierrors.NewUnauthorized("who are you"), []string{"get", "pi"}, 1, "error: who are you: log in again"},
+		"no log-in": {apierrors.NewUnauthorized("who are you"), []string{"get", "pi"}, 1, "error: the API server does not accept your credentials (who are you): log in again"},
 		"no such kind": {
 			&meta.NoKindMatchError{GroupKind: schema.GroupKind{Group: "spark.apache.org", Kind: "SparkApplication"}}, []string{"get", "pi"}, 1,
 			"the CustomResourceDefinition is not in this cluster, so apply it",

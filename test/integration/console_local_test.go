@@ -227,7 +227,7 @@ func TestConsoleOnAMachineExplainsWhatItCannotShow(t *testing.T) {
 	m := s.machine("tenant")
 	m.fails("you may not see applications in all namespaces: that needs list and watch of ", "-A")
 	m.fails("you may not see applications in the namespace "+firesteel.SystemNamespace+": ", "-n", firesteel.SystemNamespace)
-	m.fails("you may not see applications in the namespace "+s.ns+": ", "--token", s.tokenFor())
+	m.fails("you may not see applications in all namespaces or in the namespace "+s.ns+": ", "--token", s.tokenFor())
 	m.fails("the API server https://127.0.0.1:1 does not answer: nothing listens there", "--server", "https://127.0.0.1:1")
 	m.fails("log in again", "--token", "wrong")
 	m.fails(`the kubeconfig has no context "other": write --context with one of `, "--context", "other")

@@ -150,7 +150,7 @@ func connect(ctx context.Context, o options) (*connection, error) {
 	if c.client, err = kubernetes.NewForConfig(c.cluster); err != nil {
 		return nil, err
 	}
-	if c.user, err = newUser(ctx, c.client); err != nil {
+	if c.user, err = newUser(ctx, c.client, o.Warn); err != nil {
 		return nil, err
 	}
 	if c.scope, err = newScope(ctx, c.user, c.client.Discovery(), asked); err != nil {

@@ -85,8 +85,12 @@ func newScope(ctx context.Context, user rights, client discovery.DiscoveryInterf
 			return s, nil
 		}
 	}
-	remedy := "name a namespace in which you may by -n, or ask for the right"
-	return nil, fmt.Errorf("you may not see applications%s: that needs list and watch of %s: %s", inNamespace(s.namespace), strings.Join(names, " or of "), remedy)
+	var tried []string
+	for _, namespace := range asked.candidates() {
+		tried = append(tried, inNamespace(namespace))
+	}
+	const remedy = "write -n NAMESPACE with a namespace in which you may, or ask for the right"
+	return nil, fmt.Errorf("you may not see applications%s: that needs list and watch of %s: %s", strings.Join(tried, " or"), strings.Join(names, " or of "), remedy)
 }
 
 // served returns the versions in which the kinds are served, by resource.

@@ -73,10 +73,10 @@ func TestAllNamespacesAreShownToThoseWhoMayListThem(t *testing.T) {
 		asked  wanted
 	}{
 		"you may not see applications in all namespaces: that needs list and watch of " + apacheApps + " or of " + kubeflowApps: {mine, wanted{all: true}},
-		"you may not see applications in the namespace team-b: ":                                                                {mine, wanted{namespace: "team-b"}},
+		"you may not see applications in all namespaces or in the namespace team-b: ":                                           {mine, wanted{namespace: "team-b"}},
 		"in the namespace team-a: that needs list and watch":                                                                    {rightsOf{"list " + apacheApps + "/team-a"}, wanted{namespace: "team-a"}},
 	} {
-		if _, err := scopeOf(t, test.rights, test.asked, served...); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "by -n") {
+		if _, err := scopeOf(t, test.rights, test.asked, served...); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "write -n NAMESPACE") {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/subtle"
+	"net/http"
+	"sync"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/dynamic"
@@ -15,6 +17,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/access/review"
 	"github.com/firesteel-dev/firesteel/pkg/archive"
 	"github.com/firesteel-dev/firesteel/pkg/console"
+	"github.com/firesteel-dev/firesteel/pkg/console/pages"
 	"github.com/firesteel-dev/firesteel/pkg/console/session"
 )
 
@@ -22,13 +25,18 @@ import (
 type user struct {
 	*review.Self
 	name string
+	// warn prints that the credentials are not accepted any more. It prints it once.
+	warn func()
 	// token is what the session holds in the place of a token of the cluster. It is known to this process and its session alone.
 	token string
 }
 
-// newUser returns the user of a client. Its error is that of the first request to the API server.
-func newUser(ctx context.Context, client kubernetes.Interface) (*user, error) {
-	u := &user{Self: review.NewSelf(client, clock.RealClock{}), token: rand.Text()}
+// notAccepted is what is said when the credentials of the kubeconfig are over.
+const notAccepted = "The API server does not accept the credentials of your kubeconfig any more. Log in again, and start the command again."
+
+// newUser returns the user of a client. Its error is that of the first request to the API server. warn prints a warning.
+func newUser(ctx context.Context, client kubernetes.Interface, warn func(string)) (*user, error) {
+	u := &user{Self: review.NewSelf(client, clock.RealClock{}), token: rand.Text(), warn: sync.OnceFunc(func() { warn(notAccepted) })}
 	var err error
 	u.name, err = u.Self.Name(ctx)
 	if apierrors.IsNotFound(err) || apierrors.IsForbidden(err) { // the API server is older than this review, or does not allow it
@@ -43,6 +51,25 @@ func (u *user) Reader(_ context.Context, token string) (console.Reader, error) {
 		return nil, access.ErrUnauthenticated
 	}
 	return u, nil
+}
+
+// Check is that of review.Self.
+func (u *user) Check(ctx context.Context, right access.Right) error {
+	return u.accepted(u.Self.Check(ctx, right))
+}
+
+// Ask is that of review.Self.
+func (u *user) Ask(ctx context.Context, right access.Right) error {
+	return u.accepted(u.Self.Ask(ctx, right))
+}
+
+// accepted returns the error of a review. If the API server does not accept the credentials, nothing helps but others: the pages and the terminal say so.
+func (u *user) accepted(err error) error {
+	if apierrors.IsUnauthorized(err) {
+		u.warn()
+		return &pages.Refusal{Status: http.StatusUnauthorized, Message: notAccepted}
+	}
+	return err
 }
 
 // Name returns the name of the user.

@@ -2,8 +2,11 @@ package console
 
 import (
 	"errors"
+	"net/http"
+	"strings"
 	"testing"
 
+	authorizationv1 "k8s.io/api/authorization/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -12,6 +15,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/access"
 	"github.com/firesteel-dev/firesteel/pkg/console"
+	"github.com/firesteel-dev/firesteel/pkg/console/pages"
 )
 
 // failing returns a client whose reviews of its user have an error.
@@ -21,12 +25,14 @@ func failing(failure error) *fake.Clientset {
 	return client
 }
 
+func noWarning(string) {}
+
 func TestOnlyTheSessionOfThisProcessIsTheUser(t *testing.T) {
-	one, err := newUser(t.Context(), failing(apierrors.NewNotFound(schema.GroupResource{Resource: "selfsubjectreviews"}, "")))
+	one, err := newUser(t.Context(), failing(apierrors.NewNotFound(schema.GroupResource{Resource: "selfsubjectreviews"}, "")), noWarning)
 	if err != nil || one.Name() != "the user of the kubeconfig" {
 		t.Fatalf("%v, %v", one, err)
 	}
-	two, err := newUser(t.Context(), failing(apierrors.NewNotFound(schema.GroupResource{Resource: "selfsubjectreviews"}, "")))
+	two, err := newUser(t.Context(), failing(apierrors.NewNotFound(schema.GroupResource{Resource: "selfsubjectreviews"}, "")), noWarning)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +51,40 @@ func TestOnlyTheSessionOfThisProcessIsTheUser(t *testing.T) {
 
 func TestClusterThatDoesNotAnswerIsAnError(t *testing.T) {
 	failure := apierrors.NewUnauthorized("who are you")
-	if _, err := newUser(t.Context(), failing(failure)); !apierrors.IsUnauthorized(err) {
+	if _, err := newUser(t.Context(), failing(failure), noWarning); !apierrors.IsUnauthorized(err) {
 		t.Error(err)
+	}
+}
+
+func TestCredentialsThatAreOverAreSaidOnce(t *testing.T) {
+	client := failing(apierrors.NewNotFound(schema.GroupResource{Resource: "selfsubjectreviews"}, ""))
+	refused := false
+	client.PrependReactor("create", "selfsubjectaccessreviews", func(clienttesting.Action) (bool, runtime.Object, error) {
+		if refused {
+			return true, nil, apierrors.NewUnauthorized("the token has expired")
+		}
+		return true, &authorizationv1.SelfSubjectAccessReview{Status: authorizationv1.SubjectAccessReviewStatus{Allowed: true}}, nil
+	})
+	var warnings []string
+	u, err := newUser(t.Context(), client, func(text string) { warnings = append(warnings, text) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	right := access.RightOn("list", "sparkapplications.spark.apache.org", "team-a", "")
+	if err := u.Ask(t.Context(), right); err != nil || len(warnings) > 0 {
+		t.Errorf("%v, %q", err, warnings)
+	}
+	refused = true
+	for _, ask := range []func() error{
+		func() error { return u.Ask(t.Context(), right) },
+		func() error { return u.Check(t.Context(), access.RightOn("get", "pods", "team-a", "")) },
+	} {
+		var refusal *pages.Refusal
+		if err := ask(); !errors.As(err, &refusal) || refusal.Status != http.StatusUnauthorized || !strings.Contains(refusal.Message, "Log in again") {
+			t.Errorf("the error is %v", err)
+		}
+	}
+	if len(warnings) != 1 || warnings[0] != notAccepted {
+		t.Errorf("the warnings are %q", warnings)
 	}
 }
