@@ -116,7 +116,7 @@ func (v *view) unserved() (all []Reason) {
 
 func (v *view) notPickedUp() Reason {
 	return Reason{
-		Cause: NotPickedUp, Summary: "No operator has begun with the application.",
+		Cause: NotPickedUp, Summary: "No operator has begun with it.",
 		Evidence: fmt.Sprintf("It was created %s ago and has no status.", v.age(v.Created)),
 		Remedy: "Make sure that a controller runs (kubectl -n firesteel-system get pods), and that config-scope has the namespace: " +
 			"watched-namespaces, namespace-selector, label-selector.",
