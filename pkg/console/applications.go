@@ -21,7 +21,6 @@ import (
 
 const (
 	sparkApplications = "sparkapplications"
-	sparkClusters     = "sparkclusters." + spark.GroupName
 	// usageFile is the file with what an attempt used, of at most maxUsage bytes.
 	usageFile, maxUsage = "usage.json", 64 << 10
 	// maxAttempts bounds the attempts of one answer: the last ones are shown.
@@ -43,7 +42,7 @@ func resources() []string {
 }
 
 // archivedResources are all kinds that the archive may have. A list has clusters only if they are asked for.
-func archivedResources() []string { return append(resources(), sparkClusters) }
+func archivedResources() []string { return append(resources(), api.Clusters) }
 
 // namespaces answers which namespaces have applications, or clusters, that the reader may list.
 func (h *handler) namespaces(q *Request) error {

@@ -133,7 +133,7 @@ var lines = []string{
 	"schedule list", "schedule list -A -o name", "schedule list -l team=b", "schedule suspend nightly", "schedule resume nightly", "schedule suspend running",
 	"schedule run nightly", "schedule run nightly --dry-run -o yaml", "schedule run exclusive", "schedule run exclusive --concurrent", "schedule run absent",
 	"schedule next nightly", "schedule next exclusive", "schedule", "schedule pause",
-	"cluster list", "cluster list -o jsonpath={.items[*].metadata.name}", "cluster scale standalone --workers 5", "cluster scale standalone", "cluster scale standalone --workers=-2",
+	"cluster list", "cluster list -o jsonpath={.items[*].metadata.name}", "cluster scale standalone --workers 5", "cluster scale standalone --workers 3", "cluster scale standalone", "cluster scale standalone --workers=-2",
 	"cluster scale running --workers 1", "cluster list extra", "cluster ui standalone", "cluster ui standalone --port=70000",
 	"namespace team-b", "namespace team-b --dry-run", "namespace Team", "namespace team-b --dry-run=server", "namespace",
 }

@@ -38,7 +38,7 @@ func (l *listOptions) runEnded(ctx context.Context, c *cluster) error {
 		err := e.list(ctx, client, namespace, "") // the applications of all kinds
 		if err == nil || api.IsNotFound(err) && e.allNamespaces {
 			// The reader may list none of one sort, or the namespace has been deleted meanwhile. An older console knows no clusters.
-			if err = e.list(ctx, client, namespace, sparkClusters); api.IsNotFound(err) || api.IsInvalid(err) {
+			if err = e.list(ctx, client, namespace, api.Clusters); api.IsNotFound(err) || api.IsInvalid(err) {
 				err = nil
 			}
 		}
@@ -54,9 +54,6 @@ func (l *listOptions) runEnded(ctx context.Context, c *cluster) error {
 	}
 	return nil
 }
-
-// sparkClusters are the clusters in the archive.
-const sparkClusters = "sparkclusters.spark.apache.org"
 
 // endedTable prints pages of applications and clusters as they come, or collects them for another format.
 type endedTable struct {

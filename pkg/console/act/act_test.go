@@ -238,7 +238,7 @@ func TestActionsDoWhatIsOffered(t *testing.T) {
 		{etl, act.Rerun, url.Values{"name": {"again"}, "set": {"driver.memory=4g\r\n\r\nimage=spark:4\r\n"}}, "A new application is created", "create sparkapplications/again", "/spark/applications/team-a/sparkapplications.sparkoperator.k8s.io/again?did=rerun"},
 		{nightly, act.Run, nil, "An application is created from the template", "create sparkapplications/nightly-", "/spark/applications/team-a/sparkapplications.spark.apache.org/nightly-"},
 		{nightly, act.Suspend, nil, "No run starts", `patch scheduledsparkapplications/nightly {"metadata":{"resourceVersion":"5","uid":"uid-2"},"spec":{"suspend":true}}`, "/spark/schedules/team-a/scheduledsparkapplications.firesteel.dev/nightly?did=suspend"},
-		{pool, act.Scale, url.Values{"workers": {"1"}}, "The cluster gets", `patch sparkclusters/pool {"metadata":{"resourceVersion":"5","uid":"uid-3"},"spec":{"clusterTolerations":{"instanceConfig":{"initWorkers":1}}}}`, "/spark/clusters/team-a/pool?did=scale"},
+		{pool, act.Scale, url.Values{"workers": {"1"}}, "The spec asks for 3 workers. The cluster gets as many as you write. The executors on workers that end are lost", `patch sparkclusters/pool {"metadata":{"resourceVersion":"5","uid":"uid-3"},"spec":{"clusterTolerations":{"instanceConfig":{"initWorkers":1}}}}`, "/spark/clusters/team-a/pool?did=scale"},
 	} {
 		e := newEnv(t)
 		e.client.PrependReactor("create", "selfsubjectreviews", func(clienttesting.Action) (bool, runtime.Object, error) {
@@ -373,6 +373,7 @@ func TestWhatUsersWriteIsCheckedBeforeAnythingIsDone(t *testing.T) {
 		{etl, act.Rerun, url.Values{"name": {"Big_Name"}}, "no name of an object"}, {etl, act.Rerun, url.Values{"name": {"etl"}}, "the old application"},
 		{etl, act.Rerun, url.Values{"set": {"driver.memry=4g"}}, "did you mean driver.memory"}, {etl, act.Rerun, url.Values{"set": {strings.Repeat("a=b\n", 65)}}, "at most 64"},
 		{pool, act.Scale, url.Values{"workers": {"many"}}, "write a number"}, {pool, act.Scale, url.Values{"workers": {"-1"}}, "0 or more"},
+		{pool, act.Scale, url.Values{"workers": {"3"}}, "asks for 3 workers already: nothing was done"},
 	} {
 		e := newEnv(t)
 		offer, err := e.offer(c.ref, c.verb)

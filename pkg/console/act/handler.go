@@ -2,6 +2,7 @@ package act
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/url"
 	"time"
@@ -55,7 +56,7 @@ func (a *Actions) do(ctx context.Context, s *session.Session, ref Ref, verb Verb
 		if string(subject.GetUID()) != form.Get(fieldUID) {
 			return nil, errReplaced
 		}
-		asShown, err := a.plan(subject, verb, defaults(fieldsOf(verb, subject)))
+		asShown, err := a.offered(subject, verb)
 		if err != nil {
 			return nil, &refusedError{err}
 		}
@@ -65,6 +66,9 @@ func (a *Actions) do(ctx context.Context, s *session.Session, ref Ref, verb Verb
 		plan, err := a.plan(subject, verb, form)
 		if err != nil {
 			return nil, &refusedError{err}
+		}
+		if plan.Nothing != "" {
+			return nil, &refusedError{errors.New(subject.Reference() + " " + plan.Nothing + ": nothing was done")}
 		}
 		client, err := a.Clients.Of(s)
 		if err != nil {

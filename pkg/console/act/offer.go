@@ -61,7 +61,7 @@ func (a *Actions) Offer(ctx context.Context, s *session.Session, ref Ref, verb V
 	}
 	button, _ := buttonOf(kind, verb)
 	offer := &Offer{Button: button, Action: a.Prefix() + "/actions/" + string(verb), Fields: fieldsOf(verb, subject)}
-	plan, err := a.plan(subject, verb, defaults(offer.Fields))
+	plan, err := a.offered(subject, verb)
 	switch {
 	case err != nil:
 		offer.Refusal = sentence(err.Error())
@@ -167,6 +167,14 @@ func defaults(fields []Field) url.Values {
 		values.Set(field.Name, field.Value)
 	}
 	return values
+}
+
+// offered returns an action on an object as the user is shown it, before the form is filled in.
+func (a *Actions) offered(s *actions.Subject, verb Verb) (*actions.Plan, error) {
+	if verb == Scale {
+		return actions.Scalable(s)
+	}
+	return a.plan(s, verb, defaults(fieldsOf(verb, s)))
 }
 
 // plan returns an action on an object, with the values of the form.

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"time"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/spark"
 )
 
 const (
@@ -11,6 +13,8 @@ const (
 	Prefix = "/api/firesteel/v1"
 	// TokenHeader holds the value of the header Authorization where a proxy removes that one, as the API server does.
 	TokenHeader = "X-Firesteel-Authorization"
+	// Clusters is the resource of clusters.
+	Clusters = "sparkclusters." + spark.GroupName
 )
 
 // Namespaces are the namespaces of which the caller may list applications.

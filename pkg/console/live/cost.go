@@ -23,7 +23,7 @@ func (p Prices) Of(u *Usage) *Cost {
 }
 
 // rounded returns an amount to the millionth.
-func rounded(amount float64) float64 {
-	const millionth = 1e6
-	return math.Round(amount*millionth) / millionth
-}
+func rounded(amount float64) float64 { return math.Round(amount*millionth) / millionth }
+
+// millionth is how many parts of an amount there are.
+const millionth = 1e6

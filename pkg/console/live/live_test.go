@@ -301,6 +301,30 @@ func TestOverviewCountsByNamespaceTeamAndCause(t *testing.T) {
 	}
 }
 
+func TestOverviewHasTheCostOfWhatItCounts(t *testing.T) {
+	e := newEnv(t)
+	hour := map[string]any{"total": map[string]any{"driver": map[string]any{"seconds": int64(3600), "coreMilliseconds": int64(3_600_000)}}}
+	red := map[string]string{"team": "red"}
+	e.set(app{namespace: "a", name: "bad", age: time.Hour, states: failedStates, failure: "boom", labels: red, usage: hour})
+	e.set(app{namespace: "a", name: "live", age: 48 * time.Hour, states: runningStates, labels: red, usage: hour})
+	e.set(app{namespace: "b", name: "early", age: 48 * time.Hour, states: failedStates, failure: "boom", usage: hour})
+	if got := e.Overview(everything{}, now.Add(-12*time.Hour)).Total.Usage; got != (Usage{CoreSeconds: 7200}) {
+		t.Errorf("without prices the usage is %+v", got)
+	}
+	priced := Settings{TeamLabel: "team", Prices: Prices{CoreHour: 0.04, Currency: "EUR"}}
+	e.options.Settings = func() Settings { return priced }
+	e.readAgain(priced)
+	got := e.Overview(everything{}, now.Add(-12*time.Hour))
+	for name, counts := range map[string]Counts{"all": got.Total, "the namespace": got.Namespaces["a"], "the team": got.Teams["red"]} {
+		if cost := counts.Usage.Cost; cost == nil || cost.Total != 0.08 || counts.Usage.CoreSeconds != 7200 {
+			t.Errorf("of %s the usage is %+v", name, counts.Usage)
+		}
+	}
+	if used := got.Namespaces["b"].Usage; used.CoreSeconds != 0 {
+		t.Errorf("what ended before counts: %+v", used)
+	}
+}
+
 func TestChangesAreCoalescedAndTransitionsAreNotLost(t *testing.T) {
 	e := newEnv(t)
 	cursor := e.Cursor()

@@ -46,7 +46,7 @@ func (l *Live) overview(see Visible, since time.Time) Overview {
 		}
 	})
 	s.Cursor = l.changes.cursor(l.clock.Now())
-	return s.finish()
+	return s.finish(l.options.Settings().Prices)
 }
 
 // summary is an overview that is made.
@@ -128,6 +128,9 @@ func (s *summary) count(r *Row, c *Counts) {
 	if r.Held != nil {
 		c.Held, c.HeldResources = 1, r.Held.Resources
 	}
+	if c.Running+c.Waiting+c.Succeeded+c.Failed > 0 && r.Usage != nil {
+		c.Usage = Usage{CoreSeconds: r.Usage.CoreSeconds, MebibyteSeconds: r.Usage.MebibyteSeconds, GPUSeconds: r.Usage.GPUSeconds}
+	}
 }
 
 func (c *Counts) add(other *Counts) {
@@ -140,10 +143,14 @@ func (c *Counts) add(other *Counts) {
 	c.Requested = c.Requested.plus(other.Requested)
 	c.Undelivered += other.Undelivered
 	c.Late += other.Late
+	c.Usage.CoreSeconds += other.Usage.CoreSeconds
+	c.Usage.MebibyteSeconds += other.Usage.MebibyteSeconds
+	c.Usage.GPUSeconds += other.Usage.GPUSeconds
 }
 
-func (s *summary) finish() Overview {
+func (s *summary) finish(prices Prices) Overview {
 	o := s.Overview
+	o.Total.Usage.Cost = prices.Of(&o.Total.Usage)
 	o.Series, o.Causes = s.series.loads(), []CauseCount{}
 	for _, of := range s.causes {
 		o.Causes = append(o.Causes, *of)
@@ -164,7 +171,7 @@ func (s *summary) finish() Overview {
 	o.Late = listed(o.Late, overviewRows)
 	slices.SortFunc(o.Undelivered, func(a, b *Row) int { return a.UnacknowledgedSince.Compare(b.UnacknowledgedSince) })
 	o.Undelivered = listed(o.Undelivered, overviewRows)
-	o.Namespaces, o.Teams = bound(s.namespaces), bound(s.teams)
+	o.Namespaces, o.Teams = bound(s.namespaces, prices), bound(s.teams, prices)
 	return o
 }
 
@@ -173,11 +180,14 @@ func listed[T any](all []T, most int) []T {
 	return append([]T{}, all[:min(len(all), most)]...)
 }
 
-func bound(counts map[string]*Counts) map[string]Counts {
+// bound returns the first counts by their names, with what their usage costs.
+func bound(counts map[string]*Counts, prices Prices) map[string]Counts {
 	names := slices.Sorted(maps.Keys(counts))
 	bounded := map[string]Counts{}
 	for _, name := range names[:min(len(names), overviewNamespaces)] {
-		bounded[name] = *counts[name]
+		c := *counts[name]
+		c.Usage.Cost = prices.Of(&c.Usage)
+		bounded[name] = c
 	}
 	return bounded
 }

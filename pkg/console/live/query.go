@@ -40,6 +40,7 @@ var orders = map[string]order{
 	"attempt":   byNumber(func(r *Row) int64 { return r.Attempt }),
 	"executors": byNumber(func(r *Row) int64 { return int64(r.Executors.Running) }),
 	"usage":     byNumber((*Row).coreSeconds),
+	"cost":      byNumber((*Row).millionths),
 	"cpu":       byNumber(func(r *Row) int64 { return r.Requested.MilliCPU }),
 	"name":      byText(func(r *Row) string { return r.Name }),
 	"namespace": byText(func(r *Row) string { return r.Namespace }),
@@ -68,6 +69,14 @@ func (r *Row) coreSeconds() int64 {
 		return 0
 	}
 	return r.Usage.CoreSeconds
+}
+
+// millionths returns the cost in millionths of the currency; zero if it is not known.
+func (r *Row) millionths() int64 {
+	if r.Usage == nil || r.Usage.Cost == nil {
+		return 0
+	}
+	return int64(math.Round(r.Usage.Cost.Total * millionth))
 }
 
 // Page returns the rows of a query that a user sees.

@@ -387,6 +387,8 @@ type Counts struct {
 	Undelivered int `json:"undelivered"`
 	// Late is how many schedules are late.
 	Late int `json:"late"`
+	// Usage is what the counted applications used since each of them began, in all of their attempts.
+	Usage Usage `json:"usage,omitzero"`
 }
 
 // Load is how many applications ran and waited from an instant on.
