@@ -233,9 +233,14 @@ func (m *machine) released() bool {
 	return false
 }
 
-// restart begins another attempt after a cluster has ended and its spec was edited.
+// restart begins another attempt after a cluster has ended and its spec was edited. Until then it deletes what a replica has created late,
+// that led the cluster before.
 func (m *machine) restart() bool {
-	if !m.seen.Deleted.IsZero() || !edited(m.record, m.policy) {
+	switch {
+	case !m.seen.Deleted.IsZero():
+		return false
+	case !edited(m.record, m.policy):
+		m.released()
 		return false
 	}
 	if outbox.IsFull(m.record) {

@@ -267,7 +267,13 @@ func TestAClusterIsCreatedRunsAndEndsAsObserved(t *testing.T) {
 			record: in(Submitted, Failed), seen: Observation{Released: true},
 			entered: []State{ResourceReleased}, reason: "Forbidden",
 		},
-		"a released cluster stays released": {record: released(), seen: Observation{Created: start, Master: well}, reason: "Forbidden"},
+		"a released cluster stays released": {record: released(), seen: Observation{Released: true, Master: well}, reason: "Forbidden"},
+		"an object that is created late for a released cluster is deleted": {
+			record: released(), seen: Observation{Created: start}, effect: Release, reason: "Forbidden",
+		},
+		"and waited for": {
+			record: released(), seen: Observation{Created: start, ReleaseAccepted: true}, held: HeldReleasing, again: at(30 * time.Second), reason: "Forbidden",
+		},
 		"a released cluster starts again when its spec is edited": {
 			record: released(), policy: edited,
 			entered: []State{Submitted}, effect: Ensure, reason: "Submitted",

@@ -237,7 +237,7 @@ func (w *simulation) checkEffect() {
 	over := !w.seen.Deleted.IsZero() || state.AttemptEnded()
 	switch {
 	case w.last.Effect == Ensure && (over || state == ResourceReleased),
-		w.last.Effect == Release && !over:
+		w.last.Effect == Release && !over && state != ResourceReleased:
 		w.fail("%s of a cluster that is %s", w.last.Effect, state)
 	case w.last.Ready.Ready && (!state.Running() || !w.answered):
 		w.fail("%s is ready, and its master has answered: %t", state, w.answered)
