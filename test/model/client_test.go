@@ -14,6 +14,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes/scheme"
@@ -315,7 +316,13 @@ func selecting(request *http.Request) (func(object) bool, error) {
 	if err != nil {
 		return nil, err
 	}
-	return func(o object) bool { return selector.Matches(labels.Set(o.GetLabels())) }, nil
+	named, err := fields.ParseSelector(request.URL.Query().Get("fieldSelector"))
+	if err != nil {
+		return nil, err
+	}
+	return func(o object) bool {
+		return selector.Matches(labels.Set(o.GetLabels())) && named.Matches(fields.Set{metav1.ObjectNameField: o.GetName()})
+	}, nil
 }
 
 // watch serves a watch from the log, late, until it is cut.
@@ -372,7 +379,7 @@ func (c *connection) serve(to io.Writer, resource string, revision int64, select
 			if c.isDead() || !c.calm() && c.intn(100) == 0 {
 				return // cut
 			}
-			if selects(change.object) && !send(to, change.kind, change.object) {
+			if kind, shown := change.shownBy(selects); shown != nil && !send(to, kind, shown) {
 				return
 			}
 		}

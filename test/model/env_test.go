@@ -23,6 +23,7 @@ import (
 	"k8s.io/utils/ptr"
 	"knative.dev/pkg/system"
 
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/eventlog"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
@@ -103,6 +104,7 @@ func (w *env) play() {
 	}
 	w.actors.Go(w.kubelet)
 	w.actors.Go(w.submit)
+	w.actors.Go(w.takeLabels)
 	w.haveUsers()
 	deadline := time.Now().Add(recovery)
 	for !w.settled() && time.Now().Before(deadline) {
@@ -147,6 +149,9 @@ func (w *env) settled() bool {
 	for _, stored := range w.server.objects {
 		pod, isPod := stored.(*corev1.Pod)
 		app, isApplication := stored.(dialect.Application)
+		if isPod && onDeadNode(pod) && !w.server.exists(ownerOf(pod)) {
+			continue // only a launch that needs its name removes it
+		}
 		if stored.GetDeletionTimestamp() != nil || isPod && alive(pod) || isApplication && !atRest(app) {
 			return false
 		}
@@ -175,9 +180,6 @@ func (w *env) check() {
 	for _, violation := range slices.Concat(history.Violations(), history.Undelivered(), history.Unpersisted()) {
 		w.t.Error(violation)
 	}
-	if w.t.Failed() {
-		w.logChanges()
-	}
 	seen, applications, followed := len(history.Applications()), 0, w.followed()
 	for k, stored := range w.server.objects {
 		if app, ok := stored.(dialect.Application); ok {
@@ -192,6 +194,9 @@ func (w *env) check() {
 		if k.resource == pods && owner == "" { // a driver of a user is deleted with the application that followed it, if any did
 			owner, left = followed[stored.GetUID()], followed[stored.GetUID()] != ""
 		}
+		if pod, ok := stored.(*corev1.Pod); ok && onDeadNode(pod) {
+			left = false
+		}
 		if left && !w.server.exists(owner) {
 			w.t.Errorf("%s is left of %s", k, owner)
 		}
@@ -200,6 +205,9 @@ func (w *env) check() {
 		seen, applications, len(followed), w.sink.taken, w.server.revision, w.deaths.Load())
 	if seen == 0 || w.deaths.Load() == 0 {
 		w.t.Error("nothing happened")
+	}
+	if w.t.Failed() {
+		w.logChanges()
 	}
 }
 
@@ -247,12 +255,21 @@ func (w *env) move(pod *corev1.Pod, random *rand.Rand) error {
 	ended := !alive(pod)
 	luck := random.IntN(10)
 	switch {
+	case onDeadNode(pod) && pod.DeletionTimestamp != nil, onDeadNode(pod) && ended:
+		return errUnmoved // until it is forced
+	case onDeadNode(pod):
+		if w.calm() || luck == 1 {
+			return errTaint
+		}
+		return errUnmoved
 	case pod.DeletionTimestamp != nil && pod.Annotations["node"] == "lost" && !w.calm():
 		return errUnmoved // until it is forced, or the node returns
 	case pod.DeletionTimestamp != nil && ended:
 		return errRemove
 	case pod.DeletionTimestamp != nil:
 		end(pod, 143)
+	case ended && mayBeForced(pod) && !w.calm() && random.IntN(10) == 0:
+		pod.Annotations = map[string]string{"node": "dead"}
 	case ended:
 		return errUnmoved
 	case luck == 0 && !w.calm():
@@ -291,9 +308,21 @@ func (w *env) fail(pod *corev1.Pod, luck int) {
 		pod.Status.Phase, pod.Status.Reason = corev1.PodFailed, "Evicted"
 	case luck == 1:
 		pod.Status.Phase = corev1.PodUnknown // its node does not answer
+	case mayBeForced(pod) && luck == 2:
+		pod.Annotations = map[string]string{"node": "dead"}
 	default:
 		pod.Annotations = map[string]string{"node": "lost"}
 	}
+}
+
+// onDeadNode reports whether the node of a Pod never returns.
+func onDeadNode(pod *corev1.Pod) bool { return pod.Annotations["node"] == "dead" }
+
+// mayBeForced reports whether Firesteel deletes a Pod by force: the driver of an application that sets a limit.
+func mayBeForced(pod *corev1.Pod) bool {
+	return slices.ContainsFunc(pod.OwnerReferences, func(owner metav1.OwnerReference) bool {
+		return owner.APIVersion == sparkv1.SchemeGroupVersion.String()
+	})
 }
 
 func isDriver(pod *corev1.Pod) bool { return pod.Labels["spark-role"] == "driver" }

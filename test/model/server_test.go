@@ -55,6 +55,28 @@ type change struct {
 	kind     watch.EventType
 	resource string
 	object   object
+	// before is the object before the change; nil if there was none.
+	before object
+}
+
+// shownBy returns how a watch with a selector shows a change. It shows an object that the selector lets through no more as deleted, in its
+// state before the change, and one that it lets through again as created. Shown is nil if the watch does not show the change.
+func (c change) shownBy(selects func(object) bool) (kind watch.EventType, shown object) {
+	before, after := c.before != nil && selects(c.before), c.kind != watch.Deleted && selects(c.object)
+	switch {
+	case before && c.kind == watch.Deleted:
+		return watch.Deleted, c.object
+	case before && !after:
+		shown = clone(c.before)
+		shown.SetResourceVersion(c.object.GetResourceVersion())
+		return watch.Deleted, shown
+	case after && !before:
+		return watch.Added, c.object
+	case after:
+		return watch.Modified, c.object
+	default:
+		return "", nil
+	}
 }
 
 // String describes a change in a line.
@@ -65,7 +87,7 @@ func (c change) String() string {
 	}
 	switch o := c.object.(type) {
 	case *corev1.Pod:
-		text += fmt.Sprintf(" of %s %s %s %s", ownerOf(o), o.Status.Phase, o.Annotations["node"], o.Labels[dialect.LabelLaunch])
+		text += fmt.Sprintf(" of %s %s %s %s, %d labels", ownerOf(o), o.Status.Phase, o.Annotations["node"], o.Labels[dialect.LabelLaunch], len(o.Labels))
 	case dialect.Application:
 		if r := o.GetRecord(); r != nil {
 			text += fmt.Sprintf(" %s of attempt %d", lifecycle.CurrentState(r), r.Attempt.ID)
@@ -320,8 +342,9 @@ func (s *server) end(k key, stored object, grace *int64) {
 
 // remove takes an object out, and what it owned after it.
 func (s *server) remove(k key, gone object) {
+	before := s.objects[k]
 	delete(s.objects, k)
-	s.enter(k, gone, watch.Deleted)
+	s.enter(k, gone, watch.Deleted, before)
 	var left []key
 	for other, owned := range s.objects {
 		if ownerOf(owned) == gone.GetUID() {
@@ -337,17 +360,18 @@ func (s *server) remove(k key, gone object) {
 }
 
 func (s *server) store(k key, o object, kind watch.EventType) {
+	before := s.objects[k]
 	s.objects[k] = o
-	s.enter(k, o, kind)
+	s.enter(k, o, kind, before)
 }
 
-func (s *server) enter(k key, o object, kind watch.EventType) {
+func (s *server) enter(k key, o object, kind watch.EventType, before object) {
 	s.revision++
 	o.SetResourceVersion(fmt.Sprint(s.revision))
 	if k.resource == leases {
 		return // they are not watched
 	}
-	s.log = append(s.log, change{at: time.Now(), revision: s.revision, kind: kind, resource: k.resource, object: clone(o)})
+	s.log = append(s.log, change{at: time.Now(), revision: s.revision, kind: kind, resource: k.resource, object: clone(o), before: before})
 	close(s.news)
 	s.news = make(chan struct{})
 	switch o := o.(type) {
