@@ -236,6 +236,20 @@ func (r *Reconciler) checkNotDeleted(ctx context.Context, c *sparkv1.SparkCluste
 	}
 }
 
+// checkUnchanged returns a conflict if the API server has another version of a cluster. What a released cluster has may belong to an attempt
+// that the cache does not show yet.
+func (r *Reconciler) checkUnchanged(ctx context.Context, c *sparkv1.SparkCluster) error {
+	live, err := r.client.SparkV1().SparkClusters(c.Namespace).Get(ctx, c.Name, metav1.GetOptions{})
+	switch {
+	case err != nil && !apierrors.IsNotFound(err):
+		return fmt.Errorf("check whether the cluster changed: %w", err)
+	case err != nil || live.UID != c.UID || live.ResourceVersion != c.ResourceVersion:
+		return apierrors.NewConflict(sparkv1.Resource(status.Resource), c.Name, errors.New("it changed in the meantime"))
+	default:
+		return nil
+	}
+}
+
 // isAutoscaled reports whether an autoscaler exists and decides the number of workers. Until it exists, the number in the spec
 // holds.
 func (r *Reconciler) isAutoscaled(c *sparkv1.SparkCluster) bool {

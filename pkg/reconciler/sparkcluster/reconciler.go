@@ -178,6 +178,11 @@ func (r *Reconciler) act(
 		*seen = r.observe(ctx, c, objects)
 		seen.Ensured, seen.Deleted = seen.Awaited == nil, deleted
 	case cluster.Release:
+		if cluster.Current(c.Status.Firesteel) == cluster.ResourceReleased {
+			if err := r.checkUnchanged(ctx, c); err != nil {
+				return err
+			}
+		}
 		if err := r.release(ctx, c); err != nil {
 			return err
 		}

@@ -173,6 +173,40 @@ func TestClusterEndsAfterATerminalRefusal(t *testing.T) {
 	}
 }
 
+// A replica that led the cluster before may create an object after its release. The object of a later attempt looks the same while the cache is
+// stale.
+func TestAnObjectThatIsCreatedLateForAReleasedClusterIsDeleted(t *testing.T) {
+	w := newEnv(t, plainCluster())
+	w.refuse("create", "statefulsets", quotaExceeded())
+	c := w.reconcile()
+	objects, err := resources.Build(c, resources.Defaults{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	late := objects.MasterService
+	if _, err := w.kube.CoreV1().Services("spark").Create(w.ctx, late, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	w.waitUntil("see the late object", func() bool { return w.r.owned.get(c.UID, objectKeyOf(late)) != nil })
+	scale := func(workers int32, version string) {
+		w.edit(func(c *sparkv1.SparkCluster) {
+			c.Spec.ClusterTolerations.InstanceConfig.InitWorkers, c.ResourceVersion = workers, version
+		})
+	}
+	scale(1, "18")
+	w.forgetWrites()
+	if err := w.r.ReconcileKind(w.ctx, c); !apierrors.IsConflict(err) {
+		t.Errorf("it ends with %v", err)
+	}
+	w.wantWrites("while the cache is stale")
+	scale(2, "19")
+	w.forgetWrites()
+	w.reconcile()
+	if asked := w.writes(); !slices.Contains(asked, "delete services c-master-svc") {
+		t.Errorf("asked to %q", asked)
+	}
+}
+
 // The API server checks quotas before names: if the response of a create was lost, the next create is refused
 // although the object exists.
 func TestClusterRefusedCreateOfAnExistingObject(t *testing.T) {
