@@ -21,12 +21,12 @@ func (w *env) labelTaker(wild []*workload) actor {
 	}}
 }
 
-// takeLabels takes one label or all off a driver's Pod, and sometimes puts them back. Those that choose what kwok does
-// with the Pod stay.
+// takeLabels takes one label or all off a driver's Pod, and sometimes puts them back. Those that choose what kwok does with the Pod stay. A driver
+// that is in no record keeps its labels: it was created late, and is found by them.
 func (w *env) takeLabels(ctx context.Context, d *rng.Rand, namespace string) bool {
 	pod := w.anyPod(ctx, d, namespace, func(pod *corev1.Pod) bool {
 		ended := pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
-		return witness.IsDriver(pod) && !ended && pod.Labels["spark-role"] != ""
+		return witness.IsDriver(pod) && !ended && pod.Labels["spark-role"] != "" && w.history.HasRecorded(pod.UID)
 	})
 	if pod == nil {
 		return false

@@ -41,6 +41,9 @@ type Application struct {
 	seen string
 	// gone is the revision at which the object was gone.
 	gone string
+	// slipped reports whether the API server removed the object although it had the finalizer: it does not see one that is added after it has begun
+	// to delete an object without finalizers. Firesteel then cannot do anything before the object is gone.
+	slipped bool
 	// deleted is when the deletion was requested; zero if it was not.
 	deleted       time.Time
 	deletionGrace time.Duration
@@ -49,6 +52,8 @@ type Application struct {
 	// outcome is the application's true end.
 	outcome string
 	drivers Drivers
+	// recorded are the UIDs of the drivers that were ever in the record.
+	recorded map[types.UID]bool
 	// archived is how much of each attempt is archived, as the last record with a word about it says.
 	archived map[int64]lifecycle.Archived
 
@@ -154,6 +159,7 @@ func (a *Application) saw(what watch.EventType, app dialect.Application, permitt
 	}
 	if what == watch.Deleted {
 		a.gone = app.GetResourceVersion()
+		a.slipped = app.GetDeletionTimestamp() == nil && slices.Contains(app.GetFinalizers(), api.Finalizer)
 		a.checkDrivers()
 	}
 }
@@ -171,21 +177,22 @@ func (a *Application) sawRelease(revision string) {
 
 // checkDrivers checks the drivers that have ended.
 func (a *Application) checkDrivers() {
-	for _, d := range a.drivers.pods {
-		a.checkDriver(d)
+	for uid, d := range a.drivers.pods {
+		a.checkDriver(uid, d)
 	}
 }
 
 // checkDriver checks when a driver ended. A driver that the late request of a dead controller made afterwards has no owner, and
-// is garbage-collected.
-func (a *Application) checkDriver(d *driver) {
-	if d.to == "" || a.mayLeave(d) {
+// is garbage-collected. The release is that of the recorded driver: two controllers that overlap may create another one for a launch that one
+// of them records as refused. That one is deleted before the object is gone.
+func (a *Application) checkDriver(uid types.UID, d *driver) {
+	if d.to == "" || a.slipped || a.mayLeave(d) {
 		return
 	}
 	if a.gone != "" && later(a.gone, d.from) {
 		a.check(NoDriverAfterObject(d.name, d.to, a.gone))
 	}
-	if a.released != "" && later(a.released, d.from) {
+	if a.released != "" && a.recorded[uid] && later(a.released, d.from) {
 		a.check(NoDriverAfterRelease(d.name, d.to, a.released))
 	}
 }
@@ -206,6 +213,12 @@ func (a *Application) mayLeave(d *driver) bool {
 func (a *Application) sawRecord(record *v1alpha1.Record) {
 	a.check(RecordMovesForward(a.record, record))
 	a.record = record.DeepCopy()
+	if record.Launch != nil && record.Launch.DriverUID != "" {
+		if a.recorded == nil {
+			a.recorded = map[types.UID]bool{}
+		}
+		a.recorded[record.Launch.DriverUID] = true
+	}
 	if record.Launch != nil && record.Launch.Archived != "" {
 		if a.archived == nil {
 			a.archived = map[int64]lifecycle.Archived{}
@@ -261,7 +274,7 @@ func (a *Application) stepOf(sequence int64) *step {
 
 func (a *Application) sawPod(what watch.EventType, pod *corev1.Pod) {
 	a.check(a.drivers.Saw(what, pod))
-	a.checkDriver(a.drivers.pods[pod.UID])
+	a.checkDriver(pod.UID, a.drivers.pods[pod.UID])
 }
 
 func (a *Application) received(entry eventlog.Entry) {
@@ -323,7 +336,7 @@ func (a *Application) checkEvent(s *step) {
 
 // undelivered are the violations of [Delivered].
 func (a *Application) undelivered() []error {
-	if a.lost {
+	if a.Lost() {
 		return nil
 	}
 	var violations []error

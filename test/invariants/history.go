@@ -145,6 +145,18 @@ func (h *History) Progress(uid types.UID) (ended, gone bool) {
 	return a.Ended(), a.Gone()
 }
 
+// HasRecorded reports whether a driver was ever in the record of an application. One that was not was created late, and only its labels show it.
+func (h *History) HasRecorded(driver types.UID) bool {
+	h.mutex.Lock()
+	defer h.mutex.Unlock()
+	for _, a := range h.applications {
+		if a.recorded[driver] {
+			return true
+		}
+	}
+	return false
+}
+
 // Ended counts the applications that have ended until now.
 func (h *History) Ended() int {
 	h.mutex.Lock()

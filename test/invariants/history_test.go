@@ -15,6 +15,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
 	"github.com/firesteel-dev/firesteel/pkg/events"
 	"github.com/firesteel-dev/firesteel/test/harness/eventlog"
 	"github.com/firesteel-dev/firesteel/test/invariants"
@@ -253,6 +254,7 @@ func TestHistoryReportsViolations(t *testing.T) {
 			l.leave(start.Add(3 * time.Second))
 		}, "the object was gone at revision 107, and its driver first lived until 108"},
 		"a driver that lives on when its resources are released": {func(l *run) {
+			l.record().Launch = &v1alpha1.Launch{DriverUID: "first"}
 			l.driver(watch.Added, "first", corev1.PodRunning)
 			l.persist("Failed")
 			l.persist("ResourceReleased")
@@ -291,6 +293,47 @@ func TestHistoryReportsUndeliveredTransitions(t *testing.T) {
 	l.receive(refused)
 	if missing := l.history.Undelivered(); len(missing) != 1 {
 		t.Errorf("an event that the sink refused counts as taken")
+	}
+}
+
+// The API server does not see a finalizer that is added while it deletes an object. What is missing then is no violation.
+func TestHistoryForgivesWhatAnApplicationLacksThatWasRemovedWithItsFinalizer(t *testing.T) {
+	for name, test := range map[string]struct {
+		finalizers []string
+		deleted    bool // it has a deletion timestamp
+		forgiven   bool
+	}{
+		"removed at once with the finalizer":  {[]string{apache.API.Finalizer}, false, true},
+		"removed at once without a finalizer": {nil, false, false},
+		"removed with another finalizer":      {[]string{"example.com/another"}, false, false},
+		"removed as Firesteel lets it go":     {[]string{apache.API.Finalizer}, true, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := newRun(t, "Submitted")
+			l.history.PermitDeletion(l.app.UID)
+			l.persist("DriverRequested")
+			l.driver(watch.Added, "driver", corev1.PodRunning)
+			if l.app.Finalizers = test.finalizers; test.deleted {
+				l.app.DeletionTimestamp = &metav1.Time{Time: start}
+			}
+			l.see(watch.Deleted)
+			l.driver(watch.Deleted, "driver", corev1.PodRunning)
+			if missing, wrong := l.history.Undelivered(), l.history.Violations(); (len(missing)+len(wrong) == 0) != test.forgiven {
+				t.Errorf("missing are %v, violations %v", missing, wrong)
+			}
+		})
+	}
+}
+
+// Of two controllers that overlap, one may create the driver of a launch that the other one records as refused.
+func TestHistoryForgivesThatADriverInNoRecordIsDeletedLater(t *testing.T) {
+	l := newRun(t, "Submitted")
+	l.driver(watch.Added, "late", corev1.PodRunning)
+	l.persist("Failed")
+	l.persist("ResourceReleased")
+	l.driver(watch.Deleted, "late", corev1.PodRunning)
+	if wrong := l.history.Violations(); len(wrong) > 0 || l.history.HasRecorded("late") {
+		t.Errorf("violations %v", wrong)
 	}
 }
 

@@ -93,5 +93,6 @@ func (h *History) HasSeen(app dialect.Application) bool {
 	return h.application(app.GetUID()).seen == app.GetResourceVersion()
 }
 
-// Lost reports whether the application was not in the backup that the API server was restored from.
-func (a *Application) Lost() bool { return a.lost }
+// Lost reports whether the application was not in the backup that the API server was restored from, or was removed although it had the
+// finalizer.
+func (a *Application) Lost() bool { return a.lost || a.slipped }
