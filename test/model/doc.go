@@ -22,5 +22,8 @@
 //   - clients of the Kubeflow operator see only what that operator shows, in its order (package invariants/clientview);
 //   - every application ends, and what was deleted leaves nothing behind.
 //
+// Users take labels off drivers, so that watches show them no more, and put them back. Some nodes are lost for a while, and some for ever: a
+// driver there is deleted by force, if its application sets a limit, also if the next one with its name needs the name of its Pod.
+//
 // In every second story, the drivers of two APIs have a sidecar for their event logs, which holds some of them up.
 package model

@@ -89,6 +89,8 @@ func newEnv(t *testing.T, seed uint64) *env {
 	if seed%2 == 0 {
 		w.archive = map[string]string{"url": "file:///none", "wait": "1s", "event-logs": "sidecar", "event-logs-image": "archive"}
 	}
+	interrupted := w.random(6)
+	w.server.interrupts = func() bool { return !w.calm() && interrupted.IntN(10) == 0 }
 	w.sink = &sink{t: t, calm: w.calm, history: w.server.history, random: w.random(1)}
 	return w
 }
@@ -105,6 +107,7 @@ func (w *env) play() {
 	w.actors.Go(w.kubelet)
 	w.actors.Go(w.submit)
 	w.actors.Go(w.takeLabels)
+	w.actors.Go(w.holdPods)
 	w.haveUsers()
 	deadline := time.Now().Add(recovery)
 	for !w.settled() && time.Now().Before(deadline) {

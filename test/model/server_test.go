@@ -112,6 +112,8 @@ type server struct {
 	news chan struct{}
 	// history sees every revision of applications and driver Pods.
 	history *invariants.History
+	// interrupts reports whether the removal of a Pod is interrupted after its grace period was set to zero; nil if none is.
+	interrupts func() bool
 }
 
 func newServer(t *testing.T) *server {
@@ -199,12 +201,18 @@ func (s *server) change(k key, condition metav1.Preconditions, change func(store
 	if err := change(changed); err != nil {
 		return nil, err
 	}
-	if changed.GetDeletionTimestamp() != nil && len(changed.GetFinalizers()) == 0 && k.resource != pods {
+	if changed.GetDeletionTimestamp() != nil && len(changed.GetFinalizers()) == 0 && !heldByNode(changed) {
 		s.remove(k, changed)
 		return clone(changed), nil
 	}
 	s.store(k, changed, watch.Modified)
 	return clone(changed), nil
+}
+
+// heldByNode reports whether a terminating object is a Pod within its grace period.
+func heldByNode(o object) bool {
+	pod, ok := o.(*corev1.Pod)
+	return ok && *pod.DeletionGracePeriodSeconds > 0
 }
 
 func holds(k key, condition metav1.Preconditions, stored object) error {
@@ -323,8 +331,21 @@ func (s *server) end(k key, stored object, grace *int64) {
 		if grace != nil {
 			seconds = *grace
 		}
-		held = seconds > 0 && pod.Spec.NodeName != ""
+		before := pod.DeletionGracePeriodSeconds
+		if before != nil {
+			seconds = min(seconds, *before) // a grace period only becomes shorter
+		}
+		if pod.Spec.NodeName == "" {
+			seconds = 0
+		}
 		pod.DeletionGracePeriodSeconds = &seconds
+		held = held || seconds > 0
+		if interrupted := s.interrupts != nil && (before == nil || *before > 0) && s.interrupts(); interrupted {
+			held = true
+		}
+		if shorter := before != nil && seconds < *before; held && shorter {
+			going.SetDeletionTimestamp(nil) // it is set anew
+		}
 	}
 	if !held {
 		s.remove(k, going)
