@@ -25,5 +25,7 @@
 // Users take labels off drivers, so that watches show them no more, and put them back. Some nodes are lost for a while, and some for ever: a
 // driver there is deleted by force, if its application sets a limit, also if the next one with its name needs the name of its Pod.
 //
+// Another controller holds drivers by a finalizer for a while. Removals of Pods are interrupted after their grace period was set to zero.
+//
 // In every second story, the drivers of two APIs have a sidecar for their event logs, which holds some of them up.
 package model
