@@ -68,7 +68,7 @@ func TestExecutorFieldsTakeTheirRoutes(t *testing.T) {
 		route.Field = "executor." + route.Field
 		routes = append(routes, route)
 		if !slices.ContainsFunc(ExecutorCases, func(c ExecutorCase) bool { return c.Field == route.Field }) {
-			t.Errorf("no case shows what executors get of %s", route.Field)
+			t.Errorf("no case shows what executors get of %s: add one to cases_executors.go", route.Field)
 		}
 	}
 	for _, version := range Versions {
@@ -84,7 +84,7 @@ func TestExecutorFieldsTakeTheirRoutes(t *testing.T) {
 					wantRoute(t, ExecutorCases[at], recordings[ExecutorCases[at].Name()], route.Executor)
 				})
 			case route.Executor == fields.ByTemplate, route.Executor == fields.ByTemplateAndProperty:
-				t.Errorf("no case shows what executors get of %s", route.Field)
+				t.Errorf("no case shows what executors get of %s: add one to cases_executors.go", route.Field)
 			}
 		}
 	}
