@@ -53,7 +53,8 @@ func SetConditions(conditions *[]metav1.Condition, observed int64, record *v1alp
 	}
 	unless := func(holds bool, condition metav1.Condition) {
 		if holds {
-			meta.RemoveStatusCondition(conditions, condition.Type)
+			// meta.RemoveStatusCondition would copy all conditions even if there is nothing to remove.
+			*conditions = slices.DeleteFunc(*conditions, func(c metav1.Condition) bool { return c.Type == condition.Type })
 			return
 		}
 		set(condition)

@@ -31,5 +31,5 @@ func (k Kind) Wrap(kubernetes runtime.NegotiatedSerializer, scheme *runtime.Sche
 	if k == Kubernetes {
 		return kubernetes
 	}
-	return watchCodec{kubernetes, scheme}
+	return newWatchCodec(kubernetes, scheme)
 }

@@ -16,22 +16,24 @@ import (
 // watchCodec is the codec of generated clients, but for how it finds out what to decode.
 type watchCodec struct {
 	runtime.NegotiatedSerializer
-	scheme *runtime.Scheme
+	mediaTypes []runtime.SerializerInfo
 }
 
-// SupportedMediaTypes returns those of generated clients.
-func (c watchCodec) SupportedMediaTypes() []runtime.SerializerInfo {
+func newWatchCodec(kubernetes runtime.NegotiatedSerializer, scheme *runtime.Scheme) watchCodec {
 	var infos []runtime.SerializerInfo
-	for _, info := range c.NegotiatedSerializer.SupportedMediaTypes() {
+	for _, info := range kubernetes.SupportedMediaTypes() {
 		if info.MediaType == runtime.ContentTypeJSON {
 			stream := *info.StreamSerializer
-			stream.Serializer, stream.Framer = serializer{stream.Serializer, c.scheme}, framer{stream.Framer}
-			info.Serializer, info.StreamSerializer = serializer{info.Serializer, c.scheme}, &stream
+			stream.Serializer, stream.Framer = serializer{stream.Serializer, scheme}, framer{stream.Framer}
+			info.Serializer, info.StreamSerializer = serializer{info.Serializer, scheme}, &stream
 		}
 		infos = append(infos, info)
 	}
-	return infos
+	return watchCodec{kubernetes, infos}
 }
+
+// SupportedMediaTypes returns those of generated clients. It is called several times for each request.
+func (c watchCodec) SupportedMediaTypes() []runtime.SerializerInfo { return c.mediaTypes }
 
 // serializer decodes JSON that begins as the API server writes it. It leaves everything else to the serializer of Kubernetes.
 type serializer struct {
