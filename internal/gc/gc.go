@@ -14,7 +14,7 @@ const (
 	// The heap may grow by minGrowthBytes or by minGrowthPercent, whichever is more, until the next collection. With a percentage alone,
 	// a small heap would be collected for each application. With 30 %, the heap of ten thousand applications would be collected for every
 	// 25 of them, which took 40 % of the CPU time.
-	minGrowthBytes   = 32 << 20
+	minGrowthBytes   = 16 << 20
 	minGrowthPercent = 60
 	// minScannedBytes is the least that a collection scans.
 	minScannedBytes = 4 << 20

@@ -11,7 +11,7 @@ import (
 
 func TestGrowthIsLargerForASmallHeap(t *testing.T) {
 	for scanned, want := range map[uint64]int{
-		0: 800, 1 << 20: 800, 8 << 20: 400, 32 << 20: 100, 40 << 20: 80, 64 << 20: minGrowthPercent, 4 << 30: minGrowthPercent,
+		0: 400, 1 << 20: 400, 8 << 20: 200, 16 << 20: 100, 20 << 20: 80, 32 << 20: minGrowthPercent, 4 << 30: minGrowthPercent,
 	} {
 		if got := growthPercent(scanned); got != want {
 			t.Errorf("after a scan of %d bytes the heap may grow by %d %%, want %d %%", scanned, got, want)
