@@ -103,6 +103,25 @@ func TestLogIsFollowedAndStaysSmall(t *testing.T) {
 	b.checkProblems()
 }
 
+func TestLongNamesLeaveRowsLow(t *testing.T) {
+	sample := consolepages.Morning()
+	long := *sample.Rows[0]
+	long.Namespace, long.Name, long.State = "team-with-a-rather-long-name-for-a-namespace", "clickstream-sessions-of-a-whole-quarter-20260304", "TerminatedWithoutReleaseResources"
+	long.Team, long.User, long.Sentence = "quality-engineering", "firstname.lastname", strings.Repeat("The driver exited with code 1. ", 10)
+	sample.Rows[0] = &long
+	b := newTab(t)
+	address := serve(t, sample)
+	for _, width := range []int64{375, 1024, 1280, 1600} {
+		b.look(width, false)
+		b.open(address + "/applications?namespace=" + long.Namespace)
+		const most = 160 // some lines
+		if height := evaluate[int](b, `document.querySelector("tbody tr").offsetHeight`); height > most {
+			b.Errorf("at %d pixels the row is %d pixels high", width, height)
+		}
+	}
+	b.checkProblems()
+}
+
 func TestHostileTextsRunNothing(t *testing.T) {
 	address := serve(t, consolepages.Hostile(`"><img src=x onerror="window.hacked=1"><script>window.hacked=1</script><svg onload="window.hacked=1">'-alert(1)-'`))
 	b := newTab(t)

@@ -129,6 +129,25 @@ func newWindow(all context.Context, t *testing.T) target.ID {
 	return window
 }
 
+// beside returns another tab of the same user: it has the same cookies.
+func (b *tab) beside() *tab {
+	b.Helper()
+	all, err := browser()
+	if err != nil {
+		b.Fatal(err)
+	}
+	ctx := cdp.WithExecutor(all, chromedp.FromContext(all).Browser)
+	info, err := target.GetTargetInfo().WithTargetID(chromedp.FromContext(b.ctx).Target.TargetID).Do(ctx)
+	if err != nil {
+		b.Fatal(err)
+	}
+	window, err := target.CreateTarget("about:blank").WithBrowserContextID(info.BrowserContextID).Do(ctx)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return newTabOf(all, b.T, 2*time.Minute, chromedp.WithTargetID(window))
+}
+
 func (b *tab) complain(text string) {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
@@ -214,9 +233,10 @@ func shown() map[string]string {
 	return map[string]string{
 		"overview": "/", "list": "/applications?kind=application", "empty": "/applications?text=nothing", "application": failed, "executors": failed + "?tab=executors", "plan": failed + "?tab=plan", "plan-foreign": "/applications/legacy/sparkapplications.sparkoperator.k8s.io/old-operator-job?tab=plan", "executors-gpu": "/applications/features/sparkapplications.sparkoperator.k8s.io/clickstream-sessions?tab=executors",
 		"pods": failed + "?tab=pods", "events": failed + "?tab=events", "logs": failed + "?tab=logs&lines=200", "yaml": failed + "?tab=yaml", "schedules": "/schedules",
-		"schedule": "/schedules/reports/scheduledsparkapplications.sparkoperator.k8s.io/daily-revenue", "clusters": "/clusters", "cluster": "/clusters/ml/shared-notebooks",
-		"compare": "/compare?a=reports/" + consolepages.Failed.Resource + "/" + consolepages.Failed.Name + "&b=ingest/" + consolepages.Failed.Resource + "/hourly-rollup-001",
-		"sign-in": "/sign-in", "archive": "/archive?namespace=reports", "archive-namespaces": "/archive", "gone": gone, "gone-pods": gone + "?tab=pods", "gone-logs": gone + "?tab=logs",
+		"schedule": "/schedules/reports/scheduledsparkapplications.sparkoperator.k8s.io/daily-revenue", "clusters": "/clusters", "cluster": "/clusters/ml/shared-notebooks", "cluster-logs": "/clusters/ml/shared-notebooks?tab=logs&lines=200",
+		"compare-choose": "/compare?a=ingest/" + consolepages.Failed.Resource + "/hourly-rollup-037",
+		"compare":        "/compare?a=reports/" + consolepages.Failed.Resource + "/" + consolepages.Failed.Name + "&b=ingest/" + consolepages.Failed.Resource + "/hourly-rollup-001",
+		"sign-in":        "/sign-in", "archive": "/archive?namespace=reports", "archive-namespaces": "/archive", "gone": gone, "gone-pods": gone + "?tab=pods", "gone-logs": gone + "?tab=logs",
 		"gone-yaml": gone + "?tab=yaml", "gone-cluster": goneCluster, "gone-cluster-logs": goneCluster + "?tab=logs", "archive-clusters": "/archive?namespace=ml&resource=sparkclusters.spark.apache.org",
 	}
 }

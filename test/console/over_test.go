@@ -59,6 +59,30 @@ func TestPageSaysThatTheSessionIsOver(t *testing.T) {
 	}
 }
 
+func TestSignOutEndsAllTabs(t *testing.T) {
+	c, b := newCluster(t), newTab(t)
+	b.look(1600, false)
+	b.open(c.address + "/applications?kind=application")
+	b.signIn(c.token(time.Hour))
+	b.live()
+	others := map[string]*tab{"/": b.beside(), "/compare?a=team-a/sparkapplications.spark.apache.org/ours": b.beside()}
+	for path, other := range others {
+		other.open(c.address + path)
+		other.until(`document.querySelector("main h1") !== null`)
+	}
+	b.run(chromedp.Click(".menu summary"), chromedp.Click("[data-sign-out] button"))
+	b.until(`location.pathname === "` + prefix + `/sign-in"`)
+	for path, other := range others {
+		other.until(`location.pathname === "` + prefix + `/sign-in" && document.querySelector("[name=token]") !== null`)
+		other.shows("ours", false)
+		if next := evaluate[string](other, `document.querySelector("[name=next]").value`); next != prefix+path {
+			t.Errorf("after %s the form leads to %s", path, next)
+		}
+		other.checkProblems()
+	}
+	b.checkProblems()
+}
+
 func TestActionAfterTheSessionIsDoneOnceAfterAnother(t *testing.T) {
 	c, b := newCluster(t), newTab(t)
 	b.look(1600, false)

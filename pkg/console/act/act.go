@@ -115,9 +115,14 @@ type Actions struct{ Options }
 // New returns Actions.
 func New(options Options) *Actions { return &Actions{options} }
 
-// Buttons returns the actions on an object for which a user has the right; none while the setting allows no actions. suspended reports whether the
-// object is suspended.
-func (a *Actions) Buttons(ctx context.Context, reader console.Reader, ref Ref, suspended bool) []Button {
+// Status is what the buttons of an object depend on.
+type Status struct {
+	// Suspended reports whether the object is suspended, and Ended whether it is an application that has ended: nothing of it can be stopped or held.
+	Suspended, Ended bool
+}
+
+// Buttons returns the actions on an object for which a user has the right; none while the setting allows no actions.
+func (a *Actions) Buttons(ctx context.Context, reader console.Reader, ref Ref, status Status) []Button {
 	kind, known := ref.kind()
 	if !known || !a.Allowed() {
 		return nil
@@ -125,7 +130,8 @@ func (a *Actions) Buttons(ctx context.Context, reader console.Reader, ref Ref, s
 	var may []Button
 	for _, button := range buttons[kind.Noun] {
 		switch {
-		case button.Verb == Suspend && suspended || button.Verb == Resume && !suspended:
+		case button.Verb == Suspend && status.Suspended || button.Verb == Resume && !status.Suspended:
+		case status.Ended && (button.Verb == Stop || button.Verb == Suspend || button.Verb == Resume):
 		case (button.Verb == Suspend || button.Verb == Resume) && kind.Group == early.API.Group: // it has no field for it
 		case reader.Check(ctx, rightTo(button.Verb, kind, ref)) == nil:
 			may = append(may, button)

@@ -396,7 +396,7 @@ func TestNothingIsOfferedWhileTheSettingAllowsNoActions(t *testing.T) {
 	if _, err := e.offer(etl, act.Suspend); err == nil {
 		t.Error("it is offered")
 	}
-	if got := e.actions.Buttons(t.Context(), reader{e, ""}, etl, false); len(got) > 0 {
+	if got := e.actions.Buttons(t.Context(), reader{e, ""}, etl, act.Status{}); len(got) > 0 {
 		t.Errorf("the buttons are %v", got)
 	}
 	if got := e.confirm(offer, nil); got.Code != http.StatusForbidden || len(e.writes()) > 0 {
@@ -414,20 +414,21 @@ func TestButtonsAreThoseOfTheUsersRights(t *testing.T) {
 	e := newEnv(t)
 	early := act.Ref{Resource: "sparkapplications.spark-operator.k8s.io", Namespace: "team-a", Name: "old"}
 	for _, c := range []struct {
-		ref       act.Ref
-		suspended bool
-		refused   string
-		want      string
+		ref     act.Ref
+		status  act.Status
+		refused string
+		want    string
 	}{
-		{etl, false, "", "rerun suspend stop delete"}, {etl, true, "", "rerun resume stop delete"}, {early, false, "", "rerun stop delete"},
-		{etl, false, "patch of", "rerun delete"}, {etl, false, "create of", "suspend stop delete"}, {etl, false, "delete of", "rerun suspend stop"},
-		{nightly, false, "", "run suspend delete"}, {nightly, false, "create of sparkapplications.spark.apache.org", "suspend delete"},
-		{pool, false, "", "scale suspend delete"}, {act.Ref{Resource: "secrets"}, false, "", ""},
+		{etl, act.Status{}, "", "rerun suspend stop delete"}, {etl, act.Status{Suspended: true}, "", "rerun resume stop delete"},
+		{etl, act.Status{Ended: true}, "", "rerun delete"}, {early, act.Status{}, "", "rerun stop delete"},
+		{etl, act.Status{}, "patch of", "rerun delete"}, {etl, act.Status{}, "create of", "suspend stop delete"}, {etl, act.Status{}, "delete of", "rerun suspend stop"},
+		{nightly, act.Status{}, "", "run suspend delete"}, {nightly, act.Status{}, "create of sparkapplications.spark.apache.org", "suspend delete"},
+		{pool, act.Status{}, "", "scale suspend delete"}, {act.Ref{Resource: "secrets"}, act.Status{}, "", ""},
 	} {
 		if e.refused = nil; c.refused != "" {
 			e.refused = []string{c.refused}
 		}
-		if got := strings.Join(verbs(e.actions.Buttons(t.Context(), reader{e, ""}, c.ref, c.suspended)), " "); got != c.want {
+		if got := strings.Join(verbs(e.actions.Buttons(t.Context(), reader{e, ""}, c.ref, c.status)), " "); got != c.want {
 			t.Errorf("%s without %q: %q, want %q", c.ref, c.refused, got, c.want)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/console/act"
 	"github.com/firesteel-dev/firesteel/pkg/console/live"
+	"github.com/firesteel-dev/firesteel/pkg/overview"
 )
 
 // paramAction is the parameter of an object's page with which a viewer asks what an action will do.
@@ -45,7 +46,7 @@ func (r *Refusal) Error() string { return fmt.Sprintf("%d: %s", r.Status, r.Mess
 // actions returns what a viewer may do with an object.
 func (p *page) actions(v *view, row *live.Row) (*actionsView, error) {
 	view := &actionsView{Page: p.Prefix + hrefOf(row.Noun, row.Ref)}
-	for _, button := range v.viewer.Buttons(v.Context(), row.Ref, row.Suspended) {
+	for _, button := range v.viewer.Buttons(v.Context(), row.Ref, act.Status{Suspended: row.Suspended, Ended: row.Noun == overview.Application && ended(row.Outcome)}) {
 		view.Buttons = append(view.Buttons, buttonView{button.Title, view.Page + "?" + url.Values{paramAction: {string(button.Verb)}}.Encode(), button.Danger})
 	}
 	view.Done = done[act.Verb(v.URL.Query().Get(act.ParamDone))]

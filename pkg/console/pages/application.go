@@ -81,18 +81,21 @@ type applicationView struct {
 	Row     rowView
 	Kind    string
 	Section link
-	Compare string
-	Actions *actionsView
+	// Compare is the address that compares it with another application, and CompareText what its link says; both are empty if it is a cluster.
+	Compare, CompareText string
+	Actions              *actionsView
 	// Archived is set if the page shows what the archive has. Archive is the address of that page; empty if there is no archive.
-	Archived   *archivedView
-	Archive    string
-	Tabs       []link
-	Tab        string
-	Reasons    []live.Reason
-	Facts      []factView
-	Timeline   timeline
-	Drawn      bool
-	Attempts   []attemptView
+	Archived *archivedView
+	Archive  string
+	Tabs     []link
+	Tab      string
+	Reasons  []live.Reason
+	Facts    []factView
+	Timeline timeline
+	Drawn    bool
+	Attempts []attemptView
+	// NoRecord says why there are no attempts.
+	NoRecord   string
 	Earlier    bool
 	Conditions []conditionView
 	Pods       []podView
@@ -104,20 +107,22 @@ type applicationView struct {
 	Gap        string
 	Peak       string
 	// Kubernetes are the Kubernetes Events, Manifest is the object, Plan what differs, Log a log. Only their tabs have them.
-	Kubernetes []eventView
-	// EventsProblem says why there are no Kubernetes Events.
-	EventsProblem string
-	Manifest      *manifestView
-	Plan          *planView
-	Log           *logView
+	Kubernetes *eventsView
+	Manifest   *manifestView
+	Plan       *planView
+	Log        *logView
 }
 
 // factView is a fact about an application, maybe with a link or a time.
 type factView struct {
 	Name, Text, Href string
 	Time             instant
+	// Lasts reports whether the time is the beginning of what lasts.
+	Lasts bool
 	// Mono reports whether it is an identifier.
 	Mono bool
+	// Note is a sentence about it; empty if there is nothing more to say.
+	Note string
 }
 
 func (s *Server) application(v *view) error {
@@ -138,11 +143,15 @@ func (s *Server) application(v *view) error {
 	p.follow(found.Cursor, narrowed(ref))
 	row := found.Row
 	body := applicationView{
-		Row: p.row(row), Kind: row.Kind, Section: p.linkTo(sectionOf(overview.Application)), Compare: p.Prefix + "/compare?" + url.Values{"a": {ref.Namespace + "/" + ref.Resource + "/" + ref.Name}}.Encode(),
-		Reasons: found.Reasons, Facts: p.facts(row), Earlier: found.Earlier, PodsHidden: found.PodsHidden,
+		Row: p.row(row), Kind: row.Kind, Section: p.linkTo(sectionOf(overview.Application)),
+		Reasons: found.Reasons, Facts: p.facts(row), Earlier: found.Earlier, PodsHidden: found.PodsHidden, NoRecord: "Nothing happened yet: the status has no record of transitions.",
 	}
+	if row.Foreign {
+		body.NoRecord = "Another operator runs it: its status has no record of transitions."
+	}
+	body.Compare, body.CompareText = s.comparison(v, p, row)
 	if !row.Started.IsZero() {
-		body.Facts = append(body.Facts, s.sparkUI(ref, !row.Ended.IsZero(), nil)...)
+		body.Facts = append(body.Facts, s.sparkUI(v, ref, !row.Ended.IsZero(), nil)...)
 	}
 	if body.Actions, err = p.actions(v, row); err != nil {
 		return err
@@ -153,23 +162,9 @@ func (s *Server) application(v *view) error {
 	}
 	body.Tabs, body.Tab = tabs(append(slices.Clone(archivedTabs), tab{tabPlan, "Plan"}), v.URL.Query().Get("tab"), href, nil)
 	switch body.Tab {
-	case tabExecutors:
-		p.Scripts = []string{"charts.js"}
-		end := p.clock.now
-		if !row.Ended.IsZero() {
-			end = row.Ended
-		}
-		body.Executors = executorsChart(found.Executors, end)
-		body.Counts = []fact{
-			{"Asked", number(row.Executors.Asked)}, {"Running", number(int64(row.Executors.Running))},
-			{"Pending", number(int64(row.Executors.Pending))}, {"Lost", number(int64(row.Executors.Lost))},
-		}
-		body.usage(row)
-	case tabPods:
-		body.Pods = p.pods(found.Pods)
 	case tabEvents:
 		body.Attempts = p.attempts(found.Attempts)
-		body.Kubernetes, body.EventsProblem, err = p.kubernetesEvents(v, found)
+		body.Kubernetes, err = p.kubernetesEvents(v, row, found.Pods)
 	case tabYAML:
 		p.slow()
 		body.Manifest, err = s.manifest(v, row)
@@ -179,11 +174,9 @@ func (s *Server) application(v *view) error {
 	case tabLogs:
 		p.slow()
 		p.Scripts = []string{"logs.js"}
-		body.Log, err = s.logOf(v, found, href)
+		body.Log, err = s.logOf(v, row, found.Pods, found.PodsHidden, href)
 	default:
-		body.Timeline, body.Drawn = timelineOf(found.Attempts, p.clock.now)
-		body.Attempts = p.attempts(found.Attempts)
-		body.Conditions = p.conditions(found.Conditions)
+		body.known(p, row, found, found.Conditions)
 	}
 	if err != nil {
 		return err
@@ -193,19 +186,49 @@ func (s *Server) application(v *view) error {
 	return render(v.w, v.Request, http.StatusOK, "application", p)
 }
 
+// known adds what the tabs show that read nothing more than the details of an application. row and conditions are the last ones of it.
+func (body *applicationView) known(p *page, row *live.Row, found *live.Details, conditions []live.Condition) {
+	switch body.Tab {
+	case tabExecutors:
+		p.Scripts = []string{"charts.js"}
+		body.Executors = executorsChart(found.Executors, cmp.Or(row.Ended, p.clock.now))
+		body.usage(row)
+	case tabPods:
+		body.Pods = p.pods(found.Pods)
+	default:
+		body.Timeline, body.Drawn = timelineOf(found.Attempts, p.clock.now)
+		body.Attempts = p.attempts(found.Attempts)
+		body.Conditions = p.conditions(conditions)
+	}
+}
+
+// compareOne is the link to the page on which another application is chosen.
+const compareOne = "Compare"
+
+// comparison returns the address that compares an application with another one, and what its link says: one that failed is compared with the last good run.
+func (s *Server) comparison(v *view, p *page, row *live.Row) (href, text string) {
+	self := nameOf(row.Ref, "")
+	if row.Outcome == overview.Failed {
+		if others := s.siblings(v, row); lastGood(others, row) == 0 {
+			return p.compareWith(self, nameOf(others[0].Ref, "")), "Compare with the last good run"
+		}
+	}
+	return p.compareWith(self, ""), compareOne
+}
+
 // sparkUI returns the fact that leads to Spark's UI: the driver's or, when that is gone, the History Server's. There is none if the console serves none.
-func (s *Server) sparkUI(ref live.Ref, over bool, parameters url.Values) []factView {
+func (s *Server) sparkUI(v *view, ref live.Ref, over bool, parameters url.Values) []factView {
 	if s.options.SparkUI == nil {
 		return nil
 	}
-	path := s.options.SparkUI(ref, over)
+	path, note := s.options.SparkUI(v.Request, ref, over)
 	if path == "" {
 		return nil
 	}
 	if len(parameters) > 0 {
 		path += "?" + parameters.Encode()
 	}
-	return []factView{{Name: "Spark UI", Text: "Open", Href: s.options.Prefix() + path}}
+	return []factView{{Name: "Spark UI", Text: "Open", Href: s.options.Prefix() + path, Note: note}}
 }
 
 // tab is a tab of an application's page.
@@ -246,7 +269,7 @@ func (p *page) facts(r *live.Row) []factView {
 	}
 	all := []factView{
 		{Name: "Created", Time: p.clock.ago(r.Created)},
-		{Name: "In this state for", Time: p.clock.ago(r.Since)},
+		{Name: "In this state for", Time: p.clock.ago(r.Since), Lasts: true},
 		{Name: "Ran", Text: ran},
 		{Name: "Attempt", Text: attemptOf(r.Attempt)},
 		{Name: "Executors", Text: executorsText(r.Executors)},
@@ -264,6 +287,11 @@ func (p *page) facts(r *live.Row) []factView {
 	if r.Held != nil {
 		all = append(all, factView{Name: "Held since", Time: p.clock.ago(r.Held.Since)}, factView{Name: "Asks for", Text: cmp.Or(resources(r.Held.Resources), "–")})
 	}
+	return knownFacts(all)
+}
+
+// knownFacts returns the facts that have a value.
+func knownFacts(all []factView) []factView {
 	return slices.DeleteFunc(all, func(f factView) bool { return (f.Text == "" || f.Text == "–") && f.Time.Machine == "" })
 }
 
@@ -338,8 +366,17 @@ func (p *page) transition(t *live.Transition) transitionView {
 	return view
 }
 
-func usageText(u *live.Usage) string {
+// amountOf returns usage in words.
+func amountOf(u *live.Usage) string {
 	text := fmt.Sprintf("%s core-hours, %s GiB-hours", hours(u.CoreSeconds), gibibyteHours(u.MebibyteSeconds))
+	if u.GPUSeconds > 0 {
+		text += fmt.Sprintf(", %s GPU-hours", hours(u.GPUSeconds))
+	}
+	return text
+}
+
+func usageText(u *live.Usage) string {
+	text := amountOf(u)
 	if cost := costOf(u); cost != "" {
 		text += ", " + cost
 	}
@@ -357,7 +394,10 @@ func costOf(u *live.Usage) string {
 // usage adds what an application used and what it costs.
 func (body *applicationView) usage(r *live.Row) {
 	if body.Archived == nil {
-		body.Counts = append(body.Counts, fact{"Requested now", cmp.Or(resources(r.Requested), "nothing")})
+		body.Counts = []fact{
+			{"Asked", number(r.Executors.Asked)}, {"Running", number(int64(r.Executors.Running))}, {"Pending", number(int64(r.Executors.Pending))},
+			{"Lost", number(int64(r.Executors.Lost))}, {"Requested now", cmp.Or(resources(r.Requested), "nothing")},
+		}
 	}
 	u := r.Usage
 	if u == nil {

@@ -75,14 +75,15 @@ type archived struct {
 	shown *api.Attempt
 }
 
-// archivedApplication finds what the archive has of an application: the one with a uid, or else the newest that had the name.
-func (s *Server) archivedApplication(ctx context.Context, v *view, ref live.Ref) (*archived, error) {
-	store, values := v.viewer.Archive(), v.URL.Query()
+// archivedApplication finds what the archive has of an application: the one with a uid, or else the newest that had the name. The attempt with the number is
+// the shown one, or else the last.
+func (s *Server) archivedApplication(ctx context.Context, v *view, ref live.Ref, uid, number string) (*archived, error) {
+	store := v.viewer.Archive()
 	noun, known := live.NounOf(ref.Resource)
 	if !known || noun == overview.Schedule || store == nil {
 		return nil, errNotFound
 	}
-	wanted := &api.Application{Namespace: ref.Namespace, Resource: ref.Resource, Name: ref.Name, UID: values.Get(paramUID)}
+	wanted := &api.Application{Namespace: ref.Namespace, Resource: ref.Resource, Name: ref.Name, UID: uid}
 	if wanted.UID == "" {
 		found, err := store.Named(ctx, ref.Namespace, ref.Resource, ref.Name)
 		if err != nil {
@@ -98,7 +99,6 @@ func (s *Server) archivedApplication(ctx context.Context, v *view, ref live.Ref)
 		return nil, absent(err)
 	}
 	a := &archived{Archive: store, Details: details, noun: noun}
-	number := values.Get(paramAttempt)
 	if count := len(a.Attempts); count > 0 {
 		a.shown = &a.Attempts[count-1]
 	}
@@ -139,7 +139,7 @@ const howClustersAreArchived = "It has clusters if the admin sets cluster-logs: 
 func (s *Server) archived(v *view, ref live.Ref, living *live.Row) error {
 	ctx, cancel := context.WithTimeout(v.Context(), archiveTimeout)
 	defer cancel()
-	a, err := s.archivedApplication(ctx, v, ref)
+	a, err := s.archivedApplication(ctx, v, ref, v.URL.Query().Get(paramUID), v.URL.Query().Get(paramAttempt))
 	if errors.Is(err, errNotFound) {
 		return notArchived(ref, living != nil, v.viewer.Archive() != nil)
 	}
@@ -154,7 +154,7 @@ func (s *Server) archived(v *view, ref live.Ref, living *live.Row) error {
 	if a.shown != nil && v.URL.Query().Get(paramAttempt) != "" {
 		keep.Set(paramAttempt, strconv.FormatInt(a.shown.Attempt, 10))
 	}
-	body := applicationView{Kind: a.Kind, Section: p.linkTo(section)}
+	body := applicationView{Kind: a.Kind, Section: p.linkTo(section), NoRecord: "The archive has no record of transitions."}
 	body.Tabs, body.Tab = tabs(a.tabs(), v.URL.Query().Get("tab"), href, keep)
 	latest, found, err := s.archivedDetails(ctx, a, body.Tab)
 	if err != nil {
@@ -173,30 +173,26 @@ func (s *Server) archived(v *view, ref live.Ref, living *live.Row) error {
 		if a.shown != nil {
 			parameters.Set(paramAttempt, strconv.FormatInt(a.shown.Attempt, 10))
 		}
-		body.Facts = append(body.Facts, s.sparkUI(ref, true, parameters)...)
+		body.Facts = append(body.Facts, s.sparkUI(v, ref, true, parameters)...)
+		body.Compare, body.CompareText = p.compareWith(nameOf(ref, a.UID), ""), compareOne
 	}
 	switch body.Tab {
-	case tabExecutors:
-		p.Scripts = []string{"charts.js"}
-		body.Executors = executorsChart(found.Executors, cmp.Or(row.Ended, p.clock.now))
-		body.usage(row)
-	case tabPods:
-		body.Pods = p.pods(found.Pods)
 	case tabEvents:
 		body.Attempts = p.attempts(found.Attempts)
-		body.Kubernetes, body.EventsProblem, err = p.archivedEvents(ctx, a)
+		body.Kubernetes, err = p.archivedEvents(ctx, a)
 	case tabYAML:
 		body.Manifest, err = a.manifest(ctx, v.URL.Query().Get(paramObject))
 	case tabLogs:
 		p.Scripts = []string{"logs.js"}
 		body.Log = a.log(ctx, v.URL.Query(), href)
 	default:
-		body.Timeline, body.Drawn = timelineOf(found.Attempts, p.clock.now)
-		body.Attempts = p.attempts(found.Attempts)
-		body.Conditions = p.conditions(latest.Conditions)
+		body.known(p, row, found, latest.Conditions)
 	}
 	if err != nil {
 		return err
+	}
+	if a.isCluster() && body.Archived.Living == "" && len(body.Attempts) > 0 {
+		body.Attempts[0].Status = body.Row.Status // the last attempt ended with the object, whatever its last state says
 	}
 	p.Body = body
 	return render(v.w, v.Request, http.StatusOK, "application", p)
@@ -410,20 +406,21 @@ func (a *archived) earlier(ctx context.Context, object *unstructured.Unstructure
 	return all, err
 }
 
-// archivedEvents reads the Kubernetes Events of the shown attempt, the newest first. problem says why there are none.
-func (p *page) archivedEvents(ctx context.Context, a *archived) (views []eventView, problem string, err error) {
+// archivedEvents reads the Kubernetes Events of the shown attempt, the newest first.
+func (p *page) archivedEvents(ctx context.Context, a *archived) (*eventsView, error) {
+	view := &eventsView{None: "There were none."}
 	if a.shown == nil || fileOf(a.shown, kindEvent) == "" {
-		return nil, "The archive has none of this attempt.", nil
+		view.Problem = "The archive has none of this attempt."
+		return view, nil
 	}
 	var list corev1.EventList
-	err = a.Object(ctx, &a.Application, a.shown.Attempt, fileOf(a.shown, kindEvent), &list)
+	err := a.Object(ctx, &a.Application, a.shown.Attempt, fileOf(a.shown, kindEvent), &list)
 	if problem, ok := explained(err); ok {
-		return nil, "The Kubernetes Events cannot be read: " + problem, nil
+		view.Problem = "The Kubernetes Events cannot be read: " + problem
+		return view, nil
 	}
-	if err != nil {
-		return nil, "", err
-	}
-	return p.eventViews(list.Items), "", nil
+	view.Rows = p.eventViews(list.Items)
+	return view, err
 }
 
 // fileOf returns a file if the shown attempt has it, or else that of the application.
@@ -436,20 +433,23 @@ func (a *archived) fileOf(file string) string {
 
 // manifest returns an object of the shown attempt as YAML.
 func (a *archived) manifest(ctx context.Context, file string) (*manifestView, error) {
+	view := &manifestView{When: "the attempt ended"}
+	if a.isCluster() {
+		view.When = "it was there last"
+	}
 	if a.shown == nil || a.fileOf(file) == "" {
-		return &manifestView{Problem: "The archive has no such object of this attempt."}, nil
+		view.Problem = "The archive has no such object of this attempt."
+		return view, nil
 	}
 	object := &unstructured.Unstructured{}
 	err := a.Object(ctx, &a.Application, a.shown.Attempt, a.fileOf(file), &object.Object)
 	if problem, ok := explained(err); ok {
-		return &manifestView{Problem: "The object cannot be read: " + problem}, nil
+		view.Problem = "The object cannot be read: " + problem
+		return view, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	text, err := manifestOf(object)
-	if err != nil {
-		return nil, err
-	}
-	return &manifestView{Text: text}, nil
+	view.Text, err = manifestOf(object)
+	return view, err
 }

@@ -64,7 +64,7 @@ func (s *Server) archive(v *view) error {
 	values := v.URL.Query()
 	text := func(name string) string { return strings.TrimSpace(values.Get(name)) }
 	noun := overview.Application
-	if text(paramResource) == clusterResource {
+	if text(paramResource) == api.Clusters {
 		noun = overview.Cluster
 	}
 	section := sectionOf(noun)
@@ -126,7 +126,7 @@ func (p *page) archiveOf(namespace string, noun overview.Kind) string {
 		values.Set(paramNamespace, namespace)
 	}
 	if noun == overview.Cluster {
-		values.Set(paramResource, clusterResource)
+		values.Set(paramResource, api.Clusters)
 	}
 	if len(values) == 0 {
 		return p.Prefix + "/archive"

@@ -21,7 +21,8 @@
 //	chart.go                curves, as SVG and as data for uPlot
 //	schedules.go            schedules and their calendar
 //	clusters.go             clusters
-//	compare.go              two applications side by side
+//	compare.go              two applications side by side, and which others one may be compared with
+//	compared_specs.go       the fields of two specs that differ
 //	stream.go               server-sent events
 //	problems.go             sign-in and errors
 //

@@ -18,6 +18,8 @@ type instant struct {
 	Machine string
 	// Exact is the time for people, in UTC. Text is relative to the time of the page.
 	Exact, Text string
+	// Past reports whether it is over.
+	Past bool
 }
 
 // moment formats times relative to the time of a page.
@@ -35,7 +37,7 @@ func (c moment) ago(t time.Time) instant {
 	}
 	i := instant{Machine: t.UTC().Format(machineFormat), Exact: t.UTC().Format(exactFormat)}
 	if past := c.now.Sub(t); past >= 0 {
-		i.Text = duration.HumanDuration(past)
+		i.Text, i.Past = duration.HumanDuration(past), true
 	} else {
 		i.Text = "in " + duration.HumanDuration(-past)
 	}

@@ -36,7 +36,9 @@ type page struct {
 	CanSignOut bool
 	// Stale is since when the API server does not answer.
 	Stale instant
-	Now   string
+	// Reading reports whether what runs is still being read, so that the page may not show all of it.
+	Reading bool
+	Now     string
 	// Note is a sentence at the end of the page.
 	Note string
 	// Announce is a sentence that screen readers say when it changes.
@@ -175,6 +177,7 @@ func (s *Server) newPage(r *http.Request, title, section string) *page {
 	if since := s.options.Source.StaleSince(); !since.IsZero() {
 		p.Stale = p.clock.ago(since)
 	}
+	p.Reading = !s.options.Source.HasSynced()
 	return p
 }
 

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/firesteel-dev/firesteel/pkg/console/act"
 	"github.com/firesteel-dev/firesteel/pkg/console/live"
@@ -21,8 +22,8 @@ const (
 	paramAge    = "within"
 )
 
-// The sorts of lists that have no headers.
-const sortCreated, sortName = "created", "name"
+// The sorts that pages ask for by themselves, and that of the costs.
+const sortCreated, sortName, sortCost = "created", "name", "cost"
 
 // column is a column of the list. Its header is a link that sorts by it, if it has a sort.
 type column struct {
@@ -63,6 +64,8 @@ type listView struct {
 	Clear   string
 	Columns []column
 	Rows    []rowView
+	// Priced reports whether costs are known.
+	Priced bool
 	// First and Last number the rows of the page, of Total.
 	First, Last, Total string
 	Previous, Next     string
@@ -85,6 +88,7 @@ var columns = []column{
 	{Text: "Executors", sort: "executors", natural: "desc", Class: "num wide"},
 	{Text: "Created", sort: "created", natural: "desc", Class: "num"},
 	{Text: "Ran", sort: "duration", natural: "desc", Class: "num wide"},
+	{Text: "Cost", sort: sortCost, natural: "desc", Class: "num wider"},
 	{Text: "Why", Class: "c-why wide"},
 }
 
@@ -150,7 +154,8 @@ func (s *Server) list(v *view) error {
 		}),
 	}
 	body.Active = activeFilters(address, query.Values(), within)
-	body.Columns = sortedColumns(address, &query)
+	body.Priced = s.options.Source.Settings().Prices.Of(&live.Usage{}) != nil
+	body.Columns = sortedColumns(address, &query, body.Priced)
 	if v.viewer.Archive() != nil {
 		body.Archive = p.archiveOf(body.Filter.oneNamespace(), query.Noun)
 	}
@@ -252,14 +257,17 @@ func activeFilters(address func(func(url.Values)) string, values url.Values, wit
 	return active
 }
 
-// sortedColumns returns the headers.
-func sortedColumns(address func(func(url.Values)) string, query *live.Query) []column {
+// sortedColumns returns the headers. priced reports whether costs are known.
+func sortedColumns(address func(func(url.Values)) string, query *live.Query, priced bool) []column {
 	current := query.Sort
 	if current == "" {
 		current = sortCreated
 	}
 	var all []column
 	for _, c := range columns {
+		if c.sort == sortCost && !priced {
+			continue
+		}
 		if c.sort == "" || !slices.Contains(live.Sorts(), c.sort) {
 			all = append(all, c)
 			continue
@@ -335,7 +343,8 @@ func csvRow(r *live.Row) []string {
 
 // noFormula keeps a spreadsheet from running what a user wrote.
 func noFormula(cell string) string {
-	if cell == "" || !strings.ContainsRune("=+-@\t\r", rune(cell[0])) {
+	first, _ := utf8.DecodeRuneInString(cell)
+	if cell == "" || !strings.ContainsRune("=+-@\t\r\n＝＋－＠", first) { // some spreadsheets read wide signs as the others
 		return cell
 	}
 	if _, err := strconv.ParseFloat(cell, 64); err == nil {

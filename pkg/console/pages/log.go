@@ -19,7 +19,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
 
+	"github.com/firesteel-dev/firesteel/pkg/archive"
 	"github.com/firesteel-dev/firesteel/pkg/console/live"
+	"github.com/firesteel-dev/firesteel/pkg/overview"
 )
 
 const (
@@ -57,24 +59,24 @@ type logView struct {
 	Archived []link
 }
 
-// logOf returns the end of a log, or the lines with a text.
-func (s *Server) logOf(v *view, found *live.Details, href string) (*logView, error) {
+// logOf returns the end of a log of a Pod of an object, or the lines with a text. hidden reports whether the viewer may not list the Pods.
+func (s *Server) logOf(v *view, row *live.Row, pods []live.Pod, hidden bool, href string) (*logView, error) {
 	p := v.URL.Query()
 	view := &logView{Find: p.Get("find"), Previous: p.Get("previous") != "", Timestamps: p.Get("timestamps") != "", Action: href}
 	if v.viewer.Archive() != nil {
-		view.Archived = archivedLogs(found.Row, href)
+		view.Archived = archivedLogs(row, href)
 	}
-	if found.PodsHidden {
+	if hidden {
 		view.Problem = "You may not list Pods in this namespace."
 		return view, nil
 	}
-	if len(found.Pods) == 0 {
-		view.Problem = "There are no Pods any more."
+	if len(pods) == 0 {
+		view.Problem = "There are no Pods."
 		return view, nil
 	}
-	pod := chosenPod(found.Pods, p.Get("pod"))
-	for i := range found.Pods {
-		other := &found.Pods[i]
+	pod := chosenPod(pods, p.Get("pod"))
+	for i := range pods {
+		other := &pods[i]
 		view.Pods = append(view.Pods, option{other.Name, strings.TrimSpace(other.Role+" "+other.Number) + ": " + other.Name, other == pod})
 	}
 	container := chosenContainer(pod, p.Get("container"))
@@ -107,7 +109,7 @@ func (s *Server) logOf(v *view, found *live.Details, href string) (*logView, err
 	if view.Find == "" {
 		options.TailLines = ptr.To(int64(lines))
 	}
-	stream, err := identity.Log(ctx, found.Row.Namespace, pod.Name, options)
+	stream, err := identity.Log(ctx, row.Namespace, pod.Name, options)
 	if err != nil {
 		view.Problem = "The log cannot be read: " + err.Error()
 		return view, nil
@@ -120,8 +122,12 @@ func (s *Server) logOf(v *view, found *live.Details, href string) (*logView, err
 // maxLinkedAttempts bounds the attempts whose archived logs a page leads to: the last ones. The page of the archive has all.
 const maxLinkedAttempts = 10
 
-// archivedLogs returns links to the archived logs of the attempts of an application that is there.
+// archivedLogs returns links to the archived logs of the attempts of an application, or of a cluster, that is there.
 func archivedLogs(row *live.Row, href string) (links []link) {
+	if row.Noun == overview.Cluster { // its logs belong to no attempt
+		values := url.Values{"tab": {tabLogs}, paramFrom: {fromArchive}, paramUID: {string(row.UID)}}
+		return []link{{Text: "All logs", Href: href + "?" + values.Encode()}}
+	}
 	for number := row.Attempt; number >= 0 && number > row.Attempt-maxLinkedAttempts; number-- {
 		attempt := strconv.FormatInt(number, 10)
 		values := url.Values{"tab": {tabLogs}, paramFrom: {fromArchive}, paramUID: {string(row.UID)}, paramAttempt: {attempt}}
@@ -147,11 +153,13 @@ func linesOf(text string) int {
 	return min(max(n, 1), maxLogLines)
 }
 
-// chosenPod returns the Pod with a name; without it that of the driver of the attempt, or else the first.
+// chosenPod returns the Pod with a name; without it that of the driver of the attempt or of the master, or else the first.
 func chosenPod(pods []live.Pod, name string) *live.Pod {
 	for _, fits := range []func(live.Pod) bool{
 		func(p live.Pod) bool { return p.Name == name },
-		func(p live.Pod) bool { return p.Role == "driver" && !p.Earlier },
+		func(p live.Pod) bool {
+			return (p.Role == archive.RoleDriver || p.Role == archive.RoleMaster) && !p.Earlier
+		},
 	} {
 		if at := slices.IndexFunc(pods, fits); at >= 0 {
 			return &pods[at]
@@ -257,11 +265,8 @@ func (s *Server) log(v *view) error {
 	if p.Get(paramFrom) == fromArchive {
 		return v.archivedLogFile(ctx, ref)
 	}
-	found, ok := s.options.Source.Details(ref, pods)
-	if !ok || !pods {
-		return errNotFound
-	}
-	at := slices.IndexFunc(found.Pods, func(pod live.Pod) bool { return pod.Name == p.Get("pod") })
+	found := s.podsOf(v, ref, pods)
+	at := slices.IndexFunc(found, func(pod live.Pod) bool { return pod.Name == p.Get("pod") })
 	if at < 0 {
 		return errNotFound
 	}
@@ -271,21 +276,38 @@ func (s *Server) log(v *view) error {
 	}
 	follows := p.Get("follow") != ""
 	options := &corev1.PodLogOptions{
-		Container: chosenContainer(&found.Pods[at], p.Get("container")), Previous: p.Get("previous") != "", Timestamps: p.Get("timestamps") != "", Follow: follows,
+		Container: chosenContainer(&found[at], p.Get("container")), Previous: p.Get("previous") != "", Timestamps: p.Get("timestamps") != "", Follow: follows,
 	}
 	if follows {
 		options.TailLines = ptr.To(int64(linesOf(p.Get("lines"))))
 	}
-	stream, err := identity.Log(ctx, ref.Namespace, found.Pods[at].Name, options)
+	stream, err := identity.Log(ctx, ref.Namespace, found[at].Name, options)
 	if err != nil {
 		return &logError{err}
 	}
 	defer func() { _ = stream.Close() }()
 	file := ""
 	if !follows {
-		file = found.Pods[at].Name + "-" + cmp.Or(options.Container, "log") + ".log"
+		file = found[at].Name + "-" + cmp.Or(options.Container, "log") + ".log"
 	}
 	return v.sendLog(stream, file)
+}
+
+// podsOf returns the Pods of an application or of a cluster; none if the viewer may not list them.
+func (s *Server) podsOf(v *view, ref live.Ref, may bool) []live.Pod {
+	if !may {
+		return nil
+	}
+	if noun, _ := live.NounOf(ref.Resource); noun == overview.Cluster {
+		if found, ok := s.options.Source.Cluster(v.see, ref, may); ok {
+			return found.Pods
+		}
+		return nil
+	}
+	if found, ok := s.options.Source.Details(ref, may); ok {
+		return found.Pods
+	}
+	return nil
 }
 
 // sendLog sends a log as text: as a file if it has a name.

@@ -17,6 +17,8 @@ import (
 
 // manifestView is an object as YAML, without the values of secrets.
 type manifestView struct {
+	// When says as of when it is.
+	When    string
 	Text    string
 	Problem string
 	Kept    bool
@@ -27,8 +29,9 @@ const maxManifest = 1 << 20
 
 // manifest reads an object with the viewer's identity.
 func (s *Server) manifest(v *view, row *live.Row) (*manifestView, error) {
-	if v.URL.Query().Get(paramPart) == partHead {
-		return &manifestView{Kept: true}, nil
+	view := &manifestView{When: "the page was opened"}
+	if view.Kept = v.URL.Query().Get(paramPart) == partHead; view.Kept {
+		return view, nil
 	}
 	identity, err := v.viewer.Identity()
 	if err != nil {
@@ -36,13 +39,11 @@ func (s *Server) manifest(v *view, row *live.Row) (*manifestView, error) {
 	}
 	object, err := identity.Object(v.Context(), row.Ref, versionOf(row))
 	if err != nil {
-		return &manifestView{Problem: "The object cannot be read: " + err.Error()}, nil
+		view.Problem = "The object cannot be read: " + err.Error()
+		return view, nil
 	}
-	text, err := manifestOf(object)
-	if err != nil {
-		return nil, err
-	}
-	return &manifestView{Text: text}, nil
+	view.Text, err = manifestOf(object)
+	return view, err
 }
 
 // versionOf returns the version in which a row was read, without its group.
@@ -50,8 +51,17 @@ func versionOf(row *live.Row) string {
 	return row.APIVersion[strings.IndexByte(row.APIVersion, '/')+1:]
 }
 
-// manifestOf returns an object as YAML. What a redactor of the object finds is replaced.
+// manifestOf returns an object as YAML, without the values of secrets.
 func manifestOf(object *unstructured.Unstructured) (string, error) {
+	text, err := yaml.Marshal(redacted(object))
+	if err != nil {
+		return "", err
+	}
+	return string(text[:min(len(text), maxManifest)]), nil
+}
+
+// redacted returns the content of an object. What a redactor of the object finds is replaced.
+func redacted(object *unstructured.Unstructured) map[string]any {
 	redactor := (&overview.Object{Source: object}).Redactor()
 	shown := object.DeepCopy()
 	shown.SetManagedFields(nil)
@@ -59,11 +69,7 @@ func manifestOf(object *unstructured.Unstructured) (string, error) {
 	if spec, ok := shown.Object["spec"].(map[string]any); ok {
 		redactKeys(redactor, spec)
 	}
-	text, err := yaml.Marshal(shown.Object)
-	if err != nil {
-		return "", err
-	}
-	return string(text[:min(len(text), maxManifest)]), nil
+	return shown.Object
 }
 
 // redactKeys replaces the values of secret keys, also those that are too short to be searched for.
@@ -84,6 +90,13 @@ func redactKeys(redactor *redact.Redactor, node any) {
 	}
 }
 
+// eventsView are Kubernetes Events.
+type eventsView struct {
+	Rows []eventView
+	// Problem says why they cannot be read, and None why there are none.
+	Problem, None string
+}
+
 // eventView is a Kubernetes Event.
 type eventView struct {
 	At      instant
@@ -96,36 +109,37 @@ type eventView struct {
 }
 
 const (
-	// maxEventPods bounds the Pods whose Events are read: the driver, and executors that wait or failed.
+	// maxEventPods bounds the Pods whose Events are read: the driver or the master, and executors or workers that wait or failed.
 	maxEventPods = 5
 	maxEvents    = 200
 )
 
-// kubernetesEvents reads the Kubernetes Events about an application and some of its Pods, the newest first. problem says why there are none.
-func (p *page) kubernetesEvents(v *view, found *live.Details) (views []eventView, problem string, err error) {
+// kubernetesEvents reads the Kubernetes Events about an object and some of its Pods, the newest first.
+func (p *page) kubernetesEvents(v *view, row *live.Row, pods []live.Pod) (*eventsView, error) {
+	view := &eventsView{None: "There are none, or no more: the API server keeps them for an hour."}
 	identity, err := v.viewer.Identity()
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
-	row := found.Row
 	all, err := identity.Events(v.Context(), row.Namespace, row.Name, row.UID)
-	if err != nil {
-		return nil, "The Kubernetes Events cannot be read: " + err.Error(), nil
-	}
 	asked := 0
-	for i := range found.Pods {
-		pod := &found.Pods[i]
-		if asked == maxEventPods || pod.Role == "executor" && pod.Phase == string(corev1.PodRunning) {
+	for i := range pods {
+		pod := &pods[i]
+		isQuiet := (pod.Role == "executor" || pod.Role == "worker") && pod.Phase == string(corev1.PodRunning)
+		if err != nil || asked == maxEventPods || isQuiet {
 			continue
 		}
 		asked++
-		ofPod, err := identity.Events(v.Context(), row.Namespace, pod.Name, pod.UID)
-		if err != nil {
-			return nil, "The Kubernetes Events cannot be read: " + err.Error(), nil
-		}
+		var ofPod []corev1.Event
+		ofPod, err = identity.Events(v.Context(), row.Namespace, pod.Name, pod.UID)
 		all = append(all, ofPod...)
 	}
-	return p.eventViews(all), "", nil
+	if err != nil {
+		view.Problem = "The Kubernetes Events cannot be read: " + err.Error()
+		return view, nil
+	}
+	view.Rows = p.eventViews(all)
+	return view, nil
 }
 
 // eventViews returns Kubernetes Events, the newest first.

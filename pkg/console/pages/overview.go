@@ -46,9 +46,15 @@ type groupView struct {
 	Name, Href                          string
 	Running, Waiting, Succeeded, Failed int
 	Held                                int
-	Requested                           string
+	Requested, Cost                     string
 	// Shares are the parts of a bar, from 0 to 1.
 	Shares []share
+}
+
+// groupsView is a table of groups. Priced reports whether costs are known.
+type groupsView struct {
+	Rows   []groupView
+	Priced bool
 }
 
 type share struct {
@@ -82,12 +88,14 @@ type overviewView struct {
 	Archive     string
 	Causes      []causeView
 	MoreCauses  int
-	Namespaces  []groupView
-	Teams       []groupView
+	Namespaces  groupsView
+	Teams       groupsView
 	Late        []rowView
 	Undelivered []rowView
 	Feed        []feedView
 	Capacity    []fact
+	// Used reports whether usage is among the facts about the capacity.
+	Used bool
 }
 
 // fact is a name and a value.
@@ -106,7 +114,7 @@ func (s *Server) overview(v *view) error {
 	o := s.options.Source.Overview(v.see, since)
 	p.follow(o.Cursor, nil)
 	p.Scripts = []string{"charts.js"}
-	body := overviewView{Span: span.Text, Tiles: p.tiles(&o, span.Text, since), Capacity: capacityOf(&o)}
+	body := overviewView{Span: span.Text, Tiles: p.tiles(&o, span.Text, since), Capacity: capacityOf(&o), Used: isUsed(&o.Total)}
 	for _, known := range spans {
 		body.Spans = append(body.Spans, link{known.Text, p.Prefix + "/?span=" + known.Name, known.Name == span.Name})
 	}
@@ -126,7 +134,8 @@ func (s *Server) overview(v *view) error {
 		body.Causes = append(body.Causes, view)
 	}
 	body.MoreCauses = max(len(o.Causes)-maxCauses, 0)
-	body.Namespaces, body.Teams = p.groups(o.Namespaces, live.ParamNamespace), p.groups(o.Teams, live.ParamTeam)
+	priced := o.Total.Usage.Cost != nil
+	body.Namespaces, body.Teams = groupsView{p.groups(o.Namespaces, live.ParamNamespace), priced}, groupsView{p.groups(o.Teams, live.ParamTeam), priced}
 	body.Late = p.rows(o.Late[:min(len(o.Late), maxLate)])
 	body.Undelivered = p.rows(o.Undelivered[:min(len(o.Undelivered), maxLate)])
 	for i := range o.Feed[:min(len(o.Feed), maxFeed)] {
@@ -168,11 +177,21 @@ func heldNote(c live.Counts) string {
 }
 
 func capacityOf(o *live.Overview) []fact {
-	return []fact{
+	facts := []fact{
 		{"Requested by what runs", cmp.Or(resources(o.Total.Requested), "nothing")},
 		{"Asked for and held by quota", cmp.Or(resources(o.Total.HeldResources), "nothing")},
 	}
+	if isUsed(&o.Total) {
+		facts = append(facts, fact{"Used", amountOf(&o.Total.Usage)})
+		if cost := costOf(&o.Total.Usage); cost != "" {
+			facts = append(facts, fact{"Cost", cost})
+		}
+	}
+	return facts
 }
+
+// isUsed reports whether something that is counted has used something.
+func isUsed(c *live.Counts) bool { return c.Usage.CoreSeconds+c.Usage.MebibyteSeconds > 0 }
 
 // groups returns the groups with the most that needs attention first.
 func (p *page) groups(counts map[string]live.Counts, parameter string) []groupView {
@@ -186,7 +205,10 @@ func (p *page) groups(counts map[string]live.Counts, parameter string) []groupVi
 		c := counts[name]
 		g := groupView{
 			Name: name, Href: p.listed(url.Values{parameter: {name}}), Running: c.Running, Waiting: c.Waiting, Succeeded: c.Succeeded, Failed: c.Failed, Held: c.Held,
-			Requested: resources(c.Requested),
+			Requested: resources(c.Requested), Cost: "–",
+		}
+		if isUsed(&c) {
+			g.Cost = costOf(&c.Usage)
 		}
 		start, sum := 0.0, float64(c.Running+c.Waiting+c.Succeeded+c.Failed)
 		for _, part := range []struct {

@@ -9,6 +9,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/firesteel-dev/firesteel/pkg/access"
+	"github.com/firesteel-dev/firesteel/pkg/console/api"
 	"github.com/firesteel-dev/firesteel/pkg/console/live"
 	"github.com/firesteel-dev/firesteel/pkg/console/pages/assets"
 )
@@ -19,9 +20,9 @@ type Options struct {
 	Viewers Viewers
 	// Prefix returns the path of the console's root, without a slash at its end. Requests arrive without it.
 	Prefix func() string
-	// SparkUI returns the path of the link to Spark's UI of an application, below the prefix; empty if the console serves none. over reports whether
-	// its driver is gone. It may be nil.
-	SparkUI func(ref live.Ref, over bool) string
+	// SparkUI returns the path of the link to Spark's UI of an application, below the prefix, and what the user of a request should know of it; both are empty
+	// if the console serves none. over reports whether its driver is gone. It may be nil.
+	SparkUI func(r *http.Request, ref live.Ref, over bool) (path, note string)
 	// Note returns a sentence that each page ends with, such as what is left out; empty for none. It may be nil.
 	Note   func() string
 	Clock  clock.Clock
@@ -55,7 +56,7 @@ func (s *Server) routes() map[string]func(*view) error {
 		"/clusters":                    s.clusters,
 		"/clusters/{namespace}/{name}": s.cluster,
 		"/clusters/{namespace}/{name}/log": func(v *view) error {
-			v.SetPathValue("resource", clusterResource)
+			v.SetPathValue("resource", api.Clusters)
 			return s.log(v)
 		},
 		"/compare":   s.compare,

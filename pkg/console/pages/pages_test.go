@@ -3,6 +3,7 @@ package pages_test
 import (
 	"bufio"
 	"context"
+	"encoding/csv"
 	"errors"
 	"io"
 	"log"
@@ -69,6 +70,7 @@ func archivedPages() map[string]string {
 		"gone-logs": gone + goneQuery + "&tab=logs&lines=2", "gone-logs-found": gone + goneQuery + "&tab=logs&find=ERROR&attempt=0", "gone-yaml": gone + goneQuery + "&tab=yaml",
 		"logs-archived": pathOf(consolepages.Failed) + "?tab=logs&lines=3",
 		"gone-cluster":  goneCluster, "gone-cluster-events": goneCluster + "?tab=events", "gone-cluster-logs": goneCluster + "?tab=logs", "gone-cluster-yaml": goneCluster + "?tab=yaml",
+		"compare-gone":     "/compare?a=reports/sparkapplications.spark.apache.org/" + consolepages.Failed.Name + "&b=reports/sparkapplications.spark.apache.org/" + consolepages.Gone.Name + "/uid-" + consolepages.Gone.Name,
 		"archive-clusters": "/archive?namespace=ml&resource=sparkclusters.spark.apache.org", "clusters-archived": "/clusters", "cluster-archived": "/clusters/ml/shared-notebooks",
 	}
 }
@@ -90,10 +92,12 @@ func shown() map[string]string {
 		"logs": failed + "?tab=logs&lines=3", "logs-found": failed + "?tab=logs&find=error", "yaml": failed + "?tab=yaml",
 		"schedules": "/schedules", "schedule": "/schedules/reports/scheduledsparkapplications.sparkoperator.k8s.io/daily-revenue",
 		"clusters": "/clusters", "cluster": "/clusters/ml/shared-notebooks",
+		"cluster-logs": "/clusters/ml/shared-notebooks?tab=logs&lines=3", "cluster-events": "/clusters/ml/shared-notebooks?tab=events", "cluster-yaml": "/clusters/ml/shared-notebooks?tab=yaml",
 		"plan": failed + "?tab=plan", "plan-of-another-operator": "/applications/legacy/sparkapplications.sparkoperator.k8s.io/old-operator-job?tab=plan",
-		"executors-gpu": "/applications/features/sparkapplications.sparkoperator.k8s.io/clickstream-sessions?tab=executors",
-		"compare":       "/compare?a=reports/sparkapplications.spark.apache.org/" + consolepages.Failed.Name + "&b=ingest/sparkapplications.spark.apache.org/hourly-rollup-001",
-		"not-found":     "/applications/reports/sparkapplications.spark.apache.org/absent",
+		"executors-gpu":  "/applications/features/sparkapplications.sparkoperator.k8s.io/clickstream-sessions?tab=executors",
+		"compare":        "/compare?a=reports/sparkapplications.spark.apache.org/" + consolepages.Failed.Name + "&b=ingest/sparkapplications.spark.apache.org/hourly-rollup-001",
+		"compare-choose": "/compare?a=ingest/sparkapplications.spark.apache.org/hourly-rollup-037",
+		"not-found":      "/applications/reports/sparkapplications.spark.apache.org/absent",
 	}
 }
 
@@ -398,11 +402,70 @@ func TestLogsOfOtherPodsAreNotServed(t *testing.T) {
 	}
 }
 
+func TestClustersHaveTheLogsOfTheirPods(t *testing.T) {
+	const cluster = "/clusters/ml/shared-notebooks"
+	handler := serve(consolepages.Morning(), withArchive())
+	for path, wanted := range map[string][]string{
+		cluster:                    {"spark://shared-notebooks-master-svc.ml:7077", "2 running, 1 pending of 3 asked", "Applications that use it"},
+		cluster + "?tab=logs":      {`<option value="shared-notebooks-master-0" selected>`, "worker 0: shared-notebooks-worker-0", "TaskSetManager", "from=archive&amp;tab=logs&amp;uid=uid-ml-shared-notebooks"},
+		cluster + "?tab=events":    {"Back-off pulling image of shared-notebooks-worker-0"},
+		cluster + "?tab=yaml":      {"as it was when the page was opened", "spark.executor.instances"},
+		cluster + "?tab=executors": {"Applications that use it"},
+	} {
+		body := get(handler, path).Body.String()
+		for _, want := range wanted {
+			if !strings.Contains(body, want) {
+				t.Errorf("%s lacks %q", path, want)
+			}
+		}
+		if strings.Contains(body, "abc12") {
+			t.Errorf("%s has the value of a secret", path)
+		}
+	}
+	for query, want := range map[string]int{"?pod=shared-notebooks-master-0": http.StatusOK, "?pod=" + consolepages.Failed.Name + "-driver": http.StatusNotFound, "": http.StatusNotFound} {
+		if answer := get(handler, cluster+"/log"+query); answer.Code != want {
+			t.Errorf("the log of %s: %d, want %d", query, answer.Code, want)
+		}
+	}
+	for _, path := range []string{cluster + "?tab=logs", cluster + "/log?pod=shared-notebooks-master-0"} {
+		if answer := get(serve(consolepages.Morning(), withArchive().Hide("ml")), path); answer.Code != http.StatusNotFound {
+			t.Errorf("who may not read it gets %d for %s", answer.Code, path)
+		}
+	}
+}
+
+func TestPageSaysWhyThereAreNoTransitions(t *testing.T) {
+	handler := serve(consolepages.Morning(), &consolepages.Viewer{})
+	for path, want := range map[string]string{
+		"/applications/ingest/sparkapplications.spark.apache.org/hourly-rollup-037":    "Nothing happened yet: the status has no record of transitions.",
+		"/applications/legacy/sparkapplications.sparkoperator.k8s.io/old-operator-job": "Another operator runs it: its status has no record of transitions.",
+	} {
+		for _, tab := range []string{"timeline", "events"} {
+			if body := get(handler, path+"?tab="+tab).Body.String(); strings.Count(body, "record of transitions") != 1 || !strings.Contains(body, want) {
+				t.Errorf("the tab %s of %s lacks %q", tab, path, want)
+			}
+		}
+	}
+}
+
 func TestStalePagesSayIt(t *testing.T) {
 	sample := consolepages.Morning()
 	sample.Stale = consolepages.Now.Add(-75 * time.Second)
 	if body := get(serve(sample, &consolepages.Viewer{}), "/").Body.String(); !strings.Contains(body, "has not answered for") || !strings.Contains(body, ">75s</time>") {
 		t.Error("the page does not say since when it is stale")
+	}
+}
+
+func TestPagesSayThatNotAllWasReadYet(t *testing.T) {
+	const said = "The page does not show all of it yet."
+	for _, path := range []string{"/", "/applications", "/schedules", pathOf(consolepages.Failed)} {
+		for _, reading := range []bool{true, false} {
+			sample := consolepages.Morning()
+			sample.Reading = reading
+			if body := get(serve(sample, &consolepages.Viewer{}), path).Body.String(); strings.Contains(body, said) != reading {
+				t.Errorf("%s, while it is read %t: the page says %q or not", path, reading, said)
+			}
+		}
 	}
 }
 
@@ -428,9 +491,17 @@ func TestWrongParametersAreNamed(t *testing.T) {
 }
 
 func TestSpreadsheetsRunNothing(t *testing.T) {
-	body := get(serve(consolepages.Hostile("=HYPERLINK(1)"), &consolepages.Viewer{}), "/applications?format=csv").Body.String()
-	if !strings.Contains(body, "'=HYPERLINK(1)") || strings.Contains(body, ",=") {
-		t.Errorf("a cell begins with =: %.200s", body)
+	for _, formula := range []string{"=HYPERLINK(1)", "+1+cmd|' /C calc'!A0", "-1+1", "@SUM(1)", "\t=1", "\r=1", "\n=1", "\uff1d1+1", "\uff201"} {
+		body := get(serve(consolepages.Hostile(formula), &consolepages.Viewer{}), "/applications?format=csv").Body.String()
+		rows, err := csv.NewReader(strings.NewReader(body)).ReadAll()
+		if err != nil || len(rows) < 2 {
+			t.Fatalf("%q: %d rows, %v", formula, len(rows), err)
+		}
+		for _, cell := range rows[1] {
+			if strings.HasPrefix(cell, formula) {
+				t.Errorf("a cell is %q", cell)
+			}
+		}
 	}
 }
 
@@ -569,5 +640,45 @@ func TestListSaysThatAnObjectIsDeleted(t *testing.T) {
 	}
 	if text := answer.Body.String(); strings.Contains(text, act.ParamDone+"=") {
 		t.Error("the list says it again when it is kept up to date")
+	}
+}
+
+func TestFailedRunIsComparedWithTheLastGoodOne(t *testing.T) {
+	handler := serve(consolepages.Morning(), withArchive())
+	compare := func(a, b string) string { return "/compare?" + url.Values{"a": {a}, "b": {b}}.Encode() }
+	const rollup, revenue = "ingest/sparkapplications.spark.apache.org/hourly-rollup-037", "reports/sparkapplications.spark.apache.org/"
+	for path, wanted := range map[string][]string{
+		// The runs of one schedule, and those whose names begin alike.
+		pathOf(consolepages.Failed):                     {"Compare with the last good run", url.Values{"b": {revenue + "daily-revenue-run-0"}}.Encode()},
+		"/applications/" + rollup:                       {"Compare with the last good run", url.Values{"b": {"ingest/sparkapplications.spark.apache.org/hourly-rollup-041"}}.Encode()},
+		"/compare?a=" + rollup:                          {"Choose another run of this job", ">hourly-rollup-041</a>", "/spark/archive?namespace=ingest"},
+		"/compare?a=" + revenue + "ingest-orders-01":    {"Choose another run of this job", ">ingest-orders-04</a>"},
+		pathOf(consolepages.Gone):                       {">Compare</a>", url.QueryEscape("/uid-" + consolepages.Gone.Name)},
+		compare(rollup, revenue+consolepages.Gone.Name): {"What differs in the spec"},
+	} {
+		body := get(handler, path).Body.String()
+		for _, want := range wanted {
+			if !strings.Contains(body, strings.ReplaceAll(want, "&", "&amp;")) {
+				t.Errorf("%s lacks %q", path, want)
+			}
+		}
+		if strings.Contains(body, "abc12") || strings.Contains(body, "correct-horse") {
+			t.Errorf("%s has the value of a secret", path)
+		}
+	}
+	for path, want := range map[string]int{
+		"/compare": http.StatusOK, "/compare?a=" + rollup: http.StatusOK, "/compare?a=x": http.StatusBadRequest, "/compare?a=a/b/c/d/e": http.StatusBadRequest,
+		compare(rollup, revenue+"absent"): http.StatusNotFound, compare(rollup, rollup+"/another-uid"): http.StatusNotFound,
+		"/compare?a=ml/sparkclusters.spark.apache.org/nightly-lab": http.StatusNotFound,
+	} {
+		if got := get(handler, path).Code; got != want {
+			t.Errorf("%s: %d, want %d", path, got, want)
+		}
+	}
+	hidden := serve(consolepages.Morning(), withArchive().Hide("reports"))
+	for _, b := range []string{revenue + consolepages.Failed.Name, revenue + consolepages.Gone.Name, revenue + "absent"} {
+		if answer := get(hidden, compare(rollup, b)); answer.Code != http.StatusNotFound || !strings.Contains(answer.Body.String(), "or you may not see it") {
+			t.Errorf("who may not read %s gets %d", b, answer.Code)
+		}
 	}
 }

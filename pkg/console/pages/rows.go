@@ -1,6 +1,8 @@
 package pages
 
 import (
+	"cmp"
+	"strings"
 	"time"
 
 	"github.com/firesteel-dev/firesteel/pkg/console/act"
@@ -18,6 +20,7 @@ type rowView struct {
 	Attempt, Executors string
 	Created, Ended     instant
 	Duration, Why      string
+	Cost               string
 	Notes              []string
 }
 
@@ -29,13 +32,19 @@ func (p *page) row(r *live.Row) rowView {
 		ID: "row-" + string(r.UID), Href: p.Prefix + hrefOf(r.Noun, r.Ref), Status: rowStatus(r), Namespace: r.Namespace, Name: r.Name,
 		Kind: string(r.Noun), API: apiOf(r.Resource), Team: r.Team, User: r.User, Attempt: attemptOf(r.Attempt), Executors: executorsOf(r.Executors),
 		Created: p.clock.ago(r.Created), Ended: p.clock.ago(r.Ended), Duration: short(r.Duration(p.clock.now)),
-		Why: r.Sentence,
+		Why: r.Sentence, Cost: cmp.Or(costOf(r.Usage), "–"),
 	}
 	if ended(r.Outcome) && r.Noun == overview.Application {
 		v.Executors = "–"
 		if r.Usage != nil && r.Usage.PeakExecutors > 0 {
 			v.Executors = number(r.Usage.PeakExecutors)
 		}
+	}
+	if r.Deleting {
+		v.Notes = append(v.Notes, "being deleted")
+	}
+	if r.Suspended && !ended(r.Outcome) && !strings.EqualFold(r.State, "suspended") {
+		v.Notes = append(v.Notes, "suspended")
 	}
 	if r.Foreign {
 		v.Notes = append(v.Notes, "another operator's")

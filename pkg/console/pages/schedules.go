@@ -20,7 +20,6 @@ type scheduleRow struct {
 	Expression, Zone string
 	Next, Last       instant
 	Active, Missed   string
-	Late             string
 }
 
 // day is a day of the calendar.
@@ -79,9 +78,6 @@ func (p *page) schedule(r *live.Row) scheduleRow {
 	view.Expression, view.Zone = r.Runs.Expression, r.Runs.TimeZone
 	view.Next, view.Last = p.clock.ago(r.Runs.Next), p.clock.ago(r.Runs.Last)
 	view.Active, view.Missed = number(int64(r.Runs.Active)), number(r.Runs.Missed)
-	if late := r.Late(p.clock.now); late > 0 {
-		view.Late = short(late)
-	}
 	return view
 }
 

@@ -20,6 +20,8 @@ import (
 type Source interface {
 	// StaleSince returns since when the API server does not answer; zero if it does.
 	StaleSince() time.Time
+	// HasSynced reports whether all that is followed was read once.
+	HasSynced() bool
 	Page(see live.Visible, query live.Query) live.Page
 	// Overview counts what ended since an instant.
 	Overview(see live.Visible, since time.Time) live.Overview
@@ -48,7 +50,7 @@ type Viewer interface {
 	// May reports whether the viewer has a right.
 	May(ctx context.Context, right access.Right) (bool, error)
 	// Buttons returns the actions on an object that the viewer may do.
-	Buttons(ctx context.Context, ref live.Ref, suspended bool) []act.Button
+	Buttons(ctx context.Context, ref live.Ref, status act.Status) []act.Button
 	// Offer says what an action on an object will do. Its errors are Refusals.
 	Offer(ctx context.Context, ref live.Ref, verb act.Verb) (*act.Offer, error)
 	// Identity returns what reads with the viewer's own identity.

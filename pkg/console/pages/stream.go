@@ -104,12 +104,13 @@ func (v *view) rightsTo(ref live.Ref) (rights, error) {
 	return rights{err == nil, pods}, err
 }
 
-// ping keeps a quiet stream open while the session lasts. If the rights to the object of the page change, the page is asked for again.
+// ping keeps a quiet stream open while the session lasts. If the rights to the object of the page change, or once all was read, the page is asked for again.
 func (s *Server) ping(ctx context.Context, v *view, only live.Ref, e *events) error {
 	before, err := v.rightsTo(only)
 	if err != nil {
 		return err
 	}
+	synced := s.options.Source.HasSynced()
 	for {
 		if err := e.send(eventPing); err != nil {
 			return err
@@ -126,8 +127,8 @@ func (s *Server) ping(ctx context.Context, v *view, only live.Ref, e *events) er
 		if err != nil {
 			return err
 		}
-		if now != before {
-			before = now
+		if all := s.options.Source.HasSynced(); now != before || all != synced {
+			before, synced = now, all
 			if err := e.send(fmt.Sprintf(eventChanged, "")); err != nil {
 				return err
 			}

@@ -3,6 +3,7 @@ package site
 import (
 	"context"
 	"net/http"
+	"strings"
 
 	"go.uber.org/zap"
 	"k8s.io/client-go/rest"
@@ -77,12 +78,25 @@ func New(options Options) *Site {
 	return s
 }
 
-// sparkUI returns the path of the link to Spark's UI of an application; empty if none is served. over reports whether its driver is gone.
-func (s *Site) sparkUI(ref live.Ref, over bool) string {
-	if s.options.SparkUIs() == "" || over && s.options.HistoryServer() == "" {
-		return ""
+// sparkUI is that of pages.Options.
+func (s *Site) sparkUI(r *http.Request, ref live.Ref, over bool) (path, note string) {
+	address := s.options.SparkUIs()
+	if address == "" || over && s.options.HistoryServer() == "" {
+		return "", ""
 	}
-	return sparkui.Link(ref.Namespace, ref.Resource, ref.Name)
+	if sparkui.IsLocal(address) && isSafari(r.UserAgent()) {
+		note = "Safari may not find its address. Use Chrome, Edge or Firefox"
+		if !over {
+			note += ", or kubectl spark ui " + ref.Resource + "/" + ref.Name + " -n " + ref.Namespace
+		}
+		note += "."
+	}
+	return sparkui.Link(ref.Namespace, ref.Resource, ref.Name), note
+}
+
+// isSafari reports whether a browser is Safari: others have its name, too.
+func isSafari(agent string) bool {
+	return strings.Contains(agent, " Version/") && strings.Contains(agent, " Safari/") && !strings.Contains(agent, "Chrom")
 }
 
 // SignIn writes the form with which users sign in.

@@ -38,8 +38,8 @@ func (v *viewer) May(ctx context.Context, right access.Right) (bool, error) {
 	return access.Allowed(v.session.Reader.Check(ctx, right))
 }
 
-func (v *viewer) Buttons(ctx context.Context, ref live.Ref, suspended bool) []act.Button {
-	return v.site.actions.Buttons(ctx, v.session, act.Ref(ref), suspended)
+func (v *viewer) Buttons(ctx context.Context, ref live.Ref, status act.Status) []act.Button {
+	return v.site.actions.Buttons(ctx, v.session, act.Ref(ref), status)
 }
 
 func (v *viewer) Offer(ctx context.Context, ref live.Ref, verb act.Verb) (*act.Offer, error) {

@@ -37,6 +37,12 @@ func label(uid types.UID) string {
 	return "ui-" + hex.EncodeToString(sum[:enough])
 }
 
+// IsLocal reports whether the UIs have names below localhost. Safari asks the name service for them, which may not know them.
+func IsLocal(address string) bool {
+	origin, err := url.Parse(address)
+	return err == nil && strings.HasSuffix(origin.Hostname(), ".localhost")
+}
+
 // isHere reports whether a request is for the host of an application's UI.
 func (s *SparkUIs) isHere(r *http.Request, uid types.UID) bool {
 	origin, err := url.Parse(s.originOf(uid))

@@ -20,6 +20,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/access"
 	"github.com/firesteel-dev/firesteel/pkg/console/act"
+	"github.com/firesteel-dev/firesteel/pkg/console/api"
 	"github.com/firesteel-dev/firesteel/pkg/console/live"
 	"github.com/firesteel-dev/firesteel/pkg/console/pages"
 	"github.com/firesteel-dev/firesteel/pkg/migration"
@@ -34,14 +35,16 @@ const (
 	apacheApplications   = "sparkapplications.spark.apache.org"
 	kubeflowApplications = "sparkapplications.sparkoperator.k8s.io"
 	schedules            = "scheduledsparkapplications.sparkoperator.k8s.io"
-	clusters             = "sparkclusters.spark.apache.org"
+	clusters             = api.Clusters
 )
 
 // Sample is a source of pages. Its zero value has no objects.
 type Sample struct {
 	// Rows is set before the first request.
-	Rows    []*live.Row
-	Stale   time.Time
+	Rows  []*live.Row
+	Stale time.Time
+	// Reading reports whether not all was read yet.
+	Reading bool
 	details map[live.Ref]*live.Details
 	// Changed receives what Follow publishes.
 	Changed chan live.Changes
@@ -107,7 +110,7 @@ func (v *Viewer) May(_ context.Context, right access.Right) (bool, error) {
 }
 
 // Buttons returns one harmless action, and one that is not.
-func (v *Viewer) Buttons(context.Context, live.Ref, bool) []act.Button {
+func (v *Viewer) Buttons(context.Context, live.Ref, act.Status) []act.Button {
 	return []act.Button{{Verb: act.Rerun, Title: "Run again"}, {Verb: act.Delete, Title: "Delete", Danger: true}}
 }
 
@@ -252,7 +255,10 @@ func hostileDetails(row *live.Row, known *live.Details, text string) *live.Detai
 // StaleSince returns Stale.
 func (s *Sample) StaleSince() time.Time { return s.Stale }
 
-// Page returns the rows of a query that names namespaces, a kind, outcomes, a cause, or a text.
+// HasSynced returns whether all was read.
+func (s *Sample) HasSynced() bool { return !s.Reading }
+
+// Page returns the rows of a query that names namespaces, a kind, outcomes, a cause, a schedule, or a text.
 func (s *Sample) Page(see live.Visible, query live.Query) live.Page {
 	page := live.Page{Rows: []*live.Row{}, Cursor: 7}
 	for _, row := range s.rows() {
@@ -261,7 +267,7 @@ func (s *Sample) Page(see live.Visible, query live.Query) live.Page {
 			len(query.Namespaces) > 0 && !slices.Contains(query.Namespaces, row.Namespace),
 			query.Noun != "" && query.Noun != row.Noun,
 			len(query.Outcomes) > 0 && !slices.Contains(query.Outcomes, row.Outcome),
-			query.Cause != "" && query.Cause != row.Cause,
+			query.Cause != "" && query.Cause != row.Cause, query.Schedule != "" && query.Schedule != row.Schedule,
 			!strings.Contains(row.Name, query.Text):
 			continue
 		case !query.AsOf.IsZero() && row.Created.After(query.AsOf):
@@ -339,6 +345,12 @@ func count(c *live.Counts, row *live.Row, since time.Time) {
 		default:
 			c.Succeeded++
 		}
+	}
+	if row.Usage != nil && (row.Ended.IsZero() || !row.Ended.Before(since)) {
+		c.Usage.CoreSeconds += row.Usage.CoreSeconds
+		c.Usage.MebibyteSeconds += row.Usage.MebibyteSeconds
+		c.Usage.GPUSeconds += row.Usage.GPUSeconds
+		c.Usage.Cost = prices.Of(&c.Usage)
 	}
 	if row.Held != nil {
 		c.Held++

@@ -100,6 +100,14 @@
     for (const form of document.querySelectorAll("form[data-sent]")) delete form.dataset.sent;
   });
 
+  // A sign-out ends the session of the browser: other tabs with pages of it load themselves again, and show the form. It is known once the form is shown.
+  const inTabs = new BroadcastChannel(`firesteel ${document.querySelector("[data-theme-toggle]").dataset.path}`);
+  const signedOut = "firesteel-signed-out", isSignedIn = document.querySelector(".menu") !== null;
+  document.addEventListener("submit", (event) => { if (event.target.matches("[data-sign-out]")) sessionStorage.setItem(signedOut, "true"); });
+  if (!isSignedIn && sessionStorage.getItem(signedOut)) inTabs.postMessage(signedOut);
+  sessionStorage.removeItem(signedOut);
+  inTabs.addEventListener("message", () => { if (isSignedIn) location.reload(); });
+
   // The stream says that something changed, and the page then asks for itself. What fails is tried again, until the session is over.
   const stream = document.getElementById("stream");
   const retry = 5000, patience = 5000, silence = 60000; // in milliseconds
