@@ -219,8 +219,7 @@ func (s *env) applyCRD(file string) {
 	s.Helper()
 	_, err := s.Plane.Kubectl(s.Context(), "", "apply", "--filename="+configFolder+"/"+file)
 	s.must(err)
-	_, err = s.Plane.Kubectl(s.Context(), "", "wait", "--for=condition=Established", "--filename="+configFolder+"/"+file)
-	s.must(err)
+	s.must(s.Plane.AwaitDefinitions(s.Context(), "--filename="+configFolder+"/"+file))
 }
 
 // applyConfig applies a file of the folder config, as an admin does.

@@ -240,8 +240,7 @@ func (s *env) installGatewayAPI() {
 			s.Error(err)
 		}
 	})
-	_, err = s.kubectl("", "wait", "--for=condition=Established", files)
-	s.must(err)
+	s.must(s.Plane.AwaitDefinitions(s.Context(), files))
 }
 
 func typed[T any](s *env, object *unstructured.Unstructured) *T {

@@ -145,8 +145,7 @@ func (u *upgrade) apply(config string) {
 		}
 		_, err = u.Plane.Kubectl(u.Context(), "", "apply", "--filename="+strings.Join(manifests, ","))
 		u.must(err)
-		_, err = u.Plane.Kubectl(u.Context(), "", "wait", "--for=condition=Established", "--all", "customresourcedefinitions")
-		u.must(err)
+		u.must(u.Plane.AwaitDefinitions(u.Context(), "--all", "customresourcedefinitions"))
 	}
 }
 

@@ -51,7 +51,7 @@ func (w *env) prepare(ctx context.Context, root string, largeCRDs []string) erro
 			return err
 		}
 	}
-	if _, err := w.Plane.Kubectl(ctx, "", "wait", "--for=condition=Established", "--all", "customresourcedefinitions"); err != nil {
+	if err := w.Plane.AwaitDefinitions(ctx, "--all", "customresourcedefinitions"); err != nil {
 		return err
 	}
 	kwok, arguments := w.Plane.Kwok(filepath.Join(root, "test/bench/testdata/stages.yaml"), "--manage-all-nodes")

@@ -34,6 +34,8 @@ func installEarly(t *testing.T, c *cluster.Cluster) {
 	t.Helper()
 	finally(t, "delete", "--wait", "-f", crdOfEarlyApplications)
 	c.Run(t, "", "kubectl", "apply", "--server-side", "-f", crdOfEarlyApplications)
+	// kubectl cannot wait for a condition before the object has any conditions. This field comes with the first.
+	c.Run(t, "", "kubectl", "wait", "--for=jsonpath={.status.acceptedNames.kind}", "--timeout=60s", "-f", crdOfEarlyApplications)
 	c.Run(t, "", "kubectl", "wait", "--for=condition=Established", "--timeout=60s", "-f", crdOfEarlyApplications)
 }
 

@@ -214,8 +214,18 @@ func (c *ControlPlane) apply(ctx context.Context, manifests []string) error {
 	if err != nil {
 		return err
 	}
-	_, err = c.Kubectl(ctx, "", "wait", "--for=condition=Established", "--all", "customresourcedefinitions")
-	return err
+	return c.AwaitDefinitions(ctx, "--all", "customresourcedefinitions")
+}
+
+// AwaitDefinitions waits until the API server serves the kinds of the CustomResourceDefinitions that these arguments of kubectl choose.
+func (c *ControlPlane) AwaitDefinitions(ctx context.Context, choice ...string) error {
+	// kubectl cannot wait for a condition before the object has any conditions. The first field comes with the first of them.
+	for _, until := range []string{"jsonpath={.status.acceptedNames.kind}", "condition=Established"} {
+		if _, err := c.Kubectl(ctx, "", append([]string{"wait", "--for=" + until}, choice...)...); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (c *ControlPlane) writeFiles() error {
