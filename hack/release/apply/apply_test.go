@@ -41,6 +41,14 @@ func (s server) kubectl(arguments ...string) string {
 	return output
 }
 
+// awaitDefinitions is that of the control plane.
+func (s server) awaitDefinitions(choice ...string) {
+	s.Helper()
+	if err := s.controlPlane.AwaitDefinitions(s.Context(), choice...); err != nil {
+		s.Fatal(err)
+	}
+}
+
 // bash runs a command in a folder, with kubectl on its path.
 func (s server) bash(folder, command string) {
 	s.Helper()
@@ -60,7 +68,7 @@ func TestReleaseIsAppliedByOneCommandAndAgain(t *testing.T) {
 		s.kubectl("apply", "--server-side", "-f", release.Path("firesteel-"+optional+".yaml"))
 	}
 	s.kubectl(apply...)
-	s.kubectl("wait", "--for=condition=Established", "--timeout=60s", "crd", "-l", "app.kubernetes.io/version=v1.2.3")
+	s.awaitDefinitions("--timeout=60s", "crd", "-l", "app.kubernetes.io/version=v1.2.3")
 	if names := strings.Fields(s.kubectl("get", "crd", "-o", "name")); len(names) != 5 {
 		t.Errorf("the cluster has the CRDs %v, want 5", names)
 	}
@@ -90,7 +98,7 @@ func TestReleaseUpgradesTheVersionBeforeReleases(t *testing.T) {
 
 	crds := []string{"-f", release.Path("firesteel-crds-spark.apache.org.yaml"), "-f", release.Path("firesteel-crds-sparkoperator.k8s.io.yaml")}
 	s.kubectl(append([]string{"apply", "--server-side"}, crds...)...)
-	s.kubectl("wait", "--for=condition=Established", "--timeout=60s", "crd", "-l", "app.kubernetes.io/part-of=firesteel")
+	s.awaitDefinitions("--timeout=60s", "crd", "-l", "app.kubernetes.io/part-of=firesteel")
 	// kubectl takes defaults of the variables that make deploy applied for another's.
 	s.kubectl("apply", "--server-side", "--force-conflicts", "-f", release.Path("firesteel.yaml"), "-f", release.Path("firesteel-workload.yaml"))
 	s.kubectl("apply", "--server-side", "-f", release.Path("firesteel.yaml"), "-f", release.Path("firesteel-workload.yaml"))
@@ -167,7 +175,7 @@ func TestExamplesOfTheFolderAreApplied(t *testing.T) {
 		}
 		s.bash(string(release), command)
 		if strings.Contains(command, "firesteel-crds-") {
-			s.kubectl("wait", "--for=condition=Established", "--timeout=60s", "crd", "--all")
+			s.awaitDefinitions("--timeout=60s", "crd", "--all")
 		}
 		applied++
 	}
@@ -193,7 +201,7 @@ func TestExamplesOfTheFolderAreApplied(t *testing.T) {
 func TestFirstOperatorsCommandsWork(t *testing.T) {
 	release, s := releasetest.New(t, "v1.2.3", "").Folder, start(t)
 	s.kubectl("create", "-f", release.Path("manifest/spark-operator.yaml"))
-	s.kubectl("wait", "--for=condition=Established", "--timeout=60s", "crd", "--all")
+	s.awaitDefinitions("--timeout=60s", "crd", "--all")
 	s.kubectl("create", "-f", release.Path("manifest/spark-application-example.yaml"))
 	s.kubectl("create", "-f", release.Path("manifest/spark-application-example-gcp-service-account.yaml"))
 	if got := s.kubectl("get", "sparkapplications", "spark-app-example", "-o=yaml"); !strings.Contains(got, "SparkPi") {

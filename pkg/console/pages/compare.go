@@ -175,11 +175,14 @@ const (
 
 // offerOthers offers other runs of the same job, the last one that succeeded before it first.
 func (s *Server) offerOthers(ctx context.Context, v *view, p *page, body *compareView, row *live.Row) {
+	offer := func(other *live.Row, uid string) {
+		view := p.row(other)
+		view.Href = p.compareWith(body.A, nameOf(other.Ref, uid))
+		body.Others = append(body.Others, view)
+	}
 	known := s.siblings(v, row)
 	for _, other := range known {
-		view := p.row(other)
-		view.Href = p.compareWith(body.A, nameOf(other.Ref, ""))
-		body.Others = append(body.Others, view)
+		offer(other, "")
 	}
 	store := v.viewer.Archive()
 	if store == nil {
@@ -196,10 +199,8 @@ func (s *Server) offerOthers(ctx context.Context, v *view, p *page, body *compar
 		body.OthersProblem = "Runs that are gone are not shown: the archive does not answer. The log of the console says why."
 		s.options.Logger.Errorw("archive cannot be listed", "namespace", row.Namespace, "error", err)
 	}
-	for i := range gone[:min(len(gone), maxOthers-len(body.Others))] {
-		view := p.row(gone[i])
-		view.Href = p.compareWith(body.A, nameOf(gone[i].Ref, string(gone[i].UID)))
-		body.Others = append(body.Others, view)
+	for _, other := range gone[:min(len(gone), maxOthers-len(body.Others))] {
+		offer(other, string(other.UID))
 	}
 }
 

@@ -225,26 +225,23 @@ func (r *Reconciler) replace(ctx context.Context, client objectclient.Client, ex
 // checkNotDeleted returns a conflict if a cluster was deleted and the cache is stale. That deletion may have orphaned the object
 // that is about to be adopted.
 func (r *Reconciler) checkNotDeleted(ctx context.Context, c *sparkv1.SparkCluster) error {
-	live, err := r.client.SparkV1().SparkClusters(c.Namespace).Get(ctx, c.Name, metav1.GetOptions{})
-	switch {
-	case err != nil && !apierrors.IsNotFound(err):
-		return fmt.Errorf("check whether the cluster was deleted: %w", err)
-	case err != nil || live.UID != c.UID || live.DeletionTimestamp != nil:
-		return apierrors.NewConflict(sparkv1.Resource(status.Resource), c.Name, errors.New("it was deleted in the meantime"))
-	default:
-		return nil
-	}
+	return r.checkLive(ctx, c, "deleted", func(live *sparkv1.SparkCluster) bool { return live.DeletionTimestamp == nil })
 }
 
 // checkUnchanged returns a conflict if the API server has another version of a cluster. What a released cluster has may belong to an attempt
 // that the cache does not show yet.
 func (r *Reconciler) checkUnchanged(ctx context.Context, c *sparkv1.SparkCluster) error {
+	return r.checkLive(ctx, c, "changed", func(live *sparkv1.SparkCluster) bool { return live.ResourceVersion == c.ResourceVersion })
+}
+
+// checkLive returns a conflict if a cluster is gone, or is not as it must be. otherwise says what happened to it then.
+func (r *Reconciler) checkLive(ctx context.Context, c *sparkv1.SparkCluster, otherwise string, asRead func(live *sparkv1.SparkCluster) bool) error {
 	live, err := r.client.SparkV1().SparkClusters(c.Namespace).Get(ctx, c.Name, metav1.GetOptions{})
 	switch {
 	case err != nil && !apierrors.IsNotFound(err):
-		return fmt.Errorf("check whether the cluster changed: %w", err)
-	case err != nil || live.UID != c.UID || live.ResourceVersion != c.ResourceVersion:
-		return apierrors.NewConflict(sparkv1.Resource(status.Resource), c.Name, errors.New("it changed in the meantime"))
+		return fmt.Errorf("check whether the cluster was %s: %w", otherwise, err)
+	case err != nil || live.UID != c.UID || !asRead(live):
+		return apierrors.NewConflict(sparkv1.Resource(status.Resource), c.Name, fmt.Errorf("it was %s in the meantime", otherwise))
 	default:
 		return nil
 	}

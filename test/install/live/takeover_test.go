@@ -56,6 +56,14 @@ func (s server) kubectl(input string, arguments ...string) string {
 	return output
 }
 
+// awaitDefinitions is that of the control plane.
+func (s server) awaitDefinitions(choice ...string) {
+	s.Helper()
+	if err := s.plane.AwaitDefinitions(s.Context(), choice...); err != nil {
+		s.Fatal(err)
+	}
+}
+
 // otherOperator is a chart with a CRD among its templates, and something else. Those of the two operators have their CRDs in the folder
 // crds, which Helm neither upgrades nor deletes; other charts made of them do not.
 func otherOperator(t *testing.T) *chart.Chart {
@@ -90,7 +98,7 @@ func installed(t *testing.T) server {
 	if _, err := install.Run(otherOperator(t), nil); err != nil {
 		t.Fatal(err)
 	}
-	s.kubectl("", "wait", "--for=condition=Established", "--timeout=60s", "crd/"+crdName)
+	s.awaitDefinitions("--timeout=60s", "crd/"+crdName)
 	s.kubectl(application, "create", "-f", "-")
 	return s
 }
