@@ -43,8 +43,8 @@ type freshWatches struct {
 // errInterrupted makes a reflector list again. client-go resumes a watch after some errors, but not after this one.
 var errInterrupted = errors.New("watch is not resumed: the connection to the API server was interrupted")
 
-// RoundTrip fails the first request that would resume an interrupted watch. It also hides from a watch that its connection was
-// refused: client-go would resume the watch after that error.
+// RoundTrip fails the first request that would resume an interrupted watch. If the request for a watch itself is interrupted, client-go does
+// not see why: it would send the request again, and another API server may answer then.
 func (f freshWatches) RoundTrip(request *http.Request) (*http.Response, error) {
 	if request.Method != http.MethodGet { // most requests are writes: their queries are not parsed
 		return f.next.RoundTrip(request)
@@ -65,15 +65,19 @@ func (f freshWatches) RoundTrip(request *http.Request) (*http.Response, error) {
 		GotConn: func(info httptrace.GotConnInfo) { connection = info.Conn },
 	})))
 	if err != nil {
-		if utilnet.IsConnectionRefused(err) {
-			err = errors.New("watch is not resumed: " + err.Error()) // if it were wrapped, client-go would find it
+		if request.Context().Err() == nil && clientRepeats(err) {
+			return nil, errInterrupted
 		}
-		return response, err
+		return nil, err
 	}
 	if early && resumes && before != connection {
 		return nil, errors.Join(errInterrupted, response.Body.Close())
 	}
-	if seconds, invalid := strconv.Atoi(query.Get("timeoutSeconds")); invalid == nil && response.StatusCode == http.StatusOK {
+	if response.StatusCode != http.StatusOK { // client-go may send the request again, after the time that the API server asks for
+		f.interruptions.add(key, connection)
+		return response, nil
+	}
+	if seconds, invalid := strconv.Atoi(query.Get("timeoutSeconds")); invalid == nil {
 		response.Body = &watchBody{ReadCloser: response.Body, ctx: request.Context(), end: sent.Add(time.Duration(seconds) * time.Second),
 			endedEarly: func(err error) {
 				if err != io.EOF {
@@ -85,6 +89,11 @@ func (f freshWatches) RoundTrip(request *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
+// clientRepeats reports whether client-go sends the request for a watch again after an error: in rest.Request.Watch, or in the reflector.
+func clientRepeats(err error) bool {
+	return utilnet.IsProbableEOF(err) || utilnet.IsTimeout(err) || utilnet.IsConnectionRefused(err)
+}
+
 // WrappedRoundTripper returns the transport below.
 func (f freshWatches) WrappedRoundTripper() http.RoundTripper { return f.next }
 
@@ -93,7 +102,7 @@ func watchKey(path string, query url.Values) string {
 	return path + "?" + url.Values{"labelSelector": query["labelSelector"], "fieldSelector": query["fieldSelector"]}.Encode()
 }
 
-// interruptions are the watches that ended before their time and were not started again since, by their keys.
+// interruptions are the watches that ended before their time, or were refused, and were not started again since, by their keys.
 type interruptions struct {
 	mutex sync.Mutex
 	byKey *lru.Cache
@@ -102,7 +111,7 @@ type interruptions struct {
 // interruption is one or more watches of a key.
 type interruption struct {
 	count int
-	// connection is the one on which the API server ended all of them itself: as long as it is used, that API server was not restarted. It is
+	// connection is the one on which the API server ended or refused all of them itself: as long as it is used, that API server was not restarted. It is
 	// nil if there is none.
 	connection net.Conn
 }
@@ -122,8 +131,8 @@ func (i *interruptions) add(key string, connection net.Conn) {
 	i.byKey.Add(key, interruption{before.count + 1, connection})
 }
 
-// take reports whether a watch of a key ended before its time, and counts it as started again. It returns the connection on which the
-// API server ended the watch itself; nil if there is none.
+// take reports whether a watch of a key was interrupted, and counts it as started again. It returns the connection on which the API server
+// ended or refused the watch itself; nil if there is none.
 func (i *interruptions) take(key string) (net.Conn, bool) {
 	i.mutex.Lock()
 	defer i.mutex.Unlock()

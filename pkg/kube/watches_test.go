@@ -2,10 +2,13 @@ package kube_test
 
 import (
 	"context"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
+	"syscall"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -108,6 +111,60 @@ func TestAWatchThatTheAPIServerEndedIsResumedOnTheSameConnection(t *testing.T) {
 		t.Fatalf("a watch after a list: %v", err)
 	}
 	untilEnd(w)
+}
+
+// client-go repeats the request for a watch after such errors, and another API server may answer the second one.
+func TestAWatchWhoseRequestIsInterruptedIsNotRepeated(t *testing.T) {
+	for _, cut := range []error{io.EOF, os.ErrDeadlineExceeded, syscall.ECONNRESET, syscall.ECONNREFUSED} {
+		requests := 0
+		config := &rest.Config{Host: "http://kubernetes", Transport: roundTripper(func(*http.Request) (*http.Response, error) {
+			requests++
+			return nil, cut
+		})}
+		kube.Configure(config)
+		client, err := kubernetes.NewForConfig(config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = client.CoreV1().Pods("").Watch(t.Context(), metav1.ListOptions{ResourceVersion: "7"})
+		if err == nil || !strings.Contains(err.Error(), "watch is not resumed") || requests != 1 {
+			t.Errorf("%v: %d requests, and then %v", cut, requests, err)
+		}
+	}
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (r roundTripper) RoundTrip(request *http.Request) (*http.Response, error) { return r(request) }
+
+func TestAWatchThatTheAPIServerPutOffIsRepeatedOnTheSameConnectionOnly(t *testing.T) {
+	for restarts, repeated := range map[bool]bool{false: true, true: false} {
+		requests := 0
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			if requests++; requests > 1 {
+				return
+			}
+			if restarts {
+				w.Header().Set("Connection", "close")
+			}
+			w.Header().Set("Retry-After", "0")
+			w.WriteHeader(http.StatusTooManyRequests)
+		}))
+		config := &rest.Config{Host: server.URL}
+		kube.Configure(config)
+		client, err := kubernetes.NewForConfig(config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w, err := client.CoreV1().Pods("").Watch(t.Context(), metav1.ListOptions{ResourceVersion: "7"})
+		if (err == nil) != repeated {
+			t.Errorf("the API server restarts: %t, and the watch is repeated: %t (%v)", restarts, err == nil, err)
+		}
+		if err == nil {
+			untilEnd(w)
+		}
+		server.Close()
+	}
 }
 
 func TestAWatchThatEndedInTimeIsResumed(t *testing.T) {
