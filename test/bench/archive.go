@@ -132,7 +132,7 @@ func (b *bench) archived(ctx context.Context, folder string) (cost archiveCost, 
 	if err != nil {
 		return cost, err
 	}
-	b.profile(ctx, c, profiled)
+	defer b.profile(ctx, c, profiled)()
 	before, err := b.account(ctx, c, true)
 	if err != nil {
 		return cost, err

@@ -95,7 +95,7 @@ func (b *bench) measureUsers(ctx context.Context, c *consoleProcess, stored *con
 	if err != nil {
 		return err
 	}
-	b.profile(ctx, c.controller, partConsole)
+	defer b.profile(ctx, c.controller, partConsole)()
 	began := time.Now()
 	before, err := c.CPU()
 	if err != nil {

@@ -82,7 +82,7 @@ func (b *bench) costOf(ctx context.Context, k kind, s setup, of string) ([]spent
 		return nil, err
 	}
 	defer c.Kill()
-	b.profile(ctx, c, partCost+"-"+of)
+	defer b.profile(ctx, c, partCost+"-"+of)()
 	all, err := b.spend(ctx, c, k)
 	if err != nil {
 		return nil, fmt.Errorf("%w\n%s", err, c.Tail(20))

@@ -105,7 +105,7 @@ func (b *bench) measureGrowth(ctx context.Context, many *executorWorkload, of st
 			return err
 		}
 		defer runsOf[i].workload.close()
-		b.profile(ctx, p.controller, fmt.Sprintf("%s-%d-of-%d", partGrowth, p.there, many.there))
+		defer b.profile(ctx, p.controller, fmt.Sprintf("%s-%d-of-%d", partGrowth, p.there, many.there))()
 	}
 	turns := []int{0, 1}
 	for n := range 1 + b.batches {

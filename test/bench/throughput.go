@@ -214,7 +214,7 @@ func (b *bench) runFiresteel(ctx context.Context, k kind, s setup, of string) (p
 	if err != nil {
 		return p, 0, err
 	}
-	b.profile(ctx, c, partThroughput+"-"+of)
+	defer b.profile(ctx, c, partThroughput+"-"+of)()
 	before, err := b.account(ctx, c, true)
 	if err != nil {
 		return p, 0, err
@@ -244,25 +244,33 @@ func writes(requests map[string]float64) (all float64) {
 }
 
 // profileLength is how long a profile takes.
-const profileLength = 30 * time.Second
+const profileLength = 10 * time.Second
 
-// profile has profiles made of the controller and of the API server, from now on, if profiles are asked for.
-func (b *bench) profile(ctx context.Context, c *controller, name string) {
+// profile has profiles made of the controller and of the API server, one after the other until stop is called, if profiles are asked for. Their files have
+// numbers, so that each stage of a run can be looked at.
+func (b *bench) profile(ctx context.Context, c *controller, name string) (stop func()) {
 	if b.profiles == "" {
-		return
+		return func() {}
 	}
+	ctx, stop = context.WithCancel(ctx)
 	name = strings.ReplaceAll(name, ", ", "-")
 	keep := func(name string, get func() ([]byte, error)) {
-		text, err := get()
-		if err == nil {
-			err = os.WriteFile(filepath.Join(b.profiles, name+".pprof"), text, 0o644)
-		}
-		if err != nil && ctx.Err() == nil {
-			b.logf("no profile %s: %v", name, err)
+		for n := 1; ctx.Err() == nil; n++ {
+			text, err := get()
+			if err == nil {
+				err = os.WriteFile(filepath.Join(b.profiles, fmt.Sprintf("%s-%03d.pprof", name, n)), text, 0o644)
+			}
+			if err != nil {
+				if ctx.Err() == nil {
+					b.logf("no profile %s: %v", name, err)
+				}
+				return
+			}
 		}
 	}
 	go keep(name, func() ([]byte, error) { return c.profile(ctx, profileLength) })
 	go keep(name+"-kube-apiserver", func() ([]byte, error) {
 		return b.Kube.CoreV1().RESTClient().Get().AbsPath("/debug/pprof/profile").Param("seconds", fmt.Sprint(profileLength.Seconds())).DoRaw(ctx)
 	})
+	return stop
 }

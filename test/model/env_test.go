@@ -68,6 +68,8 @@ const (
 	// turbulence is how long things go wrong, and recovery how long all may take to end after that.
 	turbulence = 10 * time.Minute
 	recovery   = 3 * time.Hour
+	// quiet is how long nothing is written before all has ended: replicas need a while to see what users did last.
+	quiet = 2 * time.Minute
 )
 
 // env is one run: a server, a sink, two replicas, and the users.
@@ -149,6 +151,9 @@ func (w *env) keepReplica(n uint64) {
 func (w *env) settled() bool {
 	w.server.mu.Lock()
 	defer w.server.mu.Unlock()
+	if log := w.server.log; len(log) > 0 && time.Since(log[len(log)-1].at) < quiet {
+		return false
+	}
 	for _, stored := range w.server.objects {
 		pod, isPod := stored.(*corev1.Pod)
 		app, isApplication := stored.(dialect.Application)
