@@ -157,8 +157,8 @@ func (w *env) settled() bool {
 	for _, stored := range w.server.objects {
 		pod, isPod := stored.(*corev1.Pod)
 		app, isApplication := stored.(dialect.Application)
-		if isPod && onDeadNode(pod) && !w.server.exists(ownerOf(pod)) {
-			continue // only a launch that needs its name removes it
+		if isPod && onDeadNode(pod) && pod.DeletionTimestamp != nil {
+			continue // only an application that is not at rest, or a launch that needs its name, removes it
 		}
 		if stored.GetDeletionTimestamp() != nil || isPod && alive(pod) || isApplication && !atRest(app) {
 			return false
