@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -76,8 +77,12 @@ func (b *bench) measureArchive(ctx context.Context) error {
 			Against(milliseconds(before.cpu[program]), milliseconds(after.cpu[program]))
 	}
 	b.Add(partArchive, of, "requests beside log reads", "requests/application", on.requests-after.requests).Below(archiveRequests)
-	b.Add(partArchive, of, "lists of Kubernetes Events", "requests/application", on.eventLists)
-	b.Add(partArchive, of, "size of these lists", "KiB/application", on.eventBytes/(1<<10))
+	for _, request := range slices.Sorted(maps.Keys(on.own)) {
+		if more := on.own[request] - after.own[request]; math.Abs(more) >= 0.05 {
+			b.Add(partArchive, of, "more: "+request, "requests/application", more)
+		}
+	}
+	b.Add(partArchive, of, "size of lists of Kubernetes Events", "KiB/application", on.eventBytes/(1<<10))
 	b.Add(partArchive, of, "requests of the deletion", "requests/application", on.deletion).Against(before.deletion, after.deletion).Below(archiveDeletion)
 	b.Add(partArchive, of, "resident at most", "MiB", mebibytes(on.peak)).Against(mebibytes(before.peak), mebibytes(after.peak))
 	b.Add(partArchive, of, "memory added", "MiB", mebibytes(on.peak-min(before.peak, after.peak))).Below(archiveMemory)
@@ -103,8 +108,10 @@ type archiveCost struct {
 	// requests are those of the controller for each application, without those that read logs and those of informers; deletion are those after its
 	// release.
 	requests, deletion float64
-	// eventLists are the lists of Kubernetes Events for each application, and eventBytes what the API server answered to them.
-	eventLists, eventBytes float64
+	// own are the requests of the controller for each application, by verb and resource.
+	own map[string]float64
+	// eventBytes is what the API server answered to the lists of Kubernetes Events for each application.
+	eventBytes float64
 	// cpu is the time that each process was busy for an application, by its program's name, and that of all processes.
 	cpu map[string]time.Duration
 	// peak is the largest resident memory of the controller, in bytes.
@@ -152,10 +159,10 @@ func (b *bench) archived(ctx context.Context, folder string) (cost archiveCost, 
 	all := after.since(before, b.count)
 	cost.cpu, cost.requests, cost.deletion = all.cpu, requestsOf(all.own), requestsOf(after.since(released, b.count).own)
 	cost.cpu[allProcesses] = sum(cost.cpu)
-	cost.eventLists, cost.eventBytes = all.own[listEvents], all.answers[listEvents]
+	cost.own, cost.eventBytes = all.own, all.answers[listEvents]
 	cost.peak, err = c.PeakResident()
 	b.logf("with the archive %q, %d applications: %s, %.1f requests each, %.2f of them for the deletion and %.2f lists of Kubernetes Events (%.0f KiB), "+
-		"%s of CPU of the controller and %s of the API server, %.0f MiB at most", url, b.count, cost.times, cost.requests, cost.deletion, cost.eventLists,
+		"%s of CPU of the controller and %s of the API server, %.0f MiB at most", url, b.count, cost.times, cost.requests, cost.deletion, cost.own[listEvents],
 		cost.eventBytes/(1<<10), cost.cpu["controller"], cost.cpu["kube-apiserver"], mebibytes(cost.peak))
 	return cost, err
 }
