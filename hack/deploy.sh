@@ -13,8 +13,19 @@ has_eventing() { kubectl get crd brokers.eventing.knative.dev --ignore-not-found
 # Without a limit, an object that another controller holds would stop everything.
 delete() { kubectl delete --ignore-not-found --timeout=120s "$@"; }
 
+# A webhook of another installation, such as Knative's, answers nothing while its Pod starts anew: the same deletion works a moment later.
 remove() { # manifest...
-	for manifest in "$@"; do sed 's#ko://##' "$manifest" | delete -f -; done
+	local manifest pause errors
+	errors=$(mktemp)
+	for manifest in "$@"; do
+		for pause in 1 2 4 8 16 last; do
+			if sed 's#ko://##' "$manifest" | delete -f - 2>"$errors"; then break; fi
+			cat "$errors" >&2
+			[[ $pause != last ]] && grep -q 'failed calling webhook' "$errors" || return 1
+			sleep "$pause"
+		done
+	done
+	rm "$errors"
 }
 
 remove_eventing() {
