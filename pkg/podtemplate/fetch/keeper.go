@@ -25,7 +25,7 @@ const (
 	// be slow.
 	maxFetches             = 512
 	maxFetchesPerNamespace = 32
-	// maxAttempts bounds the attempts whose templates are stored. An evicted template is read again.
+	// maxAttempts bounds the attempts whose templates are stored when all of them were read. An evicted template is read again.
 	maxAttempts = 2048
 )
 
@@ -65,15 +65,19 @@ type Keeper struct {
 	arrived func(types.NamespacedName)
 	slots   *fairshare.Limiter
 
-	mutex    sync.Mutex
-	attempts *lru.Cache // by uid
+	mutex sync.Mutex
+	// reading holds the attempts of which a template is being read, by uid. None of them is evicted: the attempts that wait for slow templates would have
+	// those of each other begun anew for ever.
+	reading map[types.UID]*attemptTemplates
+	// stored holds the attempts whose templates were all read, by uid.
+	stored *lru.Cache
 }
 
 // NewKeeper returns a keeper that reads until the context ends.
 func NewKeeper(ctx context.Context, fetch Func, arrived func(types.NamespacedName)) *Keeper {
 	return &Keeper{
 		ctx: ctx, fetch: fetch, arrived: arrived, slots: fairshare.New(maxFetches, maxFetchesPerNamespace),
-		attempts: lru.NewWithEvictionFunc(maxAttempts, func(_ lru.Key, value any) { value.(*attemptTemplates).cancel() }),
+		reading: map[types.UID]*attemptTemplates{}, stored: lru.New(maxAttempts),
 	}
 }
 
@@ -81,8 +85,10 @@ func NewKeeper(ctx context.Context, fetch Func, arrived func(types.NamespacedNam
 type attemptTemplates struct {
 	number    int64
 	templates map[string]*template // by URL
-	ctx       context.Context
-	cancel    context.CancelFunc
+	// reads counts those that are being read, until ctx ends.
+	reads  int
+	ctx    context.Context //nolint:containedctx // it bounds the reads
+	cancel context.CancelFunc
 }
 
 // template is a template that was asked for.
@@ -98,38 +104,71 @@ type template struct {
 func (k *Keeper) Get(attempt Attempt, location podtemplate.Location) (*corev1.PodTemplateSpec, finding.List, error) {
 	k.mutex.Lock()
 	defer k.mutex.Unlock()
-	stored := k.of(attempt)
-	asked, known := stored.templates[location.String()]
+	templates := k.of(attempt)
+	asked, known := templates.templates[location.String()]
 	if !known {
 		asked = &template{err: &Pending{}}
-		stored.templates[location.String()] = asked
-		go k.read(stored.ctx, attempt.NamespacedName, location, asked)
+		templates.templates[location.String()] = asked
+		k.begin(attempt.UID, templates)
+		go k.read(templates.ctx, attempt, location, asked, templates)
 	}
 	return asked.spec.DeepCopy(), asked.dropped, asked.err
 }
 
 func (k *Keeper) of(attempt Attempt) *attemptTemplates {
-	if value, known := k.attempts.Get(attempt.UID); known {
-		if stored := value.(*attemptTemplates); stored.number == attempt.Number {
-			return stored
-		}
-		k.attempts.Remove(attempt.UID)
+	found := k.reading[attempt.UID]
+	if value, known := k.stored.Get(attempt.UID); known {
+		found = value.(*attemptTemplates)
 	}
-	stored := &attemptTemplates{number: attempt.Number, templates: map[string]*template{}}
-	stored.ctx, stored.cancel = context.WithCancel(k.ctx)
-	k.attempts.Add(attempt.UID, stored)
-	return stored
+	if found != nil && found.number == attempt.Number {
+		return found
+	}
+	k.forget(attempt.UID)
+	return &attemptTemplates{number: attempt.Number, templates: map[string]*template{}}
+}
+
+// begin notes that another template of an attempt is being read.
+func (k *Keeper) begin(uid types.UID, templates *attemptTemplates) {
+	if templates.reads == 0 {
+		templates.ctx, templates.cancel = context.WithCancel(k.ctx)
+		k.stored.Remove(uid)
+		k.reading[uid] = templates
+	}
+	templates.reads++
+}
+
+// end notes that a template of an attempt is not being read any more.
+func (k *Keeper) end(uid types.UID, templates *attemptTemplates) {
+	k.mutex.Lock()
+	defer k.mutex.Unlock()
+	templates.reads--
+	if templates.reads > 0 || k.reading[uid] != templates { // the attempt was forgotten
+		return
+	}
+	templates.cancel()
+	delete(k.reading, uid)
+	k.stored.Add(uid, templates)
 }
 
 // Forget drops the stored templates of an application.
 func (k *Keeper) Forget(uid types.UID) {
 	k.mutex.Lock()
 	defer k.mutex.Unlock()
-	k.attempts.Remove(uid)
+	k.forget(uid)
+}
+
+func (k *Keeper) forget(uid types.UID) {
+	if templates := k.reading[uid]; templates != nil {
+		templates.cancel()
+		delete(k.reading, uid)
+	}
+	k.stored.Remove(uid)
 }
 
 // read requests a template until it succeeds, or all tries have failed.
-func (k *Keeper) read(ctx context.Context, application types.NamespacedName, location podtemplate.Location, asked *template) {
+func (k *Keeper) read(ctx context.Context, attempt Attempt, location podtemplate.Location, asked *template, templates *attemptTemplates) {
+	defer k.end(attempt.UID, templates)
+	application := attempt.NamespacedName
 	delays := wait.Backoff{Duration: time.Second, Factor: 2, Cap: 30 * time.Second, Steps: tries}
 	for try := 1; ; try++ {
 		result := k.once(ctx, application.Namespace, location)

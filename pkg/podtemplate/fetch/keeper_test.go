@@ -263,3 +263,37 @@ func TestFetchesAreBounded(t *testing.T) {
 		}
 	})
 }
+
+func TestAttemptsThatWaitForTemplatesDoNotEvictEachOther(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const attempts, namespaces = 3000, 100
+		var fetched, told atomic.Int32
+		answers := make(chan struct{})
+		keeper := fetch.NewKeeper(t.Context(), func(ctx context.Context, _ podtemplate.Location) ([]byte, error) {
+			fetched.Add(1)
+			<-answers
+			return []byte(labelledPod), nil
+		}, func(types.NamespacedName) { told.Add(1) })
+		ask := func(n int) error {
+			name := types.NamespacedName{Namespace: fmt.Sprint("team-", n%namespaces), Name: fmt.Sprint("pi-", n)}
+			_, _, err := keeper.Get(fetch.Attempt{NamespacedName: name, UID: types.UID(name.Name)}, here)
+			return err
+		}
+		for range 2 {
+			for n := range attempts {
+				if err := ask(n); !errors.As(err, new(*fetch.Pending)) {
+					t.Fatalf("attempt %d: %v", n, err)
+				}
+			}
+			synctest.Wait()
+		}
+		if told.Load() != 0 {
+			t.Errorf("%d applications are to ask again while all of them wait", told.Load())
+		}
+		close(answers)
+		synctest.Wait()
+		if fetched.Load() != attempts || told.Load() != attempts {
+			t.Errorf("%d templates are fetched, and %d applications told, of %d", fetched.Load(), told.Load(), attempts)
+		}
+	})
+}
