@@ -29,7 +29,7 @@ const maxInterrupted = 4096
 // reports no error.
 //
 // A busy API server ends the watches of clients to which it cannot send fast enough. Those are resumed at once: a list would be
-// work that makes it busier, and client-go waits before it, up to 30 s.
+// work that makes it busier, and client-go waits before it, up to a minute.
 func withFreshWatches(config *rest.Config) {
 	known := &interruptions{byKey: lru.New(maxInterrupted)}
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return freshWatches{next, known} })
@@ -43,8 +43,8 @@ type freshWatches struct {
 // errInterrupted makes a reflector list again. client-go resumes a watch after some errors, but not after this one.
 var errInterrupted = errors.New("watch is not resumed: the connection to the API server was interrupted")
 
-// RoundTrip fails the first request that would resume an interrupted watch. If the request for a watch itself is interrupted, client-go does
-// not see why: it would send the request again, and another API server may answer then.
+// RoundTrip fails the first request that would resume an interrupted watch. If the request that resumes a watch is itself interrupted, client-go
+// does not see why: it would send the request again, and another API server may answer then.
 func (f freshWatches) RoundTrip(request *http.Request) (*http.Response, error) {
 	if request.Method != http.MethodGet { // most requests are writes: their queries are not parsed
 		return f.next.RoundTrip(request)
@@ -65,21 +65,27 @@ func (f freshWatches) RoundTrip(request *http.Request) (*http.Response, error) {
 		GotConn: func(info httptrace.GotConnInfo) { connection = info.Conn },
 	})))
 	if err != nil {
-		if request.Context().Err() == nil && clientRepeats(err) {
+		if resumes && request.Context().Err() == nil && clientRepeats(err) {
 			return nil, errInterrupted
 		}
 		return nil, err
 	}
-	if early && resumes && before != connection {
-		return nil, errors.Join(errInterrupted, response.Body.Close())
-	}
-	if response.StatusCode != http.StatusOK { // client-go may send the request again, after the time that the API server asks for
+	moved := early && resumes && before != connection
+	switch {
+	case response.StatusCode != http.StatusOK && !resumes:
+		return response, nil
+	case response.StatusCode != http.StatusOK: // client-go may send the request again later
+		if moved {
+			connection = nil
+		}
 		f.interruptions.add(key, connection)
 		return response, nil
+	case moved:
+		return nil, errors.Join(errInterrupted, response.Body.Close())
 	}
 	if seconds, invalid := strconv.Atoi(query.Get("timeoutSeconds")); invalid == nil {
 		response.Body = &watchBody{ReadCloser: response.Body, ctx: request.Context(), end: sent.Add(time.Duration(seconds) * time.Second),
-			endedEarly: func(err error) {
+			interrupted: func(err error) {
 				if err != io.EOF {
 					connection = nil
 				}
@@ -149,22 +155,23 @@ func (i *interruptions) take(key string) (net.Conn, bool) {
 	return before.connection, true
 }
 
-// watchBody is the response to a watch. The API server ends it after the time that the client asked for. If it ends earlier, and
+// watchBody is the response to a watch. The API server ends it after the time that the client asked for. If it ends earlier or with an error, and
 // the client did not end it, the API server or the connection ended it.
 type watchBody struct {
 	io.ReadCloser
 	ctx context.Context
 	end time.Time
-	// endedEarly gets the error with which the response ended, which is io.EOF if the API server ended it.
-	endedEarly func(error)
-	ended      atomic.Bool
+	// interrupted gets the error with which the response ended, which is io.EOF if the API server ended it.
+	interrupted func(error)
+	ended       atomic.Bool
 }
 
 // Read reads from the response.
 func (b *watchBody) Read(into []byte) (int, error) {
 	n, err := b.ReadCloser.Read(into)
-	if err != nil && b.ctx.Err() == nil && time.Now().Before(b.end) && !b.ended.Swap(true) {
-		b.endedEarly(err)
+	inTime := err == io.EOF && !time.Now().Before(b.end)
+	if err != nil && b.ctx.Err() == nil && !inTime && !b.ended.Swap(true) {
+		b.interrupted(err)
 	}
 	return n, err
 }

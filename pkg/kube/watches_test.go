@@ -167,8 +167,53 @@ func TestAWatchThatTheAPIServerPutOffIsRepeatedOnTheSameConnectionOnly(t *testin
 	}
 }
 
+func TestAWatchThatBeginsWithAllObjectsIsRepeated(t *testing.T) {
+	requests := 0
+	config := &rest.Config{Host: "http://kubernetes", Transport: roundTripper(func(*http.Request) (*http.Response, error) {
+		if requests++; requests == 1 {
+			return nil, io.EOF
+		}
+		return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Body: http.NoBody}, nil
+	})}
+	kube.Configure(config)
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := client.CoreV1().Pods("").Watch(t.Context(), metav1.ListOptions{SendInitialEvents: ptr.To(true)})
+	if err != nil || requests != 2 {
+		t.Fatalf("%d requests, and then %v", requests, err)
+	}
+	untilEnd(w)
+}
+
+// An API server without watch-lists refuses each, and the informer lists.
+func TestAWatchAfterARefusedOneOnAnotherConnectionIsTaken(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Query().Get("sendInitialEvents") == "true" {
+			w.Header().Set("Connection", "close")
+			w.WriteHeader(http.StatusUnprocessableEntity)
+		}
+	}))
+	defer server.Close()
+	config := &rest.Config{Host: server.URL}
+	kube.Configure(config)
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := client.CoreV1().Pods("").Watch(t.Context(), metav1.ListOptions{SendInitialEvents: ptr.To(true)}); err == nil {
+		t.Fatal("the API server takes a watch that begins with all objects")
+	}
+	w, err := client.CoreV1().Pods("").Watch(t.Context(), metav1.ListOptions{ResourceVersion: "7"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	untilEnd(w)
+}
+
 func TestAWatchThatEndedInTimeIsResumed(t *testing.T) {
-	_, client := shortWatches(t, true)
+	_, client := shortWatches(t, false)
 	over := int64(0)
 	for range 3 {
 		w, err := client.CoreV1().Pods("").Watch(t.Context(), metav1.ListOptions{ResourceVersion: "7", TimeoutSeconds: &over})
@@ -176,6 +221,20 @@ func TestAWatchThatEndedInTimeIsResumed(t *testing.T) {
 			t.Fatal(err)
 		}
 		untilEnd(w)
+	}
+}
+
+// The machine of an API server may be gone for longer than the watch was to last.
+func TestAWatchThatIsCutAfterItsTimeIsNotResumed(t *testing.T) {
+	_, client := shortWatches(t, true)
+	over := int64(0)
+	w, err := client.CoreV1().Pods("").Watch(t.Context(), metav1.ListOptions{ResourceVersion: "7", TimeoutSeconds: &over})
+	if err != nil {
+		t.Fatal(err)
+	}
+	untilEnd(w)
+	if _, err := client.CoreV1().Pods("").Watch(t.Context(), metav1.ListOptions{ResourceVersion: "7", TimeoutSeconds: &over}); err == nil {
+		t.Error("it is resumed")
 	}
 }
 
