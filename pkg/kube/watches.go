@@ -71,16 +71,16 @@ func (f freshWatches) RoundTrip(request *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	moved := early && resumes && before != connection
-	switch {
-	case response.StatusCode != http.StatusOK && !resumes:
-		return response, nil
-	case response.StatusCode != http.StatusOK: // client-go may send the request again later
+	if response.StatusCode != http.StatusOK {
 		if moved {
 			connection = nil
 		}
-		f.interruptions.add(key, connection)
+		if resumes { // client-go may send the request again later
+			f.interruptions.add(key, connection)
+		}
 		return response, nil
-	case moved:
+	}
+	if moved {
 		return nil, errors.Join(errInterrupted, response.Body.Close())
 	}
 	if seconds, invalid := strconv.Atoi(query.Get("timeoutSeconds")); invalid == nil {
@@ -108,7 +108,7 @@ func watchKey(path string, query url.Values) string {
 	return path + "?" + url.Values{"labelSelector": query["labelSelector"], "fieldSelector": query["fieldSelector"]}.Encode()
 }
 
-// interruptions are the watches that ended before their time, or were refused, and were not started again since, by their keys.
+// interruptions are the watches that were interrupted or refused, and were not started again since, by their keys.
 type interruptions struct {
 	mutex sync.Mutex
 	byKey *lru.Cache
@@ -156,7 +156,7 @@ func (i *interruptions) take(key string) (net.Conn, bool) {
 }
 
 // watchBody is the response to a watch. The API server ends it after the time that the client asked for. If it ends earlier or with an error, and
-// the client did not end it, the API server or the connection ended it.
+// the client did not end it, it was interrupted.
 type watchBody struct {
 	io.ReadCloser
 	ctx context.Context

@@ -30,17 +30,24 @@ func TestAWatchThatWasRefusedIsNotResumed(t *testing.T) {
 	if err := listener.Close(); err != nil {
 		t.Fatal(err)
 	}
-	kube.Configure(config)
-	client, err := kubernetes.NewForConfig(config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := clientOf(t, config)
 	if _, err := client.CoreV1().Pods("").Watch(t.Context(), metav1.ListOptions{ResourceVersion: "7"}); err == nil || utilnet.IsConnectionRefused(err) {
 		t.Errorf("a watch fails with %v, after which client-go resumes it", err)
 	}
 	if _, err := client.CoreV1().Pods("").Get(t.Context(), "pod", metav1.GetOptions{}); !utilnet.IsConnectionRefused(err) {
 		t.Errorf("a read fails with %v", err)
 	}
+}
+
+// clientOf returns a client as the programs of Firesteel have it.
+func clientOf(t *testing.T, config *rest.Config) kubernetes.Interface {
+	t.Helper()
+	kube.Configure(config)
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return client
 }
 
 // shortWatches is an API server that ends each watch after one event, and a client of it. If it interrupts them, no watch ends as it should.
@@ -57,13 +64,7 @@ func shortWatches(t *testing.T, interrupts bool) (*httptest.Server, kubernetes.I
 	server.EnableHTTP2 = true
 	server.StartTLS()
 	t.Cleanup(server.Close)
-	config := &rest.Config{Host: server.URL, TLSClientConfig: rest.TLSClientConfig{Insecure: true}}
-	kube.Configure(config)
-	client, err := kubernetes.NewForConfig(config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return server, client
+	return server, clientOf(t, &rest.Config{Host: server.URL, TLSClientConfig: rest.TLSClientConfig{Insecure: true}})
 }
 
 func TestAnInterruptedWatchIsNotResumed(t *testing.T) {
@@ -121,12 +122,8 @@ func TestAWatchWhoseRequestIsInterruptedIsNotRepeated(t *testing.T) {
 			requests++
 			return nil, cut
 		})}
-		kube.Configure(config)
-		client, err := kubernetes.NewForConfig(config)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = client.CoreV1().Pods("").Watch(t.Context(), metav1.ListOptions{ResourceVersion: "7"})
+		client := clientOf(t, config)
+		_, err := client.CoreV1().Pods("").Watch(t.Context(), metav1.ListOptions{ResourceVersion: "7"})
 		if err == nil || !strings.Contains(err.Error(), "watch is not resumed") || requests != 1 {
 			t.Errorf("%v: %d requests, and then %v", cut, requests, err)
 		}
@@ -138,7 +135,7 @@ type roundTripper func(*http.Request) (*http.Response, error)
 func (r roundTripper) RoundTrip(request *http.Request) (*http.Response, error) { return r(request) }
 
 func TestAWatchThatTheAPIServerPutOffIsRepeatedOnTheSameConnectionOnly(t *testing.T) {
-	for restarts, repeated := range map[bool]bool{false: true, true: false} {
+	for _, restarts := range []bool{false, true} {
 		requests := 0
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			if requests++; requests > 1 {
@@ -150,14 +147,9 @@ func TestAWatchThatTheAPIServerPutOffIsRepeatedOnTheSameConnectionOnly(t *testin
 			w.Header().Set("Retry-After", "0")
 			w.WriteHeader(http.StatusTooManyRequests)
 		}))
-		config := &rest.Config{Host: server.URL}
-		kube.Configure(config)
-		client, err := kubernetes.NewForConfig(config)
-		if err != nil {
-			t.Fatal(err)
-		}
+		client := clientOf(t, &rest.Config{Host: server.URL})
 		w, err := client.CoreV1().Pods("").Watch(t.Context(), metav1.ListOptions{ResourceVersion: "7"})
-		if (err == nil) != repeated {
+		if (err == nil) == restarts {
 			t.Errorf("the API server restarts: %t, and the watch is repeated: %t (%v)", restarts, err == nil, err)
 		}
 		if err == nil {
@@ -175,11 +167,7 @@ func TestAWatchThatBeginsWithAllObjectsIsRepeated(t *testing.T) {
 		}
 		return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Body: http.NoBody}, nil
 	})}
-	kube.Configure(config)
-	client, err := kubernetes.NewForConfig(config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := clientOf(t, config)
 	w, err := client.CoreV1().Pods("").Watch(t.Context(), metav1.ListOptions{SendInitialEvents: ptr.To(true)})
 	if err != nil || requests != 2 {
 		t.Fatalf("%d requests, and then %v", requests, err)
@@ -196,12 +184,7 @@ func TestAWatchAfterARefusedOneOnAnotherConnectionIsTaken(t *testing.T) {
 		}
 	}))
 	defer server.Close()
-	config := &rest.Config{Host: server.URL}
-	kube.Configure(config)
-	client, err := kubernetes.NewForConfig(config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := clientOf(t, &rest.Config{Host: server.URL})
 	if _, err := client.CoreV1().Pods("").Watch(t.Context(), metav1.ListOptions{SendInitialEvents: ptr.To(true)}); err == nil {
 		t.Fatal("the API server takes a watch that begins with all objects")
 	}
@@ -250,12 +233,7 @@ func TestAWatchThatTheClientStopsIsResumed(t *testing.T) {
 	}))
 	defer server.Close()
 	defer close(held)
-	config, long := &rest.Config{Host: server.URL}, int64(300)
-	kube.Configure(config)
-	client, err := kubernetes.NewForConfig(config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	client, long := clientOf(t, &rest.Config{Host: server.URL}), int64(300)
 	for range 3 {
 		w, err := client.CoreV1().Pods("").Watch(t.Context(), metav1.ListOptions{ResourceVersion: "7", TimeoutSeconds: &long})
 		if err != nil {
