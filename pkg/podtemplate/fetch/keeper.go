@@ -83,11 +83,11 @@ func NewKeeper(ctx context.Context, fetch Func, arrived func(types.NamespacedNam
 
 // attemptTemplates holds the templates that an attempt asked for.
 type attemptTemplates struct {
-	number    int64
-	templates map[string]*template // by URL
+	number int64
+	byURL  map[string]*template
 	// reads counts those that are being read, until ctx ends.
 	reads  int
-	ctx    context.Context //nolint:containedctx // it bounds the reads
+	ctx    context.Context
 	cancel context.CancelFunc
 }
 
@@ -105,12 +105,16 @@ func (k *Keeper) Get(attempt Attempt, location podtemplate.Location) (*corev1.Po
 	k.mutex.Lock()
 	defer k.mutex.Unlock()
 	templates := k.of(attempt)
-	asked, known := templates.templates[location.String()]
+	asked, known := templates.byURL[location.String()]
 	if !known {
 		asked = &template{err: &Pending{}}
-		templates.templates[location.String()] = asked
+		templates.byURL[location.String()] = asked
 		k.begin(attempt.UID, templates)
-		go k.read(templates.ctx, attempt, location, asked, templates)
+		ctx := templates.ctx
+		go func() {
+			defer k.end(attempt.UID, templates)
+			k.read(ctx, attempt.NamespacedName, location, asked)
+		}()
 	}
 	return asked.spec.DeepCopy(), asked.dropped, asked.err
 }
@@ -124,7 +128,7 @@ func (k *Keeper) of(attempt Attempt) *attemptTemplates {
 		return found
 	}
 	k.forget(attempt.UID)
-	return &attemptTemplates{number: attempt.Number, templates: map[string]*template{}}
+	return &attemptTemplates{number: attempt.Number, byURL: map[string]*template{}}
 }
 
 // begin notes that another template of an attempt is being read.
@@ -166,9 +170,7 @@ func (k *Keeper) forget(uid types.UID) {
 }
 
 // read requests a template until it succeeds, or all tries have failed.
-func (k *Keeper) read(ctx context.Context, attempt Attempt, location podtemplate.Location, asked *template, templates *attemptTemplates) {
-	defer k.end(attempt.UID, templates)
-	application := attempt.NamespacedName
+func (k *Keeper) read(ctx context.Context, application types.NamespacedName, location podtemplate.Location, asked *template) {
 	delays := wait.Backoff{Duration: time.Second, Factor: 2, Cap: 30 * time.Second, Steps: tries}
 	for try := 1; ; try++ {
 		result := k.once(ctx, application.Namespace, location)
