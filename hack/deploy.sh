@@ -15,17 +15,17 @@ delete() { kubectl delete --ignore-not-found --timeout=120s "$@"; }
 
 # A webhook of another installation, such as Knative's, answers nothing while its Pod starts anew: the same deletion works a moment later.
 remove() { # manifest...
-	local manifest pause errors
-	errors=$(mktemp)
+	local manifest pause errors failed
 	for manifest in "$@"; do
 		for pause in 1 2 4 8 16 last; do
-			if sed 's#ko://##' "$manifest" | delete -f - 2>"$errors"; then break; fi
-			cat "$errors" >&2
-			[[ $pause != last ]] && grep -q 'failed calling webhook' "$errors" || return 1
+			failed=''
+			{ errors=$(sed 's#ko://##' "$manifest" | delete -f - 2>&1 >&3) || failed=yes; } 3>&1
+			[[ -z $errors ]] || echo "$errors" >&2
+			[[ -n $failed ]] || break
+			[[ $pause != last && $errors == *'failed calling webhook'* ]] || return 1
 			sleep "$pause"
 		done
 	done
-	rm "$errors"
 }
 
 remove_eventing() {
