@@ -11,31 +11,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
-	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/firesteel-dev/firesteel/pkg/cli"
-	"github.com/firesteel-dev/firesteel/pkg/cli/root"
 )
 
 // commandLine is what a command line of kubectl spark did.
-type commandLine struct {
-	code        int
-	out, errOut string
-}
-
-// cli runs a command line under the name of a program, in the namespace of the env.
-func (s *env) cli(ctx context.Context, program string, args ...string) commandLine {
-	s.Helper()
-	streams, _, out, errOut := genericiooptions.NewTestIOStreams()
-	o := cli.NewOptions(program, streams)
-	args = append([]string{"--kubeconfig", s.Plane.Kubeconfig(), "--namespace", s.ns}, args...)
-	if program == cli.Plugin {
-		args = append(args[4:5:5], append(args[:4:4], args[5:]...)...) // the verb first
-	}
-	code := o.Run(ctx, root.New(o), args)
-	return commandLine{code, out.String(), errOut.String()}
-}
-
 const piJar = "local:///opt/spark/examples/jars/spark-examples.jar"
 
 // piLine is Spark's own example, as its documentation submits it.
@@ -132,14 +112,14 @@ func TestAUserWhoStopsWaitingIsToldThatTheApplicationGoesOn(t *testing.T) {
 		args := append([]string{"submit", flag}, piLine...)
 		args[slices.Index(args, "pi")] = name
 		ctx, stop := context.WithCancel(t.Context())
-		ended := make(chan commandLine, 1)
-		go func() { ended <- s.cli(ctx, cli.Plugin, args...) }()
+		submit := s.follows(ctx, args...)
+		s.untilPrinted(submit, "created")
 		d := s.driver(name, 0)
 		stop()
 		want := name + " goes on: kubectl spark get " + name + " -n " + s.ns + " shows it, kubectl spark wait " + name + " -n " + s.ns +
 			" waits for its end, and kubectl spark stop " + name + " -n " + s.ns + " stops it"
-		if got := <-ended; got.code != 130 || !strings.Contains(got.errOut, want) {
-			t.Errorf("%s: it is %+v\nwant %s", flag, got, want)
+		if code := <-submit.code; code != 130 || !strings.Contains(submit.String(), want) {
+			t.Errorf("%s: exit code %d:\n%s\nwant %s", flag, code, submit, want)
 		}
 		s.run(name, 0).exit(0)
 		if got := s.cli(t.Context(), cli.Plugin, "wait", name); got.code != 0 {

@@ -1,7 +1,6 @@
 package integration
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"strings"
@@ -13,24 +12,11 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
-	"github.com/firesteel-dev/firesteel/pkg/cli"
-	"github.com/firesteel-dev/firesteel/pkg/cli/root"
 	"github.com/firesteel-dev/firesteel/pkg/diagnosis/why"
 	"github.com/firesteel-dev/firesteel/test/harness/kubelet"
 )
-
-// spark runs kubectl spark in the env's namespace, and returns its exit code and what it printed.
-func (s *env) spark(ctx context.Context, line string) (code int, out, errOut string) {
-	s.Helper()
-	var stdout, stderr bytes.Buffer
-	o := cli.NewOptions(cli.Plugin, genericiooptions.IOStreams{In: strings.NewReader(""), Out: &stdout, ErrOut: &stderr})
-	args := append([]string{"--kubeconfig=" + s.Plane.Kubeconfig(), "--namespace=" + s.ns}, strings.Fields(line)...)
-	code = o.Run(ctx, root.New(o), args)
-	return code, stdout.String(), stderr.String()
-}
 
 // sparkSays fails the test if a command line fails, or does not print all parts.
 func (s *env) sparkSays(line string, parts ...string) {
@@ -266,30 +252,20 @@ func TestSeeFollowsWhatHappens(t *testing.T) {
 	s.create(App("pi"))
 	s.driver("pi", 0)
 	ctx, stop := context.WithCancel(t.Context())
-	type result struct {
-		code int
-		out  string
-	}
-	results := make(chan result, 2)
-	for _, line := range []string{"events pi -f", "list -w"} {
-		go func() {
-			code, out, _ := s.spark(ctx, line)
-			results <- result{code, out}
-		}()
-	}
-	d := s.run("pi", 0)
-	d.succeed()
-	s.untilState("pi", "ResourceReleased")
+	defer stop()
+	events, list := s.follows(ctx, "events", "pi", "-f"), s.follows(ctx, "list", "-w")
+	s.run("pi", 0)
+	s.untilPrinted(list, "RunningHealthy")
+	s.driver("pi", 0).succeed()
+	s.untilPrinted(events, "Succeeded", "ResourceReleased")
 	s.delete("pi")
-	untilGone(s, s.apps(), "pi")
-	first := <-results // events end with the object
-	if first.code != 0 || !strings.Contains(first.out, "Succeeded") || !strings.Contains(first.out, "ResourceReleased") {
-		t.Errorf("exit code %d:\n%s", first.code, first.out)
+	if code := <-events.code; code != 0 { // events end with the object
+		t.Errorf("exit code %d:\n%s", code, events)
 	}
+	s.untilPrinted(list, "Deleted")
 	stop()
-	second := <-results
-	if second.code != 0 || !strings.Contains(second.out, "Deleted") || !strings.Contains(second.out, "RunningHealthy") {
-		t.Errorf("exit code %d:\n%s", second.code, second.out)
+	if code := <-list.code; code != 0 {
+		t.Errorf("exit code %d:\n%s", code, list)
 	}
 }
 
