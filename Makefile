@@ -141,9 +141,9 @@ test-long: ## Run the longest tests against a real API server, and those of the 
 test-long-integration:
 	$(CONTROL_PLANE) go test -count=1 -timeout=1h -run='$(LONG)' ./test/integration/...
 test-long-release:
-	$(CONTROL_PLANE) && export KUBEBUILDER_ASSETS && cd hack/release && go test -count=1 -timeout=5m ./apply
+	$(CONTROL_PLANE) && export KUBEBUILDER_ASSETS && cd hack/release && go test -count=1 -timeout=1h ./apply
 test-long-install:
-	$(CONTROL_PLANE) && export KUBEBUILDER_ASSETS && cd test/install && go test -count=1 -timeout=10m ./live
+	$(CONTROL_PLANE) && export KUBEBUILDER_ASSETS && cd test/install && go test -count=1 -timeout=1h ./live
 
 # Set SEED to the seed that a failed run printed to repeat that run.
 CHAOS := $(ASSETS) go test -count=1 -v -timeout=2h ./test/chaos $(SEED:%=-chaos.seed=%)
@@ -165,7 +165,7 @@ chaos: ## Inject FAULTS (10000) faults; then a fifth with restores, and a fifth 
 
 .PHONY: test-bench
 test-bench: ## Run each part of the benchmarks with twenty applications, to check that it works.
-	$(ASSETS) go test -count=1 -timeout=10m ./test/bench
+	$(ASSETS) go test -count=1 -timeout=1h ./test/bench
 
 # It prints the seed of its random manifests. Set SEED to that seed to repeat the run.
 .PHONY: hostile
