@@ -91,7 +91,8 @@ func TestLogsThatAreReadSlowlyTakeLittleMemory(t *testing.T) {
 	if used > most {
 		t.Errorf("%d logs take %d MiB, want at most %d MiB", readers*streams, used>>20, most>>20)
 	}
-	if compressed.Load() != 32 {
+	// They are more if one takes so long that its reader is disconnected. What too many would take is more than the bound.
+	if compressed.Load() < 32 {
 		t.Errorf("%d logs are compressed, want 32", compressed.Load())
 	}
 }
