@@ -88,11 +88,11 @@ func (m *machine) timeOut() bool {
 	case master == nil: // a new leader polls the master first
 		return false
 	}
-	cause := diagnosis.MasterStartTimedOut(limit, master.Problem).Cause(lifecycle.ClassTimeout)
+	timedOut := diagnosis.MasterStartTimedOut(limit, master.Problem)
 	if obstacle := m.seen.Obstacle; obstacle != nil {
-		cause.Reason, cause.Message = obstacle.Reason, cause.Message+" "+obstacle.Message
+		timedOut.Reason, timedOut.Summary, timedOut.Remedy = obstacle.Reason, timedOut.Summary+" "+obstacle.Message, ""
 	}
-	return m.fail(Failed, *cause)
+	return m.fail(Failed, *timedOut.Cause(lifecycle.ClassTimeout))
 }
 
 func later(a, b time.Time) time.Time {
@@ -116,7 +116,7 @@ func (m *machine) readiness(h health) Readiness {
 	case h.healthy && state.Running(), state == RunningHealthy && !h.known():
 		return readinessOf(diagnosis.ClusterReady(string(RunningHealthy), m.policy.NeededWorkers))
 	case h.known() && state.Running():
-		return Readiness{Reason: h.wrong.Reason, Message: h.wrong.Message() + m.because()}
+		return readinessOf(m.because(h.wrong))
 	case end != nil && end.End.Reason != "":
 		return Readiness{Reason: end.End.Reason, Message: end.End.Message}
 	default:
@@ -142,12 +142,13 @@ func readinessOf(explanation diagnosis.Explanation) Readiness {
 // obstacle returns what currently keeps objects from being created or Pods from starting.
 func (m *machine) obstacle() *lifecycle.Cause { return cmp.Or(m.seen.Awaited, m.seen.Obstacle) }
 
-// because returns the likely reason for missing workers.
-func (m *machine) because() string {
+// because explains a lack by the obstacle of a Pod, if there is one.
+func (m *machine) because(lack diagnosis.Explanation) diagnosis.Explanation {
 	if obstacle := m.obstacle(); obstacle != nil {
-		return " " + obstacle.Message
+		lack.Summary += " " + obstacle.Message
+		lack.Remedy = "" // the obstacle has its own
 	}
-	return ""
+	return lack
 }
 
 // starting returns what is missing in a cluster that was never ready.

@@ -28,19 +28,29 @@ func MasterNotAsked() Explanation {
 	return conditionFalse(ReasonMasterNotAsked, "The master has not been asked yet which workers are registered with it.")
 }
 
+// letAnswer is the remedy if a master does not answer.
+const letAnswer = "See the log of the master's Pod. If the master runs, let Firesteel's controller reach its page."
+
 // MasterNotAnswering explains why a cluster is not ready: reading the master's page failed with problem.
 func MasterNotAnswering(problem string) Explanation {
-	return conditionFalse(ReasonMasterNotAnswering, "The master does not answer on its page: "+problem+".")
+	explanation := conditionFalse(ReasonMasterNotAnswering, "The master does not answer on its page: "+problem+".")
+	explanation.Remedy = letAnswer
+	return explanation
 }
 
 // MasterNotAlive explains why a cluster is not ready whose master answers.
 func MasterNotAlive() Explanation {
-	return conditionFalse(ReasonMasterNotAlive, "The master answers and does not lead: it is in standby or recovers.")
+	explanation := conditionFalse(ReasonMasterNotAlive, "The master answers and does not lead: it is in standby or recovers.")
+	explanation.Remedy = "If it stays so, see the log of the master's Pod."
+	return explanation
 }
 
-// MasterStartTimedOut explains why a cluster failed: its master never answered within a limit of config-clusters.
+// MasterStartTimedOut explains why a cluster failed: its master never answered within a limit of config-clusters. Its Pods are deleted
+// then.
 func MasterStartTimedOut(limit time.Duration, problem string) Explanation {
-	return conditionFalse("MasterStartTimedOut", fmt.Sprintf("The master has not answered within %s: %s.", limit, problem))
+	explanation := conditionFalse("MasterStartTimedOut", fmt.Sprintf("The master has not answered within %s: %s.", limit, problem))
+	explanation.Remedy = "Edit the spec to create the cluster anew; while it starts, see the log of the master's Pod."
+	return explanation
 }
 
 // MasterPageClosed warns that workers are counted in another way, since the master's page does not show them.
@@ -50,7 +60,9 @@ func MasterPageClosed(problem string) string {
 
 // TooFewWorkers explains why a cluster is not ready. It does not have the present number of workers: each change of it would be a write.
 func TooFewWorkers(needed int32) Explanation {
-	return conditionFalse(ReasonTooFewWorkers, fmt.Sprintf("Too few workers are registered with the master; needed are %d.", needed))
+	explanation := conditionFalse(ReasonTooFewWorkers, fmt.Sprintf("Too few workers are registered with the master; needed are %d.", needed))
+	explanation.Remedy = "If it stays so, see the logs of the workers' Pods."
+	return explanation
 }
 
 // ClusterReady explains that a cluster is in the state and ready.

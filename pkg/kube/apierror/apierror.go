@@ -19,6 +19,10 @@ const (
 	ServiceAccountNotFound = "ServiceAccountNotFound"
 	// Invalid means that the API server found a fault in an object. Its message names the field.
 	Invalid = string(metav1.StatusReasonInvalid)
+	// Forbidden means that a right is missing, or that an admission plugin or a webhook refused the request.
+	Forbidden = string(metav1.StatusReasonForbidden)
+	// Refused means that a webhook refused the request and gave no reason.
+	Refused = "Refused"
 	// NotInstalled means that the cluster has no such kind of object.
 	NotInstalled = "NotInstalled"
 	// NameTaken means that another owner's object has the name.
@@ -91,7 +95,7 @@ func Reason(err error) string {
 	case reason != metav1.StatusReasonUnknown:
 		return string(reason)
 	case errors.As(err, &answer):
-		return "Refused" // by a webhook that gives no reason
+		return Refused
 	default:
 		return NameTaken
 	}

@@ -60,10 +60,15 @@ func (e *refusedError) cause() *lifecycle.Cause {
 var remedies = map[string]string{
 	apierror.QuotaExceeded: "raise the quota, or have the cluster ask for less",
 	apierror.NameTaken:     "rename the cluster, or delete the object with the name",
+	apierror.Forbidden:     ruleRemedy,
+	apierror.Refused:       ruleRemedy,
 	apierror.Invalid:       "correct the field that causes it in spec.masterSpec, spec.workerSpec or spec.sparkConf",
 	reasonLabel:            "make sure that no admission webhook or policy changes this label: Firesteel finds the object by it",
 	reasonClaims:           "undo the edit, or delete the cluster and apply it again",
 }
+
+// ruleRemedy says what to do about a refusal by a webhook, an admission policy or a Pod Security Standard.
+const ruleRemedy = "change what the message names, or ask who owns the rule"
 
 // reasonClaims is the reason of an edit of volumeClaimTemplates, which Kubernetes does not allow.
 const reasonClaims = "VolumeClaimTemplatesEdited"

@@ -86,10 +86,9 @@ func latestEvent(events []corev1.Event) corev1.Event {
 }
 
 func podRefusal(event corev1.Event) *lifecycle.Cause {
-	cause := &lifecycle.Cause{Class: lifecycle.ClassScheduling, Reason: failedCreate, Message: "A Pod was refused: " + event.Message}
+	reason, remedy := failedCreate, ruleRemedy
 	if strings.Contains(event.Message, "exceeded quota") {
-		cause.Reason = apierror.QuotaExceeded
-		cause.Message += "; " + remedies[apierror.QuotaExceeded]
+		reason, remedy = apierror.QuotaExceeded, remedies[apierror.QuotaExceeded]
 	}
-	return cause
+	return &lifecycle.Cause{Class: lifecycle.ClassScheduling, Reason: reason, Message: "A Pod was refused: " + event.Message + "; " + remedy}
 }

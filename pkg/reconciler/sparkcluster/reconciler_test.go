@@ -150,6 +150,16 @@ func quotaExceeded() error {
 	return apierrors.NewForbidden(schema.GroupResource{Group: "apps", Resource: "statefulsets"}, "c-worker", errors.New("exceeded quota: small"))
 }
 
+func TestRefusalOfAClusterByARuleSaysWhatToDo(t *testing.T) {
+	w := newEnv(t, plainCluster())
+	w.refuse("create", "statefulsets", apierrors.NewForbidden(schema.GroupResource{Group: "apps", Resource: "statefulsets"}, "c-worker",
+		errors.New("admission webhook \"policy.example.com\" denied the request: the image has no digest")))
+	ready := meta.FindStatusCondition(w.reconcile().Status.Conditions, "Ready")
+	if ready.Reason != "Forbidden" || !strings.HasSuffix(ready.Message, "the image has no digest; change what the message names, or ask who owns the rule") {
+		t.Errorf("Ready is %+v", ready)
+	}
+}
+
 func TestClusterEndsAfterATerminalRefusal(t *testing.T) {
 	w := newEnv(t, plainCluster())
 	w.refuse("create", "statefulsets", quotaExceeded())
