@@ -7,13 +7,14 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	apitypes "k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
@@ -199,13 +200,18 @@ func TestLogsOutlastAConnectionThatBreaks(t *testing.T) {
 func TestLogsOfAClusterGoOnWithTheNextPod(t *testing.T) {
 	t.Parallel() // it waits between requests
 	e := newEnv(t, []string{cluster1}, daemonPod("master", "0"))
-	served := make(chan struct{})
-	c := e.logsOf(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		select {
-		case <-served:
+	replaced := make(chan struct{})
+	var requests atomic.Int64
+	c := e.logsOf(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if requests.Add(1) > 1 {
 			fmt.Fprint(w, logLine(200, "of the next\n"))
-		default:
-			fmt.Fprint(w, logLine(0, "of the first\n"))
+			return
+		}
+		fmt.Fprint(w, logLine(0, "of the first\n"))
+		_ = http.NewResponseController(w).Flush()
+		select {
+		case <-replaced:
+		case <-r.Context().Done():
 		}
 	}))
 	code := make(chan int)
@@ -216,10 +222,10 @@ func TestLogsOfAClusterGoOnWithTheNextPod(t *testing.T) {
 	if err := pods.Delete(t.Context(), next.Name, metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	close(served)
 	if _, err := pods.Create(t.Context(), next, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
+	close(replaced)
 	eventually(t, "the next log is printed", func() bool { return strings.Contains(e.out.String(), "of the next\n") })
 	next.Status = corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{{Name: "master", State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{}}}}}
 	if _, err := pods.Update(t.Context(), next, metav1.UpdateOptions{}); err != nil {
@@ -300,12 +306,7 @@ func TestLogWaitsForAPodForAWhile(t *testing.T) {
 }
 
 func watchedPods(e *env) bool {
-	for _, action := range e.kube.Actions() {
-		if action.Matches("watch", "pods") {
-			return true
-		}
-	}
-	return false
+	return watches(&e.kube.Fake, corev1.SchemeGroupVersion.WithResource("pods"))
 }
 
 func TestEventsOfANamespaceAreThoseOfAllItsObjects(t *testing.T) {
@@ -326,25 +327,26 @@ func TestEventsOfANamespaceGoOn(t *testing.T) {
 	e := full(t)
 	done := make(chan int)
 	go func() { done <- e.run(t.Context(), "events -f") }()
-	eventually(t, "the first lines are printed", func() bool { return strings.Contains(e.out.String(), "FailedScheduling") })
-	n := 0
-	applications := e.dynamic.Resource(actions.Kinds[0].WithVersion("v1")).Namespace("reports")
-	eventually(t, "an Event of a Pod that is new and a transition are printed, each once, and nothing of other Pods", func() bool {
-		n++
-		for _, name := range []string{"daily-exec-3", "theirs"} {
-			event := &corev1.Event{
-				ObjectMeta: metav1.ObjectMeta{Namespace: "reports", Name: fmt.Sprint(name, n), UID: "same"}, Reason: "Killing", Message: "Stopping " + name,
-				InvolvedObject: corev1.ObjectReference{Kind: "Pod", Name: name},
-			}
-			event.UID = event.UID + "-" + event.UID
-			if _, err := e.kube.CoreV1().Events("reports").Create(t.Context(), event, metav1.CreateOptions{}); err != nil {
-				t.Fatal(err)
-			}
+	resource := actions.Kinds[0].WithVersion("v1")
+	eventually(t, "the first lines are printed, and changes are watched", func() bool {
+		return strings.Contains(e.out.String(), "FailedScheduling") && watches(&e.kube.Fake, corev1.SchemeGroupVersion.WithResource("events")) && watches(&e.dynamic.Fake, resource)
+	})
+	for _, name := range []string{"theirs", "daily-exec-3"} {
+		event := &corev1.Event{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "reports", Name: name, UID: apitypes.UID(name)}, Reason: "Killing", Message: "Stopping " + name,
+			InvolvedObject: corev1.ObjectReference{Kind: "Pod", Name: name},
 		}
-		changed := fakeclient.Decode(t, strings.Replace(failed, "outcome: Failed}\n", "outcome: Failed}\n    - {sequence: 7, time: \"2026-01-01T11:57:00.000000Z\", attempt: 1, state: ResourceReleased}\n", 1))
-		if _, err := applications.Update(t.Context(), changed, metav1.UpdateOptions{}); err != nil && !apierrors.IsConflict(err) {
+		if _, err := e.kube.CoreV1().Events("reports").Create(t.Context(), event, metav1.CreateOptions{}); err != nil {
 			t.Fatal(err)
 		}
+	}
+	changed := fakeclient.Decode(t, strings.Replace(failed, "outcome: Failed}\n", "outcome: Failed}\n    - {sequence: 7, time: \"2026-01-01T11:57:00.000000Z\", attempt: 1, state: ResourceReleased}\n", 1))
+	for range 2 { // the second time nothing is new
+		if _, err := e.dynamic.Resource(resource).Namespace("reports").Update(t.Context(), changed, metav1.UpdateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	eventually(t, "an Event of a Pod that is new and a transition are printed", func() bool {
 		return strings.Contains(e.out.String(), "Stopping daily-exec-3") && strings.Contains(e.out.String(), "ResourceReleased")
 	})
 	if strings.Count(e.out.String(), "ResourceReleased") != 1 || strings.Contains(e.out.String(), "theirs") {

@@ -105,7 +105,8 @@ func (e *env) golden(t *testing.T, file, line string) {
 // eventually waits until the condition holds.
 func eventually(t *testing.T, what string, holds func() bool) {
 	t.Helper()
-	deadline := time.NewTimer(20 * time.Second)
+	const patience = 2 * time.Minute
+	deadline := time.NewTimer(patience)
 	defer deadline.Stop()
 	for tick := time.NewTicker(5 * time.Millisecond); ; {
 		select {
@@ -114,9 +115,16 @@ func eventually(t *testing.T, what string, holds func() bool) {
 				return
 			}
 		case <-deadline.C:
-			t.Fatalf("not within 20s: %s", what)
+			t.Fatalf("not within %s: %s", patience, what)
 		}
 	}
+}
+
+// watches reports whether a resource of a fake is watched. A fake shows a watch nothing of what was before it.
+func watches(fake *clienttesting.Fake, resource schema.GroupVersionResource) bool {
+	return slices.ContainsFunc(fake.Actions(), func(action clienttesting.Action) bool {
+		return action.GetVerb() == "watch" && action.GetResource() == resource
+	})
 }
 
 const failed = `
@@ -295,16 +303,17 @@ func TestListGoesOnWithChanges(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	code := make(chan int)
 	go func() { code <- e.run(ctx, "list -w") }()
-	eventually(t, "the first line is printed", func() bool { return strings.Contains(e.out.String(), "etl") })
-	applications := e.dynamic.Resource(actions.Kinds[0].WithVersion("v1")).Namespace("reports")
-	eventually(t, "a change is printed", func() bool {
-		app := fakeclient.Decode(t, strings.ReplaceAll(failed, "name: etl", "name: second"))
-		if _, err := applications.Create(t.Context(), app, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
-			t.Fatal(err)
-		}
-		if err := applications.Delete(t.Context(), "second", metav1.DeleteOptions{}); err != nil {
-			t.Fatal(err)
-		}
+	resource := actions.Kinds[0].WithVersion("v1")
+	eventually(t, "the first line is printed, and changes are watched", func() bool { return strings.Contains(e.out.String(), "etl") && watches(&e.dynamic.Fake, resource) })
+	applications := e.dynamic.Resource(resource).Namespace("reports")
+	app := fakeclient.Decode(t, strings.ReplaceAll(failed, "name: etl", "name: second"))
+	if _, err := applications.Create(t.Context(), app, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := applications.Delete(t.Context(), "second", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "both changes are printed", func() bool {
 		return strings.Contains(e.out.String(), "second") && strings.Contains(e.out.String(), "Deleted")
 	})
 	stop()
@@ -440,36 +449,24 @@ func TestEventsGoOn(t *testing.T) {
 	e := full(t)
 	code := make(chan int)
 	go func() { code <- e.run(t.Context(), "events daily -f") }()
-	eventually(t, "the first lines are printed", func() bool { return strings.Contains(e.out.String(), "FailedScheduling") })
-	n := 0
-	eventually(t, "an Event is printed", func() bool {
-		n++
-		event := &corev1.Event{
-			ObjectMeta: metav1.ObjectMeta{Namespace: "reports", Name: fmt.Sprint("n", n), UID: apitypes.UID(fmt.Sprint("n", n))}, Reason: "Killing", Message: "Stopping container",
-			InvolvedObject: corev1.ObjectReference{Kind: "Pod", Name: "daily-driver"},
-		}
-		if _, err := e.kube.CoreV1().Events("reports").Create(t.Context(), event, metav1.CreateOptions{}); err != nil {
-			t.Fatal(err)
-		}
-		return strings.Contains(e.out.String(), "Killing")
+	resource := actions.Kinds[1].WithVersion("v1beta2")
+	eventually(t, "the first lines are printed, and changes are watched", func() bool {
+		return strings.Contains(e.out.String(), "FailedScheduling") && watches(&e.kube.Fake, corev1.SchemeGroupVersion.WithResource("events")) && watches(&e.dynamic.Fake, resource)
 	})
-	applications := e.dynamic.Resource(actions.Kinds[1].WithVersion("v1beta2")).Namespace("reports")
-	eventually(t, "the end is noticed", func() bool {
-		if err := applications.Delete(t.Context(), "daily", metav1.DeleteOptions{}); apierrors.IsNotFound(err) {
-			if _, err := applications.Create(t.Context(), fakeclient.Decode(t, ofKubeflow), metav1.CreateOptions{}); err != nil {
-				t.Fatal(err)
-			}
-		}
-		select {
-		case got := <-code:
-			if got != 0 {
-				t.Errorf("exit code %d: %s", got, e.errOut.String())
-			}
-			return true
-		default:
-			return false
-		}
-	})
+	event := &corev1.Event{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "reports", Name: "n", UID: "n"}, Reason: "Killing", Message: "Stopping container",
+		InvolvedObject: corev1.ObjectReference{Kind: "Pod", Name: "daily-driver"},
+	}
+	if _, err := e.kube.CoreV1().Events("reports").Create(t.Context(), event, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "an Event is printed", func() bool { return strings.Contains(e.out.String(), "Killing") })
+	if err := e.dynamic.Resource(resource).Namespace("reports").Delete(t.Context(), "daily", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if got := <-code; got != 0 {
+		t.Errorf("exit code %d: %s", got, e.errOut.String())
+	}
 }
 
 func TestLogsAreThoseOfTheDriverOrOfExecutors(t *testing.T) {
@@ -524,10 +521,7 @@ func TestLogsFollowAcrossRestarts(t *testing.T) {
 	code := make(chan int)
 	go func() { code <- e.run(t.Context(), "logs etl -f") }()
 	eventually(t, "it waits for the driver", func() bool { return strings.Contains(e.errOut.String(), "Waiting for a log of etl") })
-	watched := func(actions []clienttesting.Action) bool { // a fake shows a watch nothing of what was before it
-		return slices.ContainsFunc(actions, func(action clienttesting.Action) bool { return action.GetVerb() == "watch" })
-	}
-	eventually(t, "the application and its Pods are watched", func() bool { return watched(e.dynamic.Actions()) && watched(e.kube.Actions()) })
+	eventually(t, "the application and its Pods are watched", func() bool { return watches(&e.dynamic.Fake, actions.Kinds[0].WithVersion("v1")) && watchedPods(e) })
 	create := func(pod *corev1.Pod) {
 		t.Helper()
 		if _, err := e.kube.CoreV1().Pods("reports").Create(t.Context(), pod, metav1.CreateOptions{}); err != nil {

@@ -121,7 +121,7 @@ func forwards(ctx context.Context, t *testing.T, line string, refusals int) (e *
 func TestUIOfADriverAnswersAtThePrintedAddress(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	e, _, address, code := forwards(ctx, t, "ui etl --remote-port 4050", 0)
-	response, err := (&http.Client{Timeout: 20 * time.Second}).Get(address + "/jobs/")
+	response, err := (&http.Client{Timeout: 2 * time.Minute}).Get(address + "/jobs/")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,7 +145,7 @@ func TestUIPrintsItsAddressWhenTheDriverAnswers(t *testing.T) {
 	if said := e.errOut.String(); strings.Count(said, "Waiting until driver Pod etl-1-driver answers at port 4040.") != 1 {
 		t.Errorf("it says %s", said)
 	}
-	response, err := (&http.Client{Timeout: 20 * time.Second}).Get(address + "/jobs/")
+	response, err := (&http.Client{Timeout: 2 * time.Minute}).Get(address + "/jobs/")
 	if err != nil {
 		t.Fatal(err)
 	}
