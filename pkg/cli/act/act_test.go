@@ -90,7 +90,7 @@ func runIn(t *testing.T, c *cluster, line string) (code int, out, errOut string)
 	root.AddCommand(commands(&verbs{Options: o, connect: func() (*cluster, error) {
 		return c, nil
 	}})...)
-	ctx, stop := context.WithTimeout(t.Context(), 10*time.Second) // for what never ends by mistake
+	ctx, stop := context.WithTimeout(t.Context(), 5*time.Minute) // for what never ends by mistake
 	defer stop()
 	code = o.Run(ctx, root, strings.Fields(line))
 	return code, stdout.String(), stderr.String()
