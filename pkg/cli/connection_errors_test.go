@@ -3,7 +3,6 @@ package cli_test
 import (
 	"context"
 	"errors"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -61,14 +60,7 @@ func TestAConnectionThatFailsIsExplained(t *testing.T) {
 	defer plain.Close()
 	silent := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
 	defer silent.Close()
-	closed, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	unused := "https://" + closed.Addr().String()
-	if err := closed.Close(); err != nil {
-		t.Fatal(err)
-	}
+	const unused = "https://127.0.0.1:1"
 	const task, choose = "error: read sparkapplications in the namespace team-a: ", "choose another cluster by --context, --kubeconfig or --server\n"
 	for name, test := range map[string]struct {
 		flags []string
