@@ -3,7 +3,6 @@ package kube_test
 import (
 	"context"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -22,15 +21,7 @@ import (
 )
 
 func TestAWatchThatWasRefusedIsNotResumed(t *testing.T) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	config := &rest.Config{Host: "http://" + listener.Addr().String()}
-	if err := listener.Close(); err != nil {
-		t.Fatal(err)
-	}
-	client := clientOf(t, config)
+	client := clientOf(t, &rest.Config{Host: "http://127.0.0.1:1"}) // nothing listens there
 	if _, err := client.CoreV1().Pods("").Watch(t.Context(), metav1.ListOptions{ResourceVersion: "7"}); err == nil || utilnet.IsConnectionRefused(err) {
 		t.Errorf("a watch fails with %v, after which client-go resumes it", err)
 	}
@@ -137,7 +128,7 @@ func (r roundTripper) RoundTrip(request *http.Request) (*http.Response, error) {
 func TestAWatchThatTheAPIServerPutOffIsRepeatedOnTheSameConnectionOnly(t *testing.T) {
 	for _, restarts := range []bool{false, true} {
 		requests := 0
-		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			if requests++; requests > 1 {
 				return
 			}
@@ -147,7 +138,9 @@ func TestAWatchThatTheAPIServerPutOffIsRepeatedOnTheSameConnectionOnly(t *testin
 			w.Header().Set("Retry-After", "0")
 			w.WriteHeader(http.StatusTooManyRequests)
 		}))
-		client := clientOf(t, &rest.Config{Host: server.URL})
+		server.EnableHTTP2 = !restarts // a connection of HTTP/1.1 is not used again if its writer is slow
+		server.StartTLS()
+		client := clientOf(t, &rest.Config{Host: server.URL, TLSClientConfig: rest.TLSClientConfig{Insecure: true}})
 		w, err := client.CoreV1().Pods("").Watch(t.Context(), metav1.ListOptions{ResourceVersion: "7"})
 		if (err == nil) == restarts {
 			t.Errorf("the API server restarts: %t, and the watch is repeated: %t (%v)", restarts, err == nil, err)
