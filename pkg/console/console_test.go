@@ -243,7 +243,9 @@ func TestLogsHaveAnEnd(t *testing.T) {
 	e := newEnv(t)
 	e.storeAttempt(application("team-a", "etl", "uid-1", 0))
 	handler := console.NewHandler(e, e, zap.NewNop().Sugar())
+	var asked time.Time
 	get := func(ctx context.Context) *deadlines {
+		asked = time.Now()
 		request := httptest.NewRequestWithContext(ctx, http.MethodGet, api.Prefix+logPath, nil)
 		request.Header.Set("Authorization", getLogs)
 		answer := &deadlines{ResponseRecorder: httptest.NewRecorder()}
@@ -252,11 +254,13 @@ func TestLogsHaveAnEnd(t *testing.T) {
 		}
 		return answer
 	}
-	about := func(at time.Time, want time.Duration) bool { return (time.Until(at) - want).Abs() < 10*time.Second }
-	if got := get(t.Context()); !about(got.read, time.Hour) || !about(got.write, 30*time.Second) {
-		t.Errorf("it is read for %v, and a write may take %v", time.Until(got.read), time.Until(got.write))
+	after := func(at time.Time, want time.Duration) bool {
+		return !at.Before(asked.Add(want)) && !at.After(time.Now().Add(want))
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 15*time.Second)
+	if got := get(t.Context()); !after(got.read, time.Hour) || !after(got.write, 30*time.Second) {
+		t.Errorf("it is read for %v, and a write may take %v", got.read.Sub(asked), got.write.Sub(asked))
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 29*time.Second)
 	defer cancel()
 	end, _ := ctx.Deadline()
 	if got := get(ctx); !got.read.Equal(end) || !got.write.Equal(end) {
@@ -273,7 +277,7 @@ func TestRequestsWithABodyAreRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer connection.Close()
-		if err := connection.SetDeadline(time.Now().Add(10 * time.Second)); err != nil {
+		if err := connection.SetDeadline(time.Now().Add(2 * time.Minute)); err != nil {
 			t.Fatal(err)
 		}
 		// The body never comes.
