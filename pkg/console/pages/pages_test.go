@@ -541,7 +541,7 @@ func TestStreamSendsChangesAndEndsWithTheSession(t *testing.T) {
 		t.Errorf("got %q, %v", text, err)
 	}
 	viewer.End()
-	for !clock.HasWaiters() {
+	for clock.Waiters() < 2 { // the next ping, and the pause after the change
 		runtime.Gosched()
 	}
 	clock.Step(time.Minute)

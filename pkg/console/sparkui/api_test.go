@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -319,7 +321,8 @@ func TestFewListsOfAUserAreMadeAtOnce(t *testing.T) {
 		go func() {
 			answer, err := ann.client.Do(request)
 			if err == nil {
-				err = answer.Body.Close()
+				_, err = io.Copy(io.Discard, answer.Body) // its end is that of the request
+				err = errors.Join(err, answer.Body.Close())
 			}
 			done <- err
 		}()
