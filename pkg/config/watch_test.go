@@ -2,15 +2,17 @@ package config_test
 
 import (
 	"context"
+	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/client-go/dynamic"
+	kruntime "k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/dynamic/fake"
+	clienttesting "k8s.io/client-go/testing"
 	logtesting "knative.dev/pkg/logging/testing"
 
 	"github.com/firesteel-dev/firesteel/pkg/config"
@@ -19,9 +21,9 @@ import (
 var configMaps = corev1.SchemeGroupVersion.WithResource("configmaps")
 
 // cluster returns a client with the config maps, except for missing ones. restart is the location of the restart handler.
-func cluster(t *testing.T, restart string, without ...string) dynamic.Interface {
+func cluster(t *testing.T, restart string, without ...string) *fake.FakeDynamicClient {
 	t.Helper()
-	var objects []runtime.Object
+	var objects []kruntime.Object
 	for _, name := range append(config.Names(), "another") {
 		configMap := named(name, data())
 		if name == config.HandlersName {
@@ -32,7 +34,7 @@ func cluster(t *testing.T, restart string, without ...string) dynamic.Interface 
 			objects = append(objects, configMap)
 		}
 	}
-	scheme := runtime.NewScheme()
+	scheme := kruntime.NewScheme()
 	if err := corev1.AddToScheme(scheme); err != nil {
 		t.Fatal(err)
 	}
@@ -53,9 +55,12 @@ func TestStoreFollowsTheConfigMapsOfANamespace(t *testing.T) {
 	if store.Load().Handlers.InProcess("restart") {
 		t.Error("the settings that there are were not read")
 	}
+	for !slices.ContainsFunc(client.Actions(), func(action clienttesting.Action) bool { return action.GetVerb() == "watch" }) {
+		runtime.Gosched() // a fake shows a watch nothing of what was before it
+	}
 	edit := named(config.HandlersName, data("restart", config.InProcess))
 	edit.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"}
-	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(edit)
+	content, err := kruntime.DefaultUnstructuredConverter.ToUnstructured(edit)
 	if err != nil {
 		t.Fatal(err)
 	}
