@@ -157,7 +157,7 @@ func TestFilesThatAreReadAtOnceAreBounded(t *testing.T) {
 		if code == http.StatusOK || source.opened.Load() != maxReading {
 			t.Errorf("another file is opened: %d", code)
 		}
-	case <-time.After(10 * time.Second):
+	case <-time.After(2 * time.Minute):
 		t.Error("another file is opened")
 	}
 	close(source.hold)

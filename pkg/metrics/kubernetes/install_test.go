@@ -140,7 +140,7 @@ func TestQueuesClientsAndLeasesHaveKubernetesNamesBesideKnatives(t *testing.T) {
 
 func until(t *testing.T, what string, holds func() bool) {
 	t.Helper()
-	err := wait.PollUntilContextTimeout(t.Context(), 10*time.Millisecond, 10*time.Second, true, func(context.Context) (bool, error) {
+	err := wait.PollUntilContextTimeout(t.Context(), 10*time.Millisecond, 2*time.Minute, true, func(context.Context) (bool, error) {
 		return holds(), nil
 	})
 	if err != nil {

@@ -62,7 +62,7 @@ func (f *followedDriver) until(t *testing.T, what string, holds func(pod *corev1
 			if app != kube.KeyOf(applicationtest.Pi().Obj()) {
 				t.Errorf("%s changed", app)
 			}
-		case <-time.After(30 * time.Second):
+		case <-time.After(2 * time.Minute):
 			t.Fatalf("waited for the driver to %s", what)
 		}
 	}
