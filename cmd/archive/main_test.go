@@ -2,12 +2,16 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -29,24 +33,31 @@ func env(t *testing.T, namespaces string) historyEnvironment {
 	if err := os.WriteFile(filepath.Join(folder, "namespaces"), []byte(namespaces), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return historyEnvironment{WebHDFS: freeAddress(t), Probes: freeAddress(t), Settings: folder, Interval: time.Hour}
+	first, second := freePort(t), freePort(t)
+	defer first.Close()
+	defer second.Close()
+	return historyEnvironment{WebHDFS: first.Addr().String(), Probes: second.Addr().String(), Settings: folder, Interval: time.Hour}
 }
 
-func freeAddress(t *testing.T) string {
+// freePort listens at a port that is still free once the listener is closed: the kernel chooses ports for other sockets above 32768.
+func freePort(t *testing.T) net.Listener {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	for {
+		listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", 20_000+rand.IntN(10_000)))
+		if err == nil {
+			return listener
+		}
+		if !errors.Is(err, syscall.EADDRINUSE) {
+			t.Fatal(err)
+		}
 	}
-	defer listener.Close()
-	return listener.Addr().String()
 }
 
 // get asks until the server answers with 200.
 func get(t *testing.T, url string) string {
 	t.Helper()
 	var body []byte
-	err := wait.PollUntilContextTimeout(t.Context(), 10*time.Millisecond, 30*time.Second, true, func(ctx context.Context) (bool, error) {
+	err := wait.PollUntilContextTimeout(t.Context(), 10*time.Millisecond, 2*time.Minute, true, func(ctx context.Context) (bool, error) {
 		request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
 		if err != nil {
 			return false, err
