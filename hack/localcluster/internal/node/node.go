@@ -155,7 +155,7 @@ func (n *Node) startContainerd(ctx context.Context, t *step.Task, name, root, so
 	if err := n.start(name, exec.Command("containerd", "--config", config)); err != nil {
 		return err
 	}
-	return step.Until(ctx, 30*time.Second, "containerd answering at "+socket, func(ctx context.Context) error {
+	return step.Until(ctx, 2*time.Minute, "containerd answering at "+socket, func(ctx context.Context) error {
 		conn, err := net.Dial("unix", socket)
 		if err != nil {
 			return err

@@ -3,6 +3,7 @@ package process
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -55,7 +56,7 @@ func TestStopKillsAProcessThatIgnoresTheSignal(t *testing.T) {
 
 func waitForLog(t *testing.T, file string) {
 	t.Helper()
-	err := step.Until(t.Context(), 10*time.Second, "output in "+file, func(context.Context) error {
+	err := step.Until(t.Context(), 2*time.Minute, "output in "+file, func(context.Context) error {
 		if data, err := os.ReadFile(file); err != nil || len(data) > 0 {
 			return err
 		}
@@ -137,11 +138,12 @@ func TestParseStat(t *testing.T) {
 
 func TestKillAndMatching(t *testing.T) {
 	processes := table(t)
-	record, err := processes.Start("marked", exec.Command("sleep", "1000.25"))
+	marked := []string{"sleep", fmt.Sprintf("1000.%d", os.Getpid())} // none of another run of this test
+	record, err := processes.Start("marked", exec.Command(marked[0], marked[1:]...))
 	if err != nil {
 		t.Fatal(err)
 	}
-	pids, err := Matching(func(args []string) bool { return slices.Equal(args, []string{"sleep", "1000.25"}) })
+	pids, err := Matching(func(args []string) bool { return slices.Equal(args, marked) })
 	if err != nil || !slices.Contains(pids, record.PID) {
 		t.Fatalf("found %v, %v", pids, err)
 	}

@@ -76,7 +76,7 @@ func (b trustingBlobs) Stat(_ context.Context, _ string, digest v1.Hash) (int64,
 
 // Wait waits until the registry at the address answers.
 func Wait(ctx context.Context, address string) error {
-	return step.Until(ctx, 10*time.Second, "the registry at "+address, func(ctx context.Context) error {
+	return step.Until(ctx, time.Minute, "the registry at "+address, func(ctx context.Context) error {
 		request, err := http.NewRequestWithContext(ctx, http.MethodGet, fmt.Sprintf("http://%s/v2/", address), nil)
 		if err != nil {
 			return err

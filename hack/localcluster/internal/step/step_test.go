@@ -96,7 +96,7 @@ func TestLongStepsAreReportedInOneLine(t *testing.T) {
 	}
 	quiet := Step{Name: "quiet", Do: func(ctx context.Context, _ *Task) error {
 		defer close(bothAreReported)
-		return Until(ctx, 10*time.Second, "two lines of progress", func(context.Context) error {
+		return Until(ctx, 2*time.Minute, "two lines of progress", func(context.Context) error {
 			if lines("still at work: a, b\n")+lines("still at work: b, a\n") < 2 {
 				return errors.New("fewer")
 			}

@@ -18,7 +18,7 @@ func TestServeOpensNewFolders(t *testing.T) {
 	go func() { ended <- Serve(ctx, dir) }()
 
 	volume := filepath.Join(dir, "volume")
-	err := step.Until(ctx, 10*time.Second, "an open volume", func(context.Context) error {
+	err := step.Until(ctx, 2*time.Minute, "an open volume", func(context.Context) error {
 		if err := os.Mkdir(volume, 0o750); err != nil && !os.IsExist(err) {
 			return err // not served yet
 		}
