@@ -318,7 +318,9 @@ func (r *run) until(what string, obstacles func() ([]string, error)) {
 	defer report.Stop()
 	for {
 		list, err := obstacles()
-		r.must(err)
+		if err != nil { // the API server may be slow
+			list = []string{err.Error()}
+		}
 		if len(list) == 0 {
 			return
 		}
