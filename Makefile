@@ -99,22 +99,23 @@ test-unit: ## Run the tests that need only Go.
 
 # Go's cache of results does not notice changes of files outside a module, such as the chart: hence -count=1, and a cache of our own.
 UNLESS_PASSED := $(CURDIR)/hack/unless-passed.sh
+# A busy machine may take ten times as long as an idle one, for which Go's own time limit is.
 .PHONY: $(UNIT_PARTS)
 test-packages:
-	go test $(UNIT)
+	go test -timeout=1h $(UNIT)
 test-localcluster:
-	cd hack/localcluster && go test ./cmd/localcluster/... ./internal/...
+	cd hack/localcluster && go test -timeout=1h ./cmd/localcluster/... ./internal/...
 test-install:
-	cd test/install && $(UNLESS_PASSED) test-install go test -count=1 .
+	cd test/install && $(UNLESS_PASSED) test-install go test -count=1 -timeout=1h .
 test-release:
-	cd hack/release && $(UNLESS_PASSED) test-release go test -count=1 ./build ./push
+	cd hack/release && $(UNLESS_PASSED) test-release go test -count=1 -timeout=1h ./build ./push
 test-upload:
-	$(UNLESS_PASSED) test-upload go test -count=1 ./test/upload
+	$(UNLESS_PASSED) test-upload go test -count=1 -timeout=1h ./test/upload
 
 .PHONY: test-alerts
 test-alerts: ## Test alerts and panels with promtool, which is installed from Debian's package prometheus.
 	($(LOCALCLUSTER) prometheus)
-	go test -count=1 ./test/observability/promtool
+	go test -count=1 -timeout=1h ./test/observability/promtool
 
 # The hostile manifests are left out: they bound time, and counting takes time.
 .PHONY: cover
