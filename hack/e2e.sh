@@ -24,7 +24,7 @@ fi
 if [[ -n ${EVENTING:-} ]]; then
 	hack/images.sh examples/functions/print/print.yaml test/e2e/eventing/testdata/parts.yaml | kubectl apply -f -
 	kubectl apply -f examples/functions/print/trigger.yaml
-	kubectl -n firesteel-system wait --for=condition=Ready --timeout=60s trigger/print
+	kubectl -n firesteel-system wait --for=condition=Ready --timeout=180s trigger/print
 	kubectl -n firesteel-system rollout status deployment/subscriber --timeout=120s
 else
 	hack/images.sh examples/functions/print/print.yaml | kubectl apply -f -

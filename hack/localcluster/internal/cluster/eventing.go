@@ -155,7 +155,7 @@ func (c *Cluster) awaitEventing(ctx context.Context, t *step.Task, manifests str
 			return fmt.Errorf("waiting for %s: %w", name, err)
 		}
 	}
-	return step.Until(ctx, time.Minute, "the webhooks that look at a Broker", func(ctx context.Context) error {
+	return step.Until(ctx, 3*time.Minute, "the webhooks that look at a Broker", func(ctx context.Context) error {
 		return c.kubectl(ctx, t, aBroker, "create", "--dry-run=server", "-f", "-")
 	})
 }

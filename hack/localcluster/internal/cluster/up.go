@@ -378,7 +378,7 @@ func (c *Cluster) startNode(ctx context.Context, t *step.Task) error {
 	if err := step.Until(ctx, 2*time.Minute, "the node being ready", c.control.NodeReady); err != nil {
 		return fmt.Errorf("%w (see %s/kubelet.log)", err, c.processes.Logs)
 	}
-	return step.Until(ctx, time.Minute, "the default service account", c.control.ServiceAccountReady)
+	return step.Until(ctx, 3*time.Minute, "the default service account", c.control.ServiceAccountReady)
 }
 
 func (c *Cluster) startDNS(ctx context.Context, _ *step.Task) error {

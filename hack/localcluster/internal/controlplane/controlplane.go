@@ -173,7 +173,7 @@ func (c *ControlPlane) start(name string, args []string) error {
 func (c *ControlPlane) waitFor(ctx context.Context, name, what string, condition func(context.Context) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	err := step.Until(ctx, 90*time.Second, what, func(ctx context.Context) error {
+	err := step.Until(ctx, 3*time.Minute, what, func(ctx context.Context) error {
 		if err := c.Processes.Running(name); err != nil {
 			cancel(err)
 			return err
