@@ -84,6 +84,7 @@ const podSelector = resources.LabelRole + " in (" + roleDriver + "," + roleExecu
 // watchedNamespace has the informers of a namespace, or of all.
 type watchedNamespace struct {
 	cancel    context.CancelFunc
+	running   sync.WaitGroup
 	mutex     sync.Mutex
 	informers []*informer
 }
@@ -91,6 +92,7 @@ type watchedNamespace struct {
 // informer follows the objects of a kind, or Pods.
 type informer struct {
 	kube.WatchErrors
+	shared cache.SharedInformer
 	synced cache.InformerSynced
 }
 
@@ -103,18 +105,23 @@ func (w *watchedNamespace) start(ctx context.Context, l *Live, namespace string)
 		client := l.options.Dynamic.Resource(k.GroupVersion().WithResource(k.resource)).Namespace(namespace)
 		example := &unstructured.Unstructured{}
 		example.SetGroupVersionKind(k.GroupVersionKind)
-		w.add(l.inform(ctx, namespace, k.name(), objects{client}, l.options.Dynamic, example, l.objectTransform(k), l.objectHandler()))
+		w.run(ctx, l.inform(namespace, k.name(), objects{client}, l.options.Dynamic, example, l.objectTransform(k), l.objectHandler()))
 	}
 	client := l.options.Kubernetes.CoreV1().Pods(namespace)
-	w.add(l.inform(ctx, namespace, "pods", pods{client}, l.options.Kubernetes, &corev1.Pod{}, l.podTransform, l.podHandler()))
+	w.run(ctx, l.inform(namespace, "pods", pods{client}, l.options.Kubernetes, &corev1.Pod{}, l.podTransform, l.podHandler()))
 }
 
-func (w *watchedNamespace) add(i *informer) { w.informers = append(w.informers, i) }
+func (w *watchedNamespace) run(ctx context.Context, i *informer) {
+	w.informers = append(w.informers, i)
+	w.running.Go(func() { i.shared.RunWithContext(ctx) })
+}
 
+// stop ends the informers. When it returns, they set no object any more.
 func (w *watchedNamespace) stop() {
 	if w.cancel != nil {
 		w.cancel()
 	}
+	w.running.Wait()
 }
 
 // synced reports whether each informer has read its objects once, or may not read them.
@@ -129,9 +136,9 @@ func (w *watchedNamespace) synced() bool {
 	return len(w.informers) > 0
 }
 
-// inform starts an informer.
+// inform returns an informer, which does not run yet.
 func (l *Live) inform(
-	ctx context.Context, namespace, name string, from source, client any, example runtime.Object, transform cache.TransformFunc, handler cache.ResourceEventHandler,
+	namespace, name string, from source, client any, example runtime.Object, transform cache.TransformFunc, handler cache.ResourceEventHandler,
 ) *informer {
 	i := &informer{}
 	shared := cache.NewSharedIndexInformer(l.freshness.follow(i, from, client), example, 0, cache.Indexers{})
@@ -142,8 +149,7 @@ func (l *Live) inform(
 			"resource", name, "namespace", namespace, "error", err)
 	})
 	registered, _ := shared.AddEventHandler(handler)
-	i.synced = registered.HasSynced
-	go shared.RunWithContext(ctx)
+	i.shared, i.synced = shared, registered.HasSynced
 	return i
 }
 

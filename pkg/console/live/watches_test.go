@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	goruntime "runtime"
 	"slices"
 	"sync"
 	"testing"
@@ -112,6 +114,25 @@ func TestOnlyListedNamespacesAreRead(t *testing.T) {
 	}
 	w.Watch(nil)
 	w.until(t, "one", "two")
+}
+
+func TestNamespaceThatIsDroppedWhileItIsReadShowsNothing(t *testing.T) {
+	apps := []app{{namespace: "b", name: "two", states: runningStates}}
+	for n := range 500 {
+		apps = append(apps, app{namespace: "a", name: fmt.Sprint("one-", n), states: runningStates})
+	}
+	w := newWatched(t, apps...)
+	for range 3 {
+		w.Watch([]string{"a"})
+		for len(w.Page(everything{}, Query{}).Rows) == 0 {
+			goruntime.Gosched()
+		}
+		w.Watch([]string{"b"})
+		w.until(t, "two")
+		if len(w.pods) != 1 {
+			t.Errorf("Pods of a namespace that is no longer read are kept: %d", len(w.pods))
+		}
+	}
 }
 
 func TestKindIsReadInTheVersionThatIsServed(t *testing.T) {
