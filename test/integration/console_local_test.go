@@ -69,6 +69,7 @@ type machine struct {
 func (s *env) machine(account string) *machine {
 	s.Helper()
 	s.must(firesteel.Build(s.Context(), repository, s.programs, "cmd/kubectl-spark"))
+	s.untilRightsAreKnown()
 	token, err := s.Token(s.Context(), s.ns, account)
 	s.must(err)
 	m := &machine{s, filepath.Join(s.programs, "kubectl-spark"), filepath.Join(s.TempDir(), "kubeconfig")}
