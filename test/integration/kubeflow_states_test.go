@@ -119,7 +119,6 @@ func TestKubeflowStatesComeInUpstreamsOrder(t *testing.T) {
 			spec: "restartPolicy: {type: OnFailure, onFailureRetries: 1, onFailureRetryInterval: 1}",
 			goes: func(s *env) {
 				s.runPi().exit(1)
-				s.untilShown("spark-pi", v1beta2.FailingState)
 				s.runPi().exit(1)
 			},
 			last: v1beta2.FailedState, shows: "New SUBMITTED RUNNING FAILING PENDING_RERUN SUBMITTED RUNNING FAILING FAILED",
