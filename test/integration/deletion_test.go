@@ -2,6 +2,7 @@ package integration
 
 import (
 	"net/http"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -238,10 +239,18 @@ func TestDeletionWaitsForUndeliveredEventsForABoundedTime(t *testing.T) {
 		s.untilDelivered("all until the deletion", func(heard []eventlog.Entry) bool {
 			return len(firstAccepted(heard, app)) == len(cutShort.states)-1
 		})
-		s.sink.SetAnswer(s.ns, always(http.StatusServiceUnavailable))
+		released, release := s.untilCalled()
+		var refused atomic.Bool
+		s.sink.SetAnswer(s.ns, func(*http.Request, eventlog.Entry) int {
+			if refused.CompareAndSwap(false, true) {
+				return http.StatusServiceUnavailable
+			}
+			<-released // where the event waits, it comes without a back-off, which could be longer than what is left of the time
+			return http.StatusAccepted
+		})
 		s.delete("pi")
 		s.untilState("pi", "ResourceReleased")
-		s.sink.SetAnswer(s.ns, sink.Accept)
+		release()
 		untilGone(s, s.apps(), "pi")
 		s.untilPublished(app, cutShort.states...)
 	})
