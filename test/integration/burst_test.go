@@ -20,7 +20,8 @@ const burstInterval = 10 * time.Millisecond
 func (s *env) burst() (over func()) {
 	s.Helper()
 	ctx, stop := context.WithCancel(context.Background())
-	done := make(chan error)
+	s.Cleanup(stop)
+	done := make(chan error, 1)
 	go func() {
 		ticker := time.NewTicker(burstInterval)
 		defer ticker.Stop()
@@ -100,7 +101,7 @@ func TestBurstWhoseFirstStatusWritesWait(t *testing.T) {
 			if c.states != nil {
 				m.untilPublished(app, c.states...)
 			}
-			if drivers := m.driverHistory.driversOf(m.ns, m.name); len(drivers) != 1 {
+			if drivers := m.untilHad(m.name, 1); len(drivers) != 1 {
 				m.Errorf("it had %d drivers, want 1", len(drivers))
 			}
 		})
