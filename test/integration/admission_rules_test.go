@@ -303,6 +303,7 @@ func TestAdmissionRefusesServiceAccountsThatTheirAuthorMayNotUse(t *testing.T) {
 	grant("admin", writes, rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"serviceaccounts"}, Verbs: []string{"use"}, ResourceNames: []string{"admin"}})
 	// The schedule handler has the right by the role of the component.
 	grant("handler", writes, rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"serviceaccounts"}, Verbs: []string{"use"}})
+	s.untilRightsAreKnown()
 	s.applyPolicies("admission-accounts")
 	writer, admin, handler := s.as("writer"), s.as("admin"), s.as("handler")
 

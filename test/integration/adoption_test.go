@@ -61,7 +61,7 @@ func TestAdoptionOfApplicationsOfTheApacheOperator(t *testing.T) {
 				l.env = &env{TB: t, suite: s.suite, ns: s.ns}
 				f.after(l)
 				l.wantInheritedEvents()
-				if drivers := s.driverHistory.driversOf(s.ns, l.ObjectMeta.Name); len(drivers) != len(l.drivers)+f.made {
+				if drivers := l.untilHad(l.ObjectMeta.Name, len(l.drivers)+f.made); len(drivers) != len(l.drivers)+f.made {
 					t.Errorf("it had %d drivers, want %v, and %d more", len(drivers), l.drivers, f.made)
 				}
 			})

@@ -138,7 +138,7 @@ func TestApplicationsOfTheApacheOperatorRunUnedited(t *testing.T) {
 			_, err = s.kubectl(string(text), "create", "--validate=strict", "-f", "-")
 			s.must(err)
 			s.run("pi", 0).succeed()
-			_, err = s.kubectl("", "wait", "--for=condition=Succeeded", "--timeout=60s", "sparkapp/pi")
+			_, err = s.kubectl("", "wait", "--for=condition=Succeeded", "--timeout="+timeout.String(), "sparkapp/pi")
 			s.must(err)
 			s.untilPublished(s.untilState("pi", "ResourceReleased"), plainRun...)
 		})

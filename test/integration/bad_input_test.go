@@ -374,7 +374,7 @@ spec:
 	if !strings.Contains(event.Message, "containers") {
 		t.Errorf("the Event says %q, and not which field", event.Message)
 	}
-	_, err = s.kubectl("", "wait", "--for=jsonpath={.status.conditions[0].reason}=Undecodable", "--timeout=60s", "sparkapplications.spark.apache.org/bad")
+	_, err = s.kubectl("", "wait", "--for=jsonpath={.status.conditions[0].reason}=Undecodable", "--timeout="+timeout.String(), "sparkapplications.spark.apache.org/bad")
 	s.must(err)
 
 	_, err = s.apps().Patch(t.Context(), "bad", types.MergePatchType, []byte(`{"spec":{"driverSpec":null}}`), metav1.PatchOptions{})

@@ -2,41 +2,49 @@ package integration
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"testing"
 	"time"
 
+	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 )
 
-// burstInterval is the time between two new applications of a burst: many arrive within a second.
-const burstInterval = 10 * time.Millisecond
+const (
+	// burstInterval is the time between two new applications of a burst: many arrive within a second.
+	burstInterval = 10 * time.Millisecond
+	// burstWriters is how many are created at once. On a slow machine a create takes longer than the interval.
+	burstWriters = 8
+)
 
 // burst creates suspended applications, many in each second, until the returned function is called.
 func (s *env) burst() (over func()) {
 	s.Helper()
 	ctx, stop := context.WithCancel(context.Background())
-	done := make(chan error)
+	s.Cleanup(stop)
+	done := make(chan error, 1)
 	go func() {
 		ticker := time.NewTicker(burstInterval)
 		defer ticker.Stop()
-		for i := 0; ; i++ {
+		var writers errgroup.Group
+		writers.SetLimit(burstWriters)
+		for i := 0; ctx.Err() == nil; i++ {
+			writers.Go(func() error {
+				_, err := s.apps().Create(ctx, App(fmt.Sprintf("burst-%d", i)).Suspended().Obj(), metav1.CreateOptions{})
+				if ctx.Err() != nil {
+					return nil
+				}
+				return err
+			})
 			select {
 			case <-ctx.Done():
-				done <- nil
-				return
 			case <-ticker.C:
 			}
-			_, err := s.apps().Create(ctx, App(fmt.Sprintf("burst-%d", i)).Suspended().Obj(), metav1.CreateOptions{})
-			if err != nil && !errors.Is(err, context.Canceled) {
-				done <- err
-				return
-			}
 		}
+		done <- writers.Wait()
 	}()
 	return func() {
 		s.Helper()
@@ -100,7 +108,7 @@ func TestBurstWhoseFirstStatusWritesWait(t *testing.T) {
 			if c.states != nil {
 				m.untilPublished(app, c.states...)
 			}
-			if drivers := m.driverHistory.driversOf(m.ns, m.name); len(drivers) != 1 {
+			if drivers := m.untilHad(m.name, 1); len(drivers) != 1 {
 				m.Errorf("it had %d drivers, want 1", len(drivers))
 			}
 		})

@@ -76,6 +76,7 @@ func TestPlanEqualsWhatIsCreated(t *testing.T) {
 	t.Parallel()
 	s := newEnv(t).sharesController()
 	s.ownDefaults(config.OwnDefaultsName, ownDefaultsLabel, map[string]string{"image": "example.com/ours:{{SPARK_VERSION}}"})
+	s.untilDefaultsChanged(s.shared, 1)
 	for name, test := range plans {
 		t.Run(name, func(t *testing.T) {
 			if code, out, _ := s.plan(t.Context(), test.manifest); code != 1 || !strings.Contains(out, "--- /dev/null") {

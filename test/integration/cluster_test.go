@@ -480,7 +480,7 @@ func TestUndecodableClusterIsReported(t *testing.T) {
 	s.createCluster(Cluster("c"))
 	s.untilOwned(ofPlain("c")...)
 	s.untilKubeEvent("odd", corev1.EventTypeWarning, "Undecodable")
-	_, err := s.kubectl("", "delete", "sparkclusters.spark.apache.org", "odd", "--timeout=30s")
+	_, err := s.kubectl("", "delete", "sparkclusters.spark.apache.org", "odd", "--timeout="+timeout.String())
 	s.must(err)
 }
 

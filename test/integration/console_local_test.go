@@ -2,6 +2,7 @@ package integration
 
 import (
 	"bufio"
+	"context"
 	"html"
 	"io"
 	"net/http"
@@ -16,6 +17,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
@@ -69,6 +71,7 @@ type machine struct {
 func (s *env) machine(account string) *machine {
 	s.Helper()
 	s.must(firesteel.Build(s.Context(), repository, s.programs, "cmd/kubectl-spark"))
+	s.untilRightsAreKnown()
 	token, err := s.Token(s.Context(), s.ns, account)
 	s.must(err)
 	m := &machine{s, filepath.Join(s.programs, "kubectl-spark"), filepath.Join(s.TempDir(), "kubeconfig")}
@@ -163,8 +166,13 @@ func TestConsoleOnAMachineShowsWhatTheKubeconfigMaySee(t *testing.T) {
 	if status, _ := stranger.page(path); status != http.StatusUnauthorized {
 		t.Errorf("the link in another browser: %d", status)
 	}
-	if _, text := mine.page("/applications"); !strings.Contains(text, ">etl</a>") || !strings.Contains(text, ">foreign</a>") || strings.Contains(text, ">hidden</a>") {
-		t.Errorf("the list is %s", text)
+	var list string // the link is printed after a while even if not everything was read
+	err = wait.PollUntilContextTimeout(t.Context(), pollInterval, timeout, true, func(context.Context) (bool, error) {
+		_, list = mine.page("/applications")
+		return strings.Contains(list, ">etl</a>") && strings.Contains(list, ">foreign</a>"), nil
+	})
+	if err != nil || strings.Contains(list, ">hidden</a>") {
+		t.Errorf("the list is %s", list)
 	}
 	if status, text := mine.page("/applications/" + s.ns + "/sparkapplications.sparkoperator.k8s.io/foreign"); status != http.StatusOK || !strings.Contains(text, "RUNNING") {
 		t.Errorf("what another operator runs: %d %s", status, text)

@@ -135,6 +135,7 @@ func TestConsolePagesShowWhatTheUserMaySee(t *testing.T) {
 	}
 	_, err := s.kubectl(planned, "create", "-f", "-")
 	s.must(err)
+	s.untilRightsAreKnown()
 	if status, text := mine.page(path + "?tab=plan"); status != http.StatusOK || !strings.Contains(text, "What runs is what the application and the settings make now.") {
 		t.Errorf("%d: the plan is %s", status, text)
 	}

@@ -63,7 +63,7 @@ func (s *env) runThrough(life lifeCase, name string) {
 	s.Helper()
 	app := life.live(s, name)
 	s.untilPublished(app, life.states...)
-	if drivers := s.driverHistory.driversOf(s.ns, name); len(drivers) != life.drivers {
+	if drivers := s.untilHad(name, life.drivers); len(drivers) != life.drivers {
 		s.Errorf("%s had %d drivers, want %d", name, len(drivers), life.drivers)
 	}
 }
@@ -130,9 +130,15 @@ func TestCrashOfTheControllerAtEachStep(t *testing.T) {
 func writesOf(t *testing.T, life lifeCase) []string {
 	t.Helper()
 	calm := newCrashEnv(t)
-	calm.runThrough(life, calm.name)
-	calm.untilNothingIsLeft()
-	writes := calm.apiServer.written(calm.name)
+	var writes []string
+	for range 2 { // on a slow machine a life may need more: one is for a cursor, or repeats another after a conflict
+		calm.runThrough(life, calm.name)
+		calm.untilNothingIsLeft()
+		if these := calm.apiServer.written(calm.name); writes == nil || len(these) < len(writes) {
+			writes = these
+		}
+		calm.use(t)
+	}
 	t.Logf("a life takes %d writes:\n%s", len(writes), numbered(writes))
 	pods := slices.DeleteFunc(slices.Clone(writes), func(write string) bool { return write != "POST pods" })
 	if len(pods) != life.drivers {

@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
 
 	"github.com/firesteel-dev/firesteel/pkg/crds"
 	"github.com/firesteel-dev/firesteel/test/harness/controlplane"
@@ -79,9 +80,14 @@ func TestCRDsExplainFieldsToKubectl(t *testing.T) {
 		{"scheduledsparkapplications.spec.template", kubeflow, "template is the spec of a SparkApplication"},
 		{"scheduledsparkapplications.spec.timeZone", firesteel, "Default: UTC."},
 	} {
-		out, err := controlPlanes.of(t).Plane.Kubectl(t.Context(), "", "explain", c.field, "--api-version="+c.apiVersion)
+		var out string
+		var problem error
+		err := wait.PollUntilContextTimeout(t.Context(), pollInterval, timeout, true, func(ctx context.Context) (bool, error) {
+			out, problem = controlPlanes.of(t).Plane.Kubectl(ctx, "", "explain", c.field, "--api-version="+c.apiVersion)
+			return problem == nil, nil // the API server describes kinds some time after it serves them
+		})
 		if err != nil {
-			t.Errorf("%s: %v", c.field, err)
+			t.Errorf("%s: %v", c.field, problem)
 			continue
 		}
 		if text := strings.Join(strings.Fields(out), " "); !strings.Contains(text, c.want) {

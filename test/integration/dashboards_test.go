@@ -1,6 +1,8 @@
 package integration
 
 import (
+	"context"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -9,6 +11,7 @@ import (
 	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
+	"k8s.io/apimachinery/pkg/util/wait"
 
 	"github.com/firesteel-dev/firesteel/test/observability"
 )
@@ -52,11 +55,25 @@ func TestEveryPanelOfTheDashboardsHasData(t *testing.T) {
 	s.create(App("running"))
 	s.run("running", 0)
 	s.runThrough(restarted, "pi")
-	_, page := s.fetch(r.metrics)
-	series := s.seriesOf(page)
-
 	panels, err := observability.Panels("../..", observability.Everything(s.ns))
 	s.must(err)
+	var lacking []string
+	err = wait.PollUntilContextTimeout(t.Context(), pollInterval, timeout, true, func(context.Context) (bool, error) {
+		_, page := s.fetch(r.metrics) // the sink has an event before the controller has its answer
+		lacking = s.panelsWithoutSeries(panels, s.seriesOf(page))
+		return len(lacking) == 0, nil
+	})
+	if err != nil {
+		t.Error(strings.Join(lacking, "\n"))
+	}
+	if len(panels) < 30 {
+		t.Errorf("there are %d panels only", len(panels))
+	}
+}
+
+// panelsWithoutSeries says for which selectors of panels there is no series.
+func (s *env) panelsWithoutSeries(panels []observability.Panel, series []exported) (lacking []string) {
+	s.Helper()
 	for _, panel := range panels {
 		for _, query := range panel.Queries {
 			selectors, err := observability.Selectors(query)
@@ -64,12 +81,10 @@ func TestEveryPanelOfTheDashboardsHasData(t *testing.T) {
 			for _, selector := range selectors {
 				found := slices.ContainsFunc(series, func(e exported) bool { return selector.Matches(e.metric, e.labels) })
 				if !found && !observability.ZeroWithoutData(query) {
-					t.Errorf("%s, %s: no series for %s%v", panel.Dashboard, panel.Title, selector.Metric, selector.Matchers)
+					lacking = append(lacking, fmt.Sprintf("%s, %s: no series for %s%v", panel.Dashboard, panel.Title, selector.Metric, selector.Matchers))
 				}
 			}
 		}
 	}
-	if len(panels) < 30 {
-		t.Errorf("there are %d panels only", len(panels))
-	}
+	return lacking
 }

@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes"
 
@@ -76,7 +77,21 @@ func (w *driverHistory) violationsIn(namespace string) []error {
 	return slices.Clone(w.violations[namespace])
 }
 
-// driversOf are the uids of all drivers that an application ever had.
+// untilHad waits until an application has had a number of drivers, and returns the uids of all that it ever had. They are heard of in their own
+// time.
+func (s *env) untilHad(name string, least int) (drivers []types.UID) {
+	s.Helper()
+	err := wait.PollUntilContextTimeout(s.Context(), pollInterval, timeout, true, func(context.Context) (bool, error) {
+		drivers = s.driverHistory.driversOf(s.ns, name)
+		return len(drivers) >= least, nil
+	})
+	if err != nil {
+		s.Fatalf("waited for %d drivers of %s; it had %v", least, name, drivers)
+	}
+	return drivers
+}
+
+// driversOf are the uids of all drivers that an application ever had, as far as they are heard of.
 func (w *driverHistory) driversOf(namespace, name string) []types.UID {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()

@@ -310,7 +310,7 @@ func editEarly(s *env) {
 	}
 	s.runEarly("edited").succeed()
 	s.untilEarly("edited", v1alpha1.CompletedState)
-	if drivers := s.driverHistory.driversOf(s.ns, "edited"); len(drivers) != 2 {
+	if drivers := s.untilHad("edited", 2); len(drivers) != 2 {
 		s.Errorf("it had %d drivers", len(drivers))
 	}
 }
@@ -508,7 +508,7 @@ func crashEarly(s *env) {
 		}
 		d.succeed()
 		m.untilEarly(m.name, v1alpha1.CompletedState)
-		if drivers := s.driverHistory.driversOf(s.ns, m.name); len(drivers) != 1 {
+		if drivers := m.untilHad(m.name, 1); len(drivers) != 1 {
 			t.Errorf("%s had %d drivers", m.name, len(drivers))
 		}
 	}

@@ -205,7 +205,7 @@ func leaveToUser(s *env) {
 	s.untilEarly("left-to-user", v1alpha1.RunningState)
 	d.succeed()
 	s.untilEarly("left-to-user", v1alpha1.CompletedState)
-	if drivers := s.driverHistory.driversOf(s.ns, "left-to-user"); len(drivers) != 1 {
+	if drivers := s.untilHad("left-to-user", 1); len(drivers) != 1 {
 		s.Errorf("Firesteel created %d drivers", len(drivers))
 	}
 }

@@ -19,6 +19,7 @@ import (
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/metadata"
 	"k8s.io/utils/clock"
@@ -162,6 +163,16 @@ func (s *env) boundToken(pod *corev1.Pod, audience string) string {
 	return answer.Status.Token
 }
 
+// untilRefusedAsToken waits until the API server, which knows the Pods of tokens from a watch, does not accept a token.
+func (s *env) untilRefusedAsToken(token, audience string) {
+	s.Helper()
+	review := &authenticationv1.TokenReview{Spec: authenticationv1.TokenReviewSpec{Token: token, Audiences: []string{audience}}}
+	s.must(wait.PollUntilContextTimeout(s.Context(), pollInterval, timeout, true, func(ctx context.Context) (bool, error) {
+		answer, err := s.Kube.AuthenticationV1().TokenReviews().Create(ctx, review, metav1.CreateOptions{})
+		return err == nil && !answer.Status.Authenticated, err
+	}))
+}
+
 func TestSidecarSendsTheEventLogOfItsOwnAttempt(t *testing.T) {
 	t.Parallel()
 	s := newEnv(t)
@@ -216,6 +227,7 @@ func TestArchiveServiceRefusesTokensOfOthers(t *testing.T) {
 	tokenOfGone := s.boundToken(gone, eventlog.Audience)
 	s.must(s.Kube.CoreV1().Pods(s.ns).Delete(t.Context(), "gone", metav1.DeleteOptions{GracePeriodSeconds: new(int64)}))
 	s.driverOf(app, "gone")
+	s.untilRefusedAsToken(tokenOfGone, eventlog.Audience)
 	unmarked := func(pod *corev1.Pod) { pod.Annotations = nil }
 	climbing := func(pod *corev1.Pod) { pod.Annotations[eventlog.AttemptAnnotation] = "../1" }
 	orphan := func(pod *corev1.Pod) { pod.OwnerReferences = nil }

@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -71,7 +70,7 @@ func (d *driver) statefulSet() metav1.OwnerReference {
 // waitFor has kubectl wait for a condition.
 func (s *env) waitFor(name, condition string) {
 	s.Helper()
-	_, err := s.kubectl("", "wait", "--for=condition="+condition, "--timeout=60s", "sparkapp/"+name)
+	_, err := s.kubectl("", "wait", "--for=condition="+condition, "--timeout="+timeout.String(), "sparkapp/"+name)
 	s.must(err)
 }
 
@@ -81,9 +80,9 @@ func TestExecutorsThatDoNotStartInTimeEndTheAttempt(t *testing.T) {
 	s := newEnv(t).sharesController()
 	app := s.create(App("pi").Conf("spark.app.id", "pi-0").Executors(2, 1, 2).ExecutorsStartWithin(15*time.Second).
 		Restart(sparkv1.RestartOnInfrastructureFailure, 1, 0))
-	d := s.runUnto("DriverReady", "pi", 0)
-	d.executor(1).start().ready()
-	s.untilState("pi", "InitializedBelowThresholdExecutors")
+	d := s.driver("pi", 0).start()
+	d.executor(1).start().ready() // before its time begins, which is when the driver is ready
+	d.ready()
 	again := until(s, s.apps(), "pi", "be restarted", func(app *sparkv1.SparkApplication) bool {
 		return stateOf(app) == "DriverRequested" && app.Status.CurrentAttemptSummary.AttemptInfo.ID == 1
 	})
@@ -92,7 +91,7 @@ func TestExecutorsThatDoNotStartInTimeEndTheAttempt(t *testing.T) {
 	if late.CurrentStateSummary != "ExecutorsStartTimedOut" || late.Message != want || late.LastObservedDriverStatus == nil {
 		t.Errorf("the first attempt ended with %+v", late)
 	}
-	s.runUnto("DriverReady", "pi", 0)
+	s.driver("pi", 0).start().ready()
 	states := "DriverRequested DriverStarted DriverReady ExecutorsStartTimedOut"
 	s.untilPublished(app, words("Submitted DriverRequested DriverStarted DriverReady InitializedBelowThresholdExecutors ExecutorsStartTimedOut "+
 		"ScheduledToRestart "+states+" ResourceReleased")...)
@@ -110,15 +109,24 @@ func withoutEvents(requests []controlplane.Request) []controlplane.Request {
 func TestExecutorsCostNothingIfNoNumberIsRequested(t *testing.T) {
 	t.Parallel()
 	s := newEnv(t).sharesController()
-	s.create(App("pi").Executors(0, 3, 3))
+	app := s.create(App("pi").Executors(0, 3, 3))
 	d := s.run("pi", 0)
 	s.untilCondition("pi", "ExecutorsReady", metav1.ConditionTrue, "NoMinimum")
 	before := withoutEvents(s.requestsAtRest())
 	for id := range 5 {
 		d.executor(id).start().ready().exit(0)
 	}
-	if diff := cmp.Diff(before, withoutEvents(s.requestsAtRest())); diff != "" {
-		t.Errorf("requests before and after (-want +got):\n%s", diff)
+	after := withoutEvents(s.requestsAtRest())[len(before):]
+	cursors := int(time.Since(app.CreationTimestamp.Time) / (30 * time.Second)) // on a slow machine
+	after = slices.DeleteFunc(after, func(r controlplane.Request) bool {
+		cursor := cursors > 0 && r.Kind() == "update sparkapplications/status"
+		if cursor {
+			cursors--
+		}
+		return cursor
+	})
+	if len(after) > 0 {
+		t.Errorf("changes of executors cost %v", after)
 	}
 	d.succeed()
 	s.untilState("pi", "ResourceReleased")

@@ -102,6 +102,7 @@ func TestFailureCauseHasTheLastLinesOfTheLog(t *testing.T) {
 	s := newEnv(t)
 	_, err := s.Plane.Kubectl(t.Context(), "", "apply", "-f", configFolder+"/driver-logs")
 	s.must(err)
+	s.untilRightsAreKnown()
 	s.configured("config-defaults", "driver-log-lines", "3")
 	s.node(func(w http.ResponseWriter, r *http.Request) {
 		if !strings.HasPrefix(r.URL.Path, "/containerLogs/"+s.ns+"/") {

@@ -48,7 +48,7 @@ func TestFenceOfAFirstLaunchHoldsWhateverUsersDo(t *testing.T) {
 				d := m.firstDriver()
 				d.start().ready().succeed()
 				m.untilState(m.name, "ResourceReleased")
-				if drivers := m.driverHistory.driversOf(m.ns, m.name); change == "and nothing else happens" && len(drivers) != 1 {
+				if drivers := m.untilHad(m.name, 1); change == "and nothing else happens" && len(drivers) != 1 {
 					t.Errorf("it had the drivers %v, want one", drivers)
 				}
 				m.delete(m.name)

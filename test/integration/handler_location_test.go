@@ -1,6 +1,7 @@
 package integration
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"net/http"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
 
 	firesteelv1alpha1 "github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
@@ -191,7 +193,7 @@ func (s *env) wantEndedOnce(app *sparkv1.SparkApplication) {
 	if strings.Contains(app.Name, "again") {
 		attempts += failingRestarts
 	}
-	if drivers := s.driverHistory.driversOf(s.ns, app.Name); len(drivers) != attempts {
+	if drivers := s.untilHad(app.Name, attempts); len(drivers) != attempts {
 		s.Errorf("%s had %d drivers, want %d", app.Name, len(drivers), attempts)
 	}
 	heard := s.untilDelivered("the end of "+app.Name, func(heard []eventlog.Entry) bool {
@@ -219,13 +221,17 @@ func (s *env) wantStartedOnce(name string, period time.Duration, runs *register)
 		return s.Firesteel != nil && s.Firesteel.SettledUntil.After(until)
 	}).GetScheduleStatus()
 	instants, started := 0, 0
-	for at := created.Add(period); !at.After(until); at = at.Add(period) { // later ones may be seen to be settled first
-		instants++
-		switch count := runs.count(name, at); count {
-		case 0:
-		case 1:
-			started++
-		default:
+	count := func(context.Context) (bool, error) { // the runs are heard of in their own time
+		instants, started = 0, 0
+		for at := created.Add(period); !at.After(until); at = at.Add(period) { // later ones may be seen to be settled first
+			instants++
+			started += min(runs.count(name, at), 1)
+		}
+		return started > 0 && started+int(status.MissedRuns) >= instants, nil
+	}
+	_ = wait.PollUntilContextTimeout(s.Context(), pollInterval, timeout, true, count) // what it comes to is checked
+	for at := created.Add(period); !at.After(until); at = at.Add(period) {
+		if count := runs.count(name, at); count > 1 {
 			s.Errorf("the instant %s has %d runs", at, count)
 		}
 	}

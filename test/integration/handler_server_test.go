@@ -19,6 +19,7 @@ import (
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/test/harness/eventlog"
 	"github.com/firesteel-dev/firesteel/test/harness/firesteel"
+	"github.com/firesteel-dev/firesteel/test/harness/sink"
 )
 
 // tokenFor is a token of the env's service account for an audience, as Knative asks for one.
@@ -121,16 +122,21 @@ func TestDeliveryToADeadTriggerDelaysNoOtherNamespace(t *testing.T) {
 	dead, s := newEnv(t), newEnv(t)
 	s.configured("config-handlers", "restart", "external")
 	release := make(chan struct{})
-	var holding, ended atomic.Int32
-	dead.sink.SetAnswer(dead.ns, func(request *http.Request, _ eventlog.Entry) int {
-		holding.Add(1)
-		select {
-		case <-release:
-		case <-request.Context().Done():
-			ended.Add(1)
+	var atFirst, holding, ended atomic.Int32
+	hold := func(until <-chan struct{}, holding *atomic.Int32) sink.Answer {
+		return func(request *http.Request, _ eventlog.Entry) int {
+			holding.Add(1)
+			defer holding.Add(-1)
+			select {
+			case <-until:
+			case <-request.Context().Done():
+				ended.Add(1)
+			}
+			return http.StatusServiceUnavailable
 		}
-		return http.StatusAccepted
-	})
+	}
+	launched := make(chan struct{})
+	dead.sink.SetAnswer(dead.ns, hold(launched, &atFirst))
 	s.ownController(controller{sink: s.sink.URL()})
 	restart := s.handler("restart")
 	s.sink.SetAnswer(s.ns, restart.trigger("sparkrestartallowed", "true"))
@@ -139,14 +145,20 @@ func TestDeliveryToADeadTriggerDelaysNoOtherNamespace(t *testing.T) {
 	}
 	dead.must(wait.PollUntilContextTimeout(dead.Context(), 100*time.Millisecond, timeout, true, func(ctx context.Context) (bool, error) {
 		drivers, err := dead.Kube.CoreV1().Pods(dead.ns).List(ctx, metav1.ListOptions{})
-		return err == nil && len(drivers.Items) == held && holding.Load() >= 32, err // as many as one namespace has slots
+		return err == nil && len(drivers.Items) == held, err
 	}))
-	before := ended.Load() // a sender gives up after a minute
+	// A sender gives up after a minute. Until all are launched, more than that may have passed: from here on others are held.
+	dead.sink.SetAnswer(dead.ns, hold(release, &holding))
+	close(launched)
+	dead.must(wait.PollUntilContextTimeout(dead.Context(), pollInterval, timeout, true, func(context.Context) (bool, error) {
+		return holding.Load() >= 32, nil // as many as one namespace has slots
+	}))
+	alreadyEnded := ended.Load()
 	app := s.create(App("pi").Restart(sparkv1.RestartOnFailure, 3, 0))
 	s.run("pi", 0).exit(1)
 	s.run("pi", 1).succeed()
 	s.untilPublished(app, restarted.states...)
-	if got := ended.Load() - before; got > 0 {
+	if got := ended.Load() - alreadyEnded; got > 0 {
 		t.Errorf("meanwhile %d events that were held came to their end: the others may have waited for that", got)
 	}
 	close(release)

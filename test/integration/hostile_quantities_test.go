@@ -148,7 +148,7 @@ func TestHostileQuantitiesAffectNoOtherApplication(t *testing.T) {
 			k.untilMessage(bad, name+"-"+strings.ToLower(k.kind), value)
 		}
 		for _, name := range []string{"huge", "long"} { // and it can be deleted
-			_, err := bad.kubectl("", "delete", resourceOf(k.apiVersion, k.resource).GroupResource().String(), name+"-"+strings.ToLower(k.kind), "--timeout=60s")
+			_, err := bad.kubectl("", "delete", resourceOf(k.apiVersion, k.resource).GroupResource().String(), name+"-"+strings.ToLower(k.kind), "--timeout="+timeout.String())
 			bad.must(err)
 		}
 	}

@@ -142,7 +142,7 @@ func TestInstallationsSideBySideHaveQuotasOfTheirOwn(t *testing.T) {
 	a.configured("config-admission", "quota", "hold")
 	second.quota("fail")
 	a.ownController(controller{sink: a.sink.URL(), replica: true})
-	b.ownController(controller{sink: b.sink.URL(), namespace: second.namespace, replica: true})
+	process := b.ownController(controller{sink: b.sink.URL(), namespace: second.namespace, replica: true})
 
 	jobs := map[*env]*sparkJob{}
 	for _, s := range []*env{a, b} {
@@ -157,6 +157,8 @@ func TestInstallationsSideBySideHaveQuotasOfTheirOwn(t *testing.T) {
 	a.untilSays("second", diagnosis.ReasonWaitingForQuota, only)
 	b.untilSays("second", diagnosis.ReasonQuotaWouldBeExceeded, "SparkApplication "+b.ns+"/second requests too much of pods (3 requested, 0 available)")
 	second.quota("hold")
+	second.serves("nowhere," + b.ns) // which is read after the other, and logged
+	b.untilLogged(process, "Updating operator namespaces to [nowhere, "+b.ns+"]")
 	b.create(App("third"))
 	b.untilSays("third", diagnosis.ReasonWaitingForQuota, only)
 

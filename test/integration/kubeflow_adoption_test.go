@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/yaml"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
@@ -44,7 +45,7 @@ var kubeflowAdoptionCases = map[string]struct{ alone, withDriver kubeflowAdoptio
 }
 
 // leftByKubeflowOperator puts an application into the env as it was left, under a name of its own.
-func (s *env) leftByKubeflowOperator(recorded, name string) *v1beta2.SparkApplication {
+func (s *env) leftByKubeflowOperator(recorded, name string, changes ...func(*v1beta2.SparkApplication)) *v1beta2.SparkApplication {
 	s.Helper()
 	text, err := os.ReadFile(leftByKubeflow)
 	s.must(err)
@@ -53,6 +54,9 @@ func (s *env) leftByKubeflowOperator(recorded, name string) *v1beta2.SparkApplic
 		s.must(yaml.Unmarshal(document, app))
 		if app.Name != recorded {
 			continue
+		}
+		for _, change := range changes {
+			change(app)
 		}
 		status := app.Status
 		app.Name, app.CreationTimestamp, app.Generation, app.Spec.Driver.ServiceAccount = name, metav1.Time{}, 0, "default"
@@ -108,7 +112,11 @@ func TestAdoptionOfApplicationsOfTheKubeflowOperator(t *testing.T) {
 	}
 	all := map[string]left{}
 	for recorded, wants := range kubeflowAdoptionCases {
-		alone := s.leftByKubeflowOperator(recorded, fmt.Sprintf("%s-a", recorded))
+		alone := s.leftByKubeflowOperator(recorded, fmt.Sprintf("%s-a", recorded), func(app *v1beta2.SparkApplication) {
+			if wants.alone.state == v1beta2.FailingState { // which lasts for the interval
+				app.Spec.RestartPolicy.OnFailureRetryInterval = ptr.To[int64](3600)
+			}
+		})
 		all[recorded+" without a driver"] = left{alone, nil, wants.alone}
 		with := s.leftByKubeflowOperator(recorded, fmt.Sprintf("%s-d", recorded))
 		all[recorded+" with a driver"] = left{with, s.driverByKubeflowOperator(with), wants.withDriver}

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/yaml"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
@@ -312,6 +313,11 @@ func (s *env) classes() {
 {apiVersion: node.k8s.io/v1, kind: RuntimeClass, metadata: {name: kubeflow-sandbox}, handler: sandbox}
 `, "apply", "--filename=-")
 	s.must(err)
+	for _, class := range []string{"kubeflow-high", "kubeflow-low", "kubeflow-batch"} { // which the API server knows from a watch
+		pod := plainPod("of-a-class")
+		pod.Spec.PriorityClassName, pod.Spec.RuntimeClassName = class, ptr.To("kubeflow-sandbox")
+		s.untilAdmitted(s.creating(pod))
+	}
 }
 
 // comesOf waits for an application's driver, and returns the objects that its manifest produced.

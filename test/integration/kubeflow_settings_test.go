@@ -134,7 +134,7 @@ func TestInstallationLeavesKubeflowApplicationsOfAnotherOperatorAlone(t *testing
 	s.untilKubeEvent("spark-pi", corev1.EventTypeNormal, "Adopted")
 	d.succeed()
 	s.untilShown("spark-pi", v1beta2.CompletedState)
-	if drivers := s.driverHistory.driversOf(s.ns, "spark-pi"); len(drivers) != 1 {
+	if drivers := s.untilHad("spark-pi", 1); len(drivers) != 1 {
 		t.Errorf("it had %d drivers", len(drivers))
 	}
 }

@@ -1,7 +1,6 @@
 package integration
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -12,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/watch"
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
@@ -68,18 +68,30 @@ func (s *env) runPi() *driver {
 // statesSince are the states that an application showed since it was as it is given, each once where it follows itself.
 func (s *env) statesSince(app *v1beta2.SparkApplication, last v1beta2.ApplicationStateType) []v1beta2.ApplicationStateType {
 	s.Helper()
-	s.untilShown(app.Name, last)
-	ctx, cancel := context.WithTimeout(s.Context(), timeout)
-	defer cancel()
-	end, err := s.kubeflowApps().Get(ctx, app.Name, metav1.GetOptions{})
-	s.must(err)
-	w, err := s.kubeflowApps().Watch(ctx, metav1.ListOptions{
+	return s.statesIn(s.revisionsSince(app), app, last)
+}
+
+// revisionsSince watches an application since it was as it is given. The API server has the revisions of the last minute or so only.
+func (s *env) revisionsSince(app *v1beta2.SparkApplication) watch.Interface {
+	s.Helper()
+	w, err := s.kubeflowApps().Watch(s.Context(), metav1.ListOptions{
 		FieldSelector: fields.OneTermEqualSelector("metadata.name", app.Name).String(), ResourceVersion: app.ResourceVersion,
 	})
 	s.must(err)
-	defer w.Stop()
+	s.Cleanup(w.Stop)
+	return w
+}
+
+// statesIn are those of statesSince, of the revisions since the application was as it is given.
+func (s *env) statesIn(revisions watch.Interface, app *v1beta2.SparkApplication, last v1beta2.ApplicationStateType) []v1beta2.ApplicationStateType {
+	s.Helper()
+	s.untilShown(app.Name, last)
+	end, err := s.kubeflowApps().Get(s.Context(), app.Name, metav1.GetOptions{})
+	s.must(err)
+	late := time.AfterFunc(timeout, revisions.Stop)
+	defer late.Stop()
 	states := []v1beta2.ApplicationStateType{app.Status.AppState.State}
-	for event := range w.ResultChan() {
+	for event := range revisions.ResultChan() {
 		shown, ok := event.Object.(*v1beta2.SparkApplication)
 		if !ok {
 			s.Fatalf("the watch answers %v", event.Object)
@@ -119,7 +131,6 @@ func TestKubeflowStatesComeInUpstreamsOrder(t *testing.T) {
 			spec: "restartPolicy: {type: OnFailure, onFailureRetries: 1, onFailureRetryInterval: 1}",
 			goes: func(s *env) {
 				s.runPi().exit(1)
-				s.untilShown("spark-pi", v1beta2.FailingState)
 				s.runPi().exit(1)
 			},
 			last: v1beta2.FailedState, shows: "New SUBMITTED RUNNING FAILING PENDING_RERUN SUBMITTED RUNNING FAILING FAILED",
@@ -220,9 +231,10 @@ func TestKubeflowStatesComeInUpstreamsOrder(t *testing.T) {
 				s.limit("pods", "0")
 			}
 			app := s.kubeflowApplication(manifest)
+			revisions := s.revisionsSince(app)
 			story.goes(s)
 			var shown []string
-			for _, state := range s.statesSince(app, story.last) {
+			for _, state := range s.statesIn(revisions, app, story.last) {
 				if state == v1beta2.NewState {
 					state = "New"
 				}

@@ -106,7 +106,7 @@ func TestWriteBudgetOfAKubeflowApplication(t *testing.T) {
 				completed.Status.ExecutorState[executors[0].Name] != v1beta2.ExecutorCompletedState {
 				t.Errorf("completed:\n%s", described(completed))
 			}
-			if _, err := s.kubectl("", "wait", "--for=condition=Succeeded", "sparkapplications.sparkoperator.k8s.io/spark-pi", "--timeout=10s"); err != nil {
+			if _, err := s.kubectl("", "wait", "--for=condition=Succeeded", "sparkapplications.sparkoperator.k8s.io/spark-pi", "--timeout="+timeout.String()); err != nil {
 				t.Error(err)
 			}
 			for _, reason := range []string{"SparkApplicationSubmitted", "SparkApplicationCompleted"} {

@@ -49,11 +49,10 @@ func TestWriteBudgetOfExecutorsAndATimeToLive(t *testing.T) {
 		return app.Status.ExecutorState[last] == v1beta2.ExecutorFailedState
 	})
 	changing := time.Since(change)
+	ended := time.Now()
 	d.succeed()
-	s.untilShown("spark-pi", v1beta2.CompletedState)
-	completed := time.Now()
-	untilGone(s, s.kubeflowApps(), "spark-pi")
-	overdue := time.Since(completed) - time.Second
+	untilGone(s, s.kubeflowApps(), "spark-pi") // it is completed for a second only
+	overdue := time.Since(ended) - time.Second
 	s.untilKubeEvent("spark-pi", corev1.EventTypeNormal, "SparkApplicationCompleted") // Events come late where there is much to do
 	allowed := kubeflowBudget()
 	allowed["update sparkapplications/status"] += perSecond(changing) + int(time.Since(began)/(30*time.Second))

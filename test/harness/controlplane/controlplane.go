@@ -220,12 +220,38 @@ func (c *ControlPlane) apply(ctx context.Context, manifests []string) error {
 // AwaitDefinitions waits until the API server serves the kinds of the CustomResourceDefinitions that these arguments of kubectl choose.
 func (c *ControlPlane) AwaitDefinitions(ctx context.Context, choice ...string) error {
 	// kubectl cannot wait for a condition before the object has any conditions. The first field comes with the first of them.
+	var names string
 	for _, until := range []string{"jsonpath={.status.acceptedNames.kind}", "condition=Established"} {
-		if _, err := c.Kubectl(ctx, "", append([]string{"wait", "--for=" + until}, choice...)...); err != nil {
+		var err error
+		names, err = c.Kubectl(ctx, "", append([]string{"wait", "--output=name", "--timeout=" + startLimit.String(), "--for=" + until}, choice...)...)
+		if err != nil {
 			return err
 		}
 	}
-	return nil
+	// The API server serves and lists a kind only when its own watch has told it so.
+	client, err := kubernetes.NewForConfig(c.Admin())
+	if err != nil {
+		return err
+	}
+	return wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, startLimit, true, func(context.Context) (bool, error) {
+		_, lists, err := client.Discovery().ServerGroupsAndResources()
+		if err != nil {
+			return false, nil
+		}
+		listed := map[string]bool{}
+		for _, list := range lists {
+			group, _, _ := strings.Cut(list.GroupVersion, "/")
+			for _, resource := range list.APIResources {
+				listed[resource.Name+"."+group] = true
+			}
+		}
+		for name := range strings.FieldsSeq(names) {
+			if _, name, _ := strings.Cut(name, "/"); !listed[name] {
+				return false, nil
+			}
+		}
+		return true, nil
+	})
 }
 
 func (c *ControlPlane) writeFiles() error {
