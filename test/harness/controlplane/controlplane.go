@@ -219,14 +219,31 @@ func (c *ControlPlane) apply(ctx context.Context, manifests []string) error {
 
 // AwaitDefinitions waits until the API server serves the kinds of the CustomResourceDefinitions that these arguments of kubectl choose.
 func (c *ControlPlane) AwaitDefinitions(ctx context.Context, choice ...string) error {
+	ctx, cancel := context.WithTimeout(ctx, startLimit)
+	defer cancel()
 	// kubectl cannot wait for a condition before the object has any conditions. The first field comes with the first of them.
 	for _, until := range []string{"jsonpath={.status.acceptedNames.kind}", "condition=Established"} {
-		if _, err := c.Kubectl(ctx, "", append([]string{"wait", "--for=" + until}, choice...)...); err != nil {
+		if _, err := c.Kubectl(ctx, "", append([]string{"wait", "--for=" + until, "--timeout=" + startLimit.String()}, choice...)...); err != nil {
 			return err
+		}
+	}
+	// The part of the API server that serves a kind learns later than kubectl that its definition is established.
+	chosen := slices.DeleteFunc(slices.Clone(choice), func(argument string) bool { return argument == "--all" }) // get has no such flag
+	paths, err := c.Kubectl(ctx, "", append([]string{"get", "--output=go-template=" + servedPaths}, chosen...)...)
+	if err != nil {
+		return err
+	}
+	for _, path := range strings.Fields(paths) {
+		if err := c.until(ctx, func(ctx context.Context) bool { return c.get(ctx, path) }); err != nil {
+			return fmt.Errorf("%s: %w", path, err)
 		}
 	}
 	return nil
 }
+
+// servedPaths is a template of kubectl that prints the paths of the kinds of one CustomResourceDefinition or of a list.
+const servedPaths = `{{define "paths"}}{{$d := .}}{{range .spec.versions}}{{if .served}}/apis/{{$d.spec.group}}/{{.name}}/{{$d.spec.names.plural}}
+{{end}}{{end}}{{end}}{{if .items}}{{range .items}}{{template "paths" .}}{{end}}{{else}}{{template "paths" .}}{{end}}`
 
 func (c *ControlPlane) writeFiles() error {
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
