@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes"
 
@@ -21,6 +22,8 @@ import (
 
 // driverHistory sees every revision of every driver Pod, and checks that no application has two live drivers.
 type driverHistory struct {
+	kube kubernetes.Interface
+
 	mutex sync.Mutex
 	// applications are those of the drivers, by the labels that each had at first.
 	applications map[types.UID]string
@@ -31,7 +34,7 @@ type driverHistory struct {
 
 func newDriverHistory(ctx context.Context, kube kubernetes.Interface) (*driverHistory, error) {
 	w := &driverHistory{
-		applications: map[types.UID]string{}, drivers: map[string]*invariants.Drivers{}, violations: map[string][]error{},
+		kube: kube, applications: map[types.UID]string{}, drivers: map[string]*invariants.Drivers{}, violations: map[string][]error{},
 	}
 	pods := kube.CoreV1().Pods(metav1.NamespaceAll)
 	none, err := pods.List(ctx, metav1.ListOptions{LabelSelector: kubelet.DriverSelector})
@@ -69,6 +72,13 @@ func (w *driverHistory) see(what watch.EventType, pod *corev1.Pod) {
 	}
 }
 
+// knows reports whether the history has all of these drivers.
+func (w *driverHistory) knows(pods []corev1.Pod) bool {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	return !slices.ContainsFunc(pods, func(pod corev1.Pod) bool { return w.applications[pod.UID] == "" })
+}
+
 // violationsIn are the violations in a namespace until now.
 func (w *driverHistory) violationsIn(namespace string) []error {
 	w.mutex.Lock()
@@ -76,8 +86,13 @@ func (w *driverHistory) violationsIn(namespace string) []error {
 	return slices.Clone(w.violations[namespace])
 }
 
-// driversOf are the uids of all drivers that an application ever had.
+// driversOf are the uids of all drivers that an application ever had, those that exist now included: a test may know them sooner, from
+// another watch.
 func (w *driverHistory) driversOf(namespace, name string) []types.UID {
+	_ = wait.PollUntilContextTimeout(context.Background(), pollInterval, timeout, true, func(ctx context.Context) (bool, error) {
+		pods, err := w.kube.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{LabelSelector: kubelet.DriverSelector})
+		return err == nil && w.knows(pods.Items), nil
+	})
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	if drivers := w.drivers[namespace+"/"+name]; drivers != nil {
