@@ -303,6 +303,29 @@ func follow[T runtime.Object](s *env, client watcher, selector, what string, hol
 	return last
 }
 
+// untilSince waits until a condition has held for an object since a revision of it. It may hold no more: each later revision is seen.
+func untilSince[T runtime.Object](s *env, client watcher, revision metav1.Object, what string, holds func(T) bool) T {
+	s.Helper()
+	ctx, cancel := context.WithTimeout(s.Context(), timeout)
+	defer cancel()
+	for ctx.Err() == nil {
+		w, err := client.Watch(ctx, metav1.ListOptions{
+			FieldSelector: "metadata.name=" + revision.GetName(), ResourceVersion: revision.GetResourceVersion(),
+		})
+		if err != nil {
+			continue
+		}
+		for event := range w.ResultChan() {
+			if object, ok := event.Object.(T); ok && holds(object) {
+				w.Stop()
+				return object
+			}
+		}
+	}
+	s.Fatalf("waited for %s to %s, since\n%s", revision.GetName(), what, described(revision))
+	return *new(T)
+}
+
 // reader is a typed client.
 type reader[T runtime.Object] interface {
 	watcher

@@ -17,6 +17,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/schedule/variant"
 	"github.com/firesteel-dev/firesteel/test/harness/controlplane"
 	"github.com/firesteel-dev/firesteel/test/harness/firesteel"
+	"github.com/firesteel-dev/firesteel/test/harness/process"
 )
 
 // listedInstallation is an installation that may read and write in listed namespaces only.
@@ -126,6 +127,7 @@ func TestListedNamespacesAreServedWithoutAClusterRole(t *testing.T) {
 	first.admitted(a)
 	first.admitted(b)
 	second.admitted(other)
+	a.untilRightsAreKnown()
 	a.must(a.ConfigureIn(t.Context(), first.namespace, "config-leader-election", map[string]string{"buckets": "2"}))
 
 	cluster, err := a.ConfigOf(t.Context(), first.namespace, "controller")
@@ -173,6 +175,9 @@ func TestListedNamespacesAreServedWithoutAClusterRole(t *testing.T) {
 	later.runAnother("pi")
 
 	first.serves(b.ns)
+	for _, process := range []*process.Process{cut, replica} {
+		a.untilLogged(process, "Updating operator namespaces to ["+b.ns+"]")
+	}
 	b.runAnother("alone")
 	left := a.create(App("left-out"))
 	b.runAnother("afterwards")

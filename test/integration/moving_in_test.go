@@ -204,10 +204,11 @@ func (t *team) left(names []string) {
 		if stateOfName(name) == "new" {
 			t.apply(kubeflowApp(name, movingStates["new"].change))
 		}
-		t.drivers[name] = len(t.driverHistory.driversOf(t.ns, name))
 		if movingStates[stateOfName(name)].goesOn {
 			t.live[name] = t.kubeflowDriver(name).UID
+			t.untilHad(name, 1)
 		}
+		t.drivers[name] = len(t.driverHistory.driversOf(t.ns, name))
 	}
 }
 
@@ -235,7 +236,7 @@ func (t *team) inFiresteelsCare(names []string) {
 func (t *team) sameDrivers(names []string) {
 	t.Helper()
 	for _, name := range names {
-		if got := t.driverHistory.driversOf(t.ns, name); len(got) != t.drivers[name] {
+		if got := t.untilHad(name, t.drivers[name]); len(got) != t.drivers[name] {
 			t.Errorf("%s/%s had %d drivers, want %d", t.ns, name, len(got), t.drivers[name])
 		}
 		if uid := t.live[name]; uid != "" {
@@ -464,7 +465,7 @@ func TestKubeflowOperatorThatStillServesTheNamespace(t *testing.T) {
 		name := fmt.Sprintf("both-%d", i)
 		a.apply(kubeflowApp(name, fmt.Sprintf(retriesIn, 1)))
 		a.kubeflowDriver(name).start().ready()
-		if a.drivers[name] = len(a.driverHistory.driversOf(a.ns, name)); a.drivers[name] != 1 {
+		if a.drivers[name] = len(a.untilHad(name, 1)); a.drivers[name] != 1 {
 			t.Errorf("%s had %d drivers", name, a.drivers[name])
 		}
 	}
@@ -494,6 +495,14 @@ func TestWebhooksThatTheKubeflowOperatorLeftAreReported(t *testing.T) {
 	})
 	_, err = s.kubectl(fmt.Sprintf(leftWebhook, s.ns), "apply", "-f", "-")
 	s.must(err)
+	s.untilRightsAreKnown()
+	s.untilRefused("mutate--v1-pod.sparkoperator.k8s.io", func(ctx context.Context, tried metav1.CreateOptions) error {
+		_, err := s.Kube.CoreV1().Pods(s.ns).Create(ctx, &corev1.Pod{
+			ObjectMeta: metav1.ObjectMeta{Name: "tried", Labels: map[string]string{"sparkoperator.k8s.io/launched-by-spark-operator": "true"}},
+			Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "tried", Image: "none"}}},
+		}, tried)
+		return err
+	})
 	s.ownController(controller{sink: s.sink.URL()})
 	found := s.untilSystemEvent("AnotherOperatorFound")
 	if want := "kubectl delete mutatingwebhookconfiguration spark-operator-webhook"; !contains(found.Message, want) || found.InvolvedObject.Name != "config-scope" {
@@ -507,7 +516,7 @@ func TestWebhooksThatTheKubeflowOperatorLeftAreReported(t *testing.T) {
 	_, err = s.kubectl("", "delete", "mutatingwebhookconfiguration", "spark-operator-webhook")
 	s.must(err)
 	s.kubeflowDriver("spark-pi")
-	if drivers := s.driverHistory.driversOf(s.ns, "spark-pi"); len(drivers) != 1 {
+	if drivers := s.untilHad("spark-pi", 1); len(drivers) != 1 {
 		t.Errorf("it had %d drivers", len(drivers))
 	}
 }
@@ -557,7 +566,7 @@ func (s *env) unchanged(left []*adoptedApp, versions map[string]string) {
 		if app := s.get(l.ObjectMeta.Name); app.ResourceVersion != versions[app.Name] {
 			s.Errorf("%s/%s was written:\n%s", s.ns, app.Name, described(app))
 		}
-		if got := s.driverHistory.driversOf(s.ns, l.ObjectMeta.Name); len(got) != len(l.drivers) {
+		if got := s.untilHad(l.ObjectMeta.Name, len(l.drivers)); len(got) != len(l.drivers) {
 			s.Errorf("%s/%s had %d drivers, want %v", s.ns, l.ObjectMeta.Name, len(got), l.drivers)
 		}
 		if len(l.drivers) > 0 {

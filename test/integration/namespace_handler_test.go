@@ -89,7 +89,7 @@ func TestNamespaceHandlerMakesLabelledNamespacesReady(t *testing.T) {
 		Spec:       corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{"pods": resource.MustParse("77")}},
 	}, metav1.CreateOptions{})
 	s.must(err)
-	s.ownController(controller{sink: s.sink.URL()})
+	process := s.ownController(controller{sink: s.sink.URL()})
 	s.create(App("before"))
 	s.run("before", 0).succeed()
 	s.untilState("before", "ResourceReleased")
@@ -138,7 +138,7 @@ func TestNamespaceHandlerMakesLabelledNamespacesReady(t *testing.T) {
 		t.Errorf("spark may create Pods: %t; refused: %v", outside.may("spark"), b.refused)
 	}
 
-	s.configured("config-handlers", namespaces.Handler, "off")
+	s.untilLoggedAgain(process, "Starting controllers...", func() { s.configured("config-handlers", namespaces.Handler, "off") })
 	last.asksForWorkloads()
 	s.create(App("after"))
 	s.run("after", 0).succeed()

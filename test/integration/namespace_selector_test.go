@@ -23,7 +23,7 @@ func (s *env) enabled(value string) {
 
 func TestNamespaceSelectorOfTheController(t *testing.T) {
 	alone(t)
-	before, after, listed := newEnv(t), newEnv(t), newEnv(t)
+	before, after, listed, last := newEnv(t), newEnv(t), newEnv(t), newEnv(t)
 	before.enabled(`"enabled"`)
 	before.configured("config-scope", "namespace-selector", "spark=enabled")
 	process := before.ownController(controller{sink: before.sink.URL()})
@@ -45,6 +45,9 @@ func TestNamespaceSelectorOfTheController(t *testing.T) {
 	before.untilLogged(process, "Updating operator namespaces to ["+listed.ns+"]")
 
 	before.enabled("null")
+	last.create(App("pi"))
+	last.enabled(`"enabled"`)
+	last.driver("pi", 0) // so that the labels of earlier changes are known
 	left := before.get("pi")
 	third := listed.run("pi", 0)
 	d.succeed()

@@ -12,11 +12,12 @@ import (
 
 	admissionv1 "k8s.io/api/admission/v1"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 )
 
-// slowWebhook admits Pods of a namespace when it is closed, and counts those that it holds.
+// slowWebhook admits Pods of a namespace when it is closed, and counts those that it holds. It refuses those that are tried, at once.
 type slowWebhook struct {
 	*httptest.Server
 	closed chan struct{}
@@ -63,13 +64,16 @@ func (w *slowWebhook) admit(answer http.ResponseWriter, request *http.Request) {
 		http.Error(answer, err.Error(), http.StatusBadRequest)
 		return
 	}
-	w.count(1)
-	defer w.count(-1)
-	select {
-	case <-w.closed:
-	case <-request.Context().Done():
+	tried := ptr.Deref(review.Request.DryRun, false)
+	if !tried {
+		w.count(1)
+		defer w.count(-1)
+		select {
+		case <-w.closed:
+		case <-request.Context().Done():
+		}
 	}
-	review.Response = &admissionv1.AdmissionResponse{UID: review.Request.UID, Allowed: true}
+	review.Response = &admissionv1.AdmissionResponse{UID: review.Request.UID, Allowed: !tried}
 	_ = json.NewEncoder(answer).Encode(review)
 }
 
@@ -100,6 +104,10 @@ func (s *env) slowly() *slowWebhook {
 	s.Cleanup(func() {
 		close(w.closed)
 		s.must(webhooks.Delete(context.Background(), s.ns, metav1.DeleteOptions{}))
+	})
+	s.untilRefused("slow.example.com", func(context.Context, metav1.CreateOptions) error {
+		_, err := s.tryPod(corev1.PodSpec{Containers: []corev1.Container{{Name: "tried", Image: "none"}}})
+		return err
 	})
 	return w
 }

@@ -1,6 +1,7 @@
 package integration
 
 import (
+	"context"
 	"slices"
 	"testing"
 
@@ -20,9 +21,9 @@ func (s *env) enforcesRestricted() {
 	_, err := s.Kube.CoreV1().Namespaces().Patch(s.Context(), s.ns, types.MergePatchType,
 		[]byte(`{"metadata": {"labels": {"pod-security.kubernetes.io/enforce": "restricted"}}}`), metav1.PatchOptions{})
 	s.must(err)
-	until(s, s.Kube.CoreV1().Namespaces(), s.ns, "enforce the profile", func(*corev1.Namespace) bool {
+	s.untilRefused("violates PodSecurity", func(context.Context, metav1.CreateOptions) error {
 		_, err := s.tryPod(corev1.PodSpec{Containers: []corev1.Container{{Name: "plain", Image: "plain"}}})
-		return err != nil
+		return err
 	})
 }
 

@@ -194,7 +194,7 @@ func TestPodTemplatesThatChangeWhileTheControllerIsDown(t *testing.T) {
 			}
 			m.untilState(m.name, "ResourceReleased")
 			m.untilPublished(app, c.states...)
-			if drivers := m.driverHistory.driversOf(m.ns, m.name); len(drivers) != c.drivers {
+			if drivers := m.untilHad(m.name, c.drivers); len(drivers) != c.drivers {
 				t.Errorf("it had %d drivers, want %d", len(drivers), c.drivers)
 			}
 		})

@@ -169,14 +169,16 @@ func TestQuotaSettingsApplyToEachKind(t *testing.T) {
 		s.must(s.Kube.CoreV1().Pods(s.ns).Delete(s.Context(), another, metav1.DeleteOptions{GracePeriodSeconds: &none}))
 		s.untilLaunched(asked)
 	})
-	const patience = "5s" // which leaves time to read the setting after it
+	const patience = "2s"
 	s.configured("config-admission", "quota-hold-timeout", patience)
+	s.untilSettingsAreRead(s.shared)
 	ofEachAskingKind(t, "quota-hold-timeout", func(s *env, pods int, create func(s *env) asking) {
 		another := s.limitedToAlmost(pods)
 		s.untilReason(create(s), diagnosis.ReasonQuotaHoldTimedOut, "It has waited for the "+patience+" of quota-hold-timeout.")
 		s.wantNothingLaunched(another)
 	})
 	s.configured("config-admission", "quota", "fail")
+	s.untilSettingsAreRead(s.shared)
 	ofEachAskingKind(t, "fail", func(s *env, pods int, create func(s *env) asking) {
 		another := s.limitedToAlmost(pods)
 		s.untilReason(create(s), diagnosis.ReasonQuotaWouldBeExceeded, fmt.Sprintf("failed to validate resource quota %q: ", s.ns+"/team"))

@@ -73,18 +73,25 @@ type sparkJob struct {
 	refused []string
 	// live and most are the drivers that run, now and at most at once.
 	live, most int
+	// created are closed when a driver has created its executors, by its name.
+	created map[string]chan struct{}
 	// ended is when each driver began to give its room back. The record says later when a controller noticed it, much later if that was killed.
 	ended map[string]time.Time
 }
 
 func (j *sparkJob) play() {
-	j.ended = map[string]time.Time{}
+	j.ended, j.created = map[string]time.Time{}, map[string]chan struct{}{}
 	j.kubelet.Play(j.ns, func(driver *corev1.Pod) []kubelet.Step {
 		j.mutex.Lock()
 		defer j.mutex.Unlock()
 		j.live++
 		j.most = max(j.most, j.live)
-		go j.createExecutors(driver)
+		created := make(chan struct{})
+		j.created[driver.Name] = created
+		go func() {
+			defer close(created)
+			j.createExecutors(driver)
+		}()
 		if j.runs == 0 {
 			return []kubelet.Step{{Change: kubelet.Started}, {Change: kubelet.Ready}}
 		}
@@ -133,9 +140,17 @@ func (j *sparkJob) createExecutors(driver *corev1.Pod) {
 }
 
 func (j *sparkJob) deleteExecutors(driver *corev1.Pod) {
+	j.mutex.Lock()
+	created := j.created[driver.Name]
+	j.mutex.Unlock()
+	if created != nil {
+		<-created
+	}
 	none := int64(0)
-	_ = j.Kube.CoreV1().Pods(j.ns).DeleteCollection(context.Background(), metav1.DeleteOptions{GracePeriodSeconds: &none}, metav1.ListOptions{
-		LabelSelector: "spark-role=executor,spark-app-selector=" + driver.Labels["spark-app-selector"],
+	_ = kubelet.RetryWrite(context.Background(), func() error {
+		return j.Kube.CoreV1().Pods(j.ns).DeleteCollection(context.Background(), metav1.DeleteOptions{GracePeriodSeconds: &none}, metav1.ListOptions{
+			LabelSelector: "spark-role=executor,spark-app-selector=" + driver.Labels["spark-app-selector"],
+		})
 	})
 }
 

@@ -350,6 +350,9 @@ func TestEditAloneRunsAnApplicationAgain(t *testing.T) {
 	s.patchRecord(kubeflowApplications, name, `{"op":"remove","path":"/attempt/spec"}`, `{"op":"add","path":"/attempt/specHash","value":"of an earlier"}`)
 	edit(`{"spec":{"timeToLiveSeconds":2000}}`)
 	stays("an edit of what does not matter, of an earlier version's hash that no version makes any more")
+	until(s, s.kubeflowApps(), name, "have noted its edited spec", func(app *v1beta2.SparkApplication) bool {
+		return spec.Noted(app.Status.Firesteel).Generation == app.Generation
+	})
 	s.patchRecord(kubeflowApplications, name, `{"op":"remove","path":"/attempt/spec"}`, `{"op":"add","path":"/attempt/specHash","value":"of an earlier"}`)
 	s.patchRecord(kubeflowApplications, name, `{"op":"add","path":"/attempt/specHash","value":"`+hashJSON(s, name)+`"}`)
 	edit(`{"spec":{"timeToLiveSeconds":3600}}`)

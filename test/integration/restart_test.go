@@ -1,6 +1,7 @@
 package integration
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -40,7 +41,7 @@ func TestRestartsAsOftenAsTheSpecAllows(t *testing.T) {
 		t.Errorf("previous attempt: %+v", previous)
 	}
 	s.untilPublished(app, words("Submitted DriverRequested DriverStarted DriverReady RunningHealthy Failed "+attempt+" "+attempt+" ResourceReleased")...)
-	if drivers := s.driverHistory.driversOf(s.ns, "pi"); len(drivers) != 3 {
+	if drivers := s.untilHad("pi", 3); len(drivers) != 3 {
 		t.Errorf("three attempts had %d drivers", len(drivers))
 	}
 }
@@ -74,7 +75,7 @@ func TestRestartKeepsConfigMaps(t *testing.T) {
 
 func TestRestartWaitsForItsBackOffAndNotLonger(t *testing.T) {
 	t.Parallel()
-	const backoff, late = 2 * time.Second, 15 * time.Second
+	const backoff, late = 2 * time.Second, time.Minute
 	s := newEnv(t).sharesController()
 	s.create(App("pi").Restart(sparkv1.RestartOnFailure, 1, backoff))
 	s.run("pi", 0).exit(1)
@@ -95,25 +96,35 @@ func TestRestartPoliciesDistinguishEnds(t *testing.T) {
 		policy  sparkv1.RestartPolicy
 		end     func(*env)
 		restart bool
+		// late is whether the driver is to start in time.
+		late bool
 	}{
-		"Never does not restart a failure":                       {sparkv1.RestartNever, failing, false},
-		"OnFailure does not restart a success":                   {sparkv1.RestartOnFailure, succeeding, false},
-		"OnFailure restarts an eviction":                         {sparkv1.RestartOnFailure, evicting, true},
-		"Always restarts a success":                              {sparkv1.RestartAlways, succeeding, true},
-		"OnInfrastructureFailure does not restart a failure":     {sparkv1.RestartOnInfrastructureFailure, failing, false},
-		"OnInfrastructureFailure restarts a driver's late start": {sparkv1.RestartOnInfrastructureFailure, waiting, true},
+		"Never does not restart a failure":                       {sparkv1.RestartNever, failing, false, false},
+		"OnFailure does not restart a success":                   {sparkv1.RestartOnFailure, succeeding, false, false},
+		"OnFailure restarts an eviction":                         {sparkv1.RestartOnFailure, evicting, true, false},
+		"Always restarts a success":                              {sparkv1.RestartAlways, succeeding, true, false},
+		"OnInfrastructureFailure does not restart a failure":     {sparkv1.RestartOnInfrastructureFailure, failing, false, false},
+		"OnInfrastructureFailure restarts a driver's late start": {sparkv1.RestartOnInfrastructureFailure, waiting, true, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newEnv(t).sharesController()
-			s.create(App("pi").Restart(c.policy, 1, 0).DriverStartsWithin(15 * time.Second))
+			app := App("pi").Restart(c.policy, 1, 0)
+			if c.late {
+				app.DriverStartsWithin(time.Second)
+			}
+			s.create(app)
 			c.end(s)
 			if c.restart {
-				s.driver("pi", 1)
+				s.untilDelivered("the request of the next driver", func(heard []eventlog.Entry) bool { // which may be late, too
+					return slices.ContainsFunc(heard, func(e eventlog.Entry) bool {
+						return e.State() == "DriverRequested" && e.Attributes["sparkattempt"] == "1"
+					})
+				})
 				return
 			}
 			s.untilState("pi", "ResourceReleased")
-			if drivers := s.driverHistory.driversOf(s.ns, "pi"); len(drivers) != 1 {
+			if drivers := s.untilHad("pi", 1); len(drivers) != 1 {
 				t.Errorf("it had %d drivers", len(drivers))
 			}
 		})
@@ -123,19 +134,33 @@ func TestRestartPoliciesDistinguishEnds(t *testing.T) {
 func failing(s *env)    { s.run("pi", 0).exit(1) }
 func succeeding(s *env) { s.run("pi", 0).succeed() }
 func evicting(s *env)   { s.run("pi", 0).evict() }
-func waiting(s *env)    { s.untilState("pi", "DriverStartTimedOut") }
+func waiting(s *env)    { s.untilHeard("pi", "DriverStartTimedOut") }
+
+// untilHeard waits until the sink has heard of a state of an application, which may be in another already.
+func (s *env) untilHeard(name, state string) {
+	s.Helper()
+	s.untilDelivered(state+" of "+name, func(heard []eventlog.Entry) bool {
+		return slices.ContainsFunc(heard, func(e eventlog.Entry) bool { return e.Name() == name && e.State() == state })
+	})
+}
 
 // No attempt starts while the driver before it may live: here its node is lost.
 func TestRestartWaitsForADriverOnALostNode(t *testing.T) {
 	t.Parallel()
 	s := newEnv(t).sharesController()
-	s.create(App("pi").Restart(sparkv1.RestartAlways, 1, 0).DriverStartsWithin(4 * time.Second).ForceGoneWithin(6 * time.Second))
+	s.create(App("pi").Restart(sparkv1.RestartAlways, 1, 0).DriverStartsWithin(time.Hour).ForceGoneWithin(0))
 	lost := s.driver("pi", 0)
 	s.kubelet.Pause(s.ns)
+	s.edit("pi", func(app *sparkv1.SparkApplication) {
+		app.Spec.ApplicationTolerations.ApplicationTimeoutConfig.DriverStartTimeoutMillis = inMillis(time.Second)
+	})
 	s.untilState("pi", "DriverStartTimedOut")
 	s.untilTerminating(lost.Name)
+	s.edit("pi", func(app *sparkv1.SparkApplication) {
+		app.Spec.ApplicationTolerations.ApplicationTimeoutConfig.ForceTerminationGracePeriodMillis = inMillis(time.Second)
+	})
 	// In the end it is deleted by force, and only then the next attempt starts: driverHistory checks that.
-	s.untilState("pi", "ScheduledToRestart")
+	s.untilHeard("pi", "ScheduledToRestart")
 	if _, err := s.Kube.CoreV1().Pods(s.ns).Get(t.Context(), lost.Name, metav1.GetOptions{}); err == nil {
 		t.Error("the next attempt is scheduled, and the lost driver is still there")
 	}
@@ -143,7 +168,7 @@ func TestRestartWaitsForADriverOnALostNode(t *testing.T) {
 
 func TestTimeToLiveDeletesAnApplication(t *testing.T) {
 	t.Parallel()
-	const ttl, late = 2 * time.Second, 15 * time.Second
+	const ttl, late = 2 * time.Second, time.Minute
 	s := newEnv(t).sharesController()
 	app := s.create(App("pi").TTL(ttl))
 	s.run("pi", 0).succeed()
@@ -156,6 +181,6 @@ func TestTimeToLiveDeletesAnApplication(t *testing.T) {
 	s.untilNothingIsLeft()
 	s.untilPublished(app, plainRun...)
 	s.untilDelivered("the clock event", func(heard []eventlog.Entry) bool {
-		return len(heard) > 0 && heard[len(heard)-1].Type() == "dev.firesteel.application.expired.v1"
+		return slices.ContainsFunc(heard, func(e eventlog.Entry) bool { return e.Type() == "dev.firesteel.application.expired.v1" })
 	})
 }

@@ -41,9 +41,8 @@ func TestRetentionKeepsResourcesForItsDuration(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			const limit = 10 * time.Second
 			s := newEnv(t).sharesController()
-			app := s.create(App("pi").Retain(c.policy).RetainFor(limit))
+			app := s.create(App("pi").Retain(c.policy).RetainFor(time.Hour))
 			d := s.run("pi", 0)
 			c.end(d)
 			want := []string{"ResourceReleased"}
@@ -52,6 +51,9 @@ func TestRetentionKeepsResourcesForItsDuration(t *testing.T) {
 				s.untilState("pi", want[0])
 				_, err := s.Kube.CoreV1().Pods(s.ns).Get(t.Context(), d.Name, metav1.GetOptions{})
 				s.must(err)
+				s.edit("pi", func(live *sparkv1.SparkApplication) { // which ended later than it was created
+					live.Spec.ApplicationTolerations.ResourceRetainDurationMillis = inMillis(time.Since(app.CreationTimestamp.Time) + 2*time.Second)
+				})
 			}
 			states := history(s.untilState("pi", "ResourceReleased"))
 			if diff := cmp.Diff(want, states[6:]); diff != "" {

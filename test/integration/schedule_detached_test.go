@@ -60,9 +60,10 @@ func TestScheduleReplaceReplacesARunWithoutOwnerOrLabel(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
 				s := newEnv(t).sharesController()
-				pi := s.schedules(k, "pi", "@every 6s", func(spec map[string]any) { spec["concurrencyPolicy"] = "Replace" })
+				pi := s.schedules(k, "pi", "@every 4s", func(spec map[string]any) { spec["concurrencyPolicy"] = "Forbid" })
 				first := pi.untilStarted("")
 				pi.detach(first, metadata)
+				pi.patch(`{"concurrencyPolicy": "Replace"}`)
 				pi.untilStarted(first)
 				pi.untilNoRun(first)
 			})

@@ -30,6 +30,32 @@ func (s *env) untilLogged(process *process.Process, text string) {
 	}
 }
 
+// untilSettingsAreRead waits until a controller has read all settings as they are. It reads them from one watch, and in its order: once it
+// follows the log level that is set here, it follows all that was set before. Not for settings with which it starts again.
+func (s *env) untilSettingsAreRead(process *process.Process) {
+	s.Helper()
+	for _, change := range []struct{ level, says string }{{"debug", "from info to debug"}, {"", "from debug to info"}} {
+		s.untilLoggedAgain(process, "Updating logging level for controller "+change.says, func() {
+			s.must(s.Configure(s.Context(), "config-logging", map[string]string{"loglevel.controller": change.level}))
+		})
+	}
+}
+
+// untilLoggedAgain waits until a process logs a text after a change, once more than before.
+func (s *env) untilLoggedAgain(process *process.Process, text string, change func()) {
+	s.Helper()
+	times := func() int {
+		log, err := os.ReadFile(process.Log)
+		s.must(err)
+		return strings.Count(string(log), text)
+	}
+	before := times()
+	change()
+	if wait.PollUntilContextTimeout(s.Context(), pollInterval, timeout, true, func(context.Context) (bool, error) { return times() > before, nil }) != nil {
+		s.Fatalf("waited for another %q in %s", text, process.Log)
+	}
+}
+
 // wantUnchanged checks that an application was not written since it was read.
 func (s *env) wantUnchanged(app *sparkv1.SparkApplication) {
 	s.Helper()
@@ -101,7 +127,7 @@ func TestSettingOfTheLabelSelectorIsFollowed(t *testing.T) {
 func TestSettingOfDefaultsIsFollowed(t *testing.T) {
 	alone(t)
 	s := newEnv(t)
-	s.ownController(controller{sink: s.sink.URL()})
+	process := s.ownController(controller{sink: s.sink.URL()})
 	const tolerations = "applicationTolerations"
 	s.create(App("slow"))
 	s.untilState("slow", "DriverRequested")
@@ -123,6 +149,7 @@ ttlAfterStopMillis: 0
 	})
 	untilGone(s, s.apps(), "over")
 	s.configured("config-defaults", tolerations, "restartConfig: {restartPolicy: OnFailure, restartBackoffMillis: 0}")
+	s.untilSettingsAreRead(process)
 
 	running := s.untilState("pi", "RunningHealthy")
 	if c := s.condition("pi", "Warning"); c != nil {
@@ -173,7 +200,7 @@ func TestLaunchIsResumedWithOtherDefaults(t *testing.T) {
 			}})
 			app := m.create(App(m.name))
 			d := m.run(m.name, 0)
-			if drivers := m.driverHistory.driversOf(m.ns, m.name); len(drivers) != c.drivers {
+			if drivers := m.untilHad(m.name, c.drivers); len(drivers) != c.drivers {
 				t.Errorf("it had %d drivers, want %d", len(drivers), c.drivers)
 			}
 			properties := m.confMap(m.name + "-0-spark-drv-conf-map")

@@ -45,7 +45,7 @@ func TestDriverSurvivesAnOverwrittenStatus(t *testing.T) {
 	s.untilState("pi", "RunningHealthy")
 	d.succeed()
 	s.untilState("pi", "ResourceReleased")
-	if drivers := s.driverHistory.driversOf(s.ns, "pi"); len(drivers) != 1 {
+	if drivers := s.untilHad("pi", 1); len(drivers) != 1 {
 		t.Errorf("it had %d drivers", len(drivers))
 	}
 }
@@ -92,7 +92,7 @@ func TestStatusThatIsRemovedIsRestored(t *testing.T) {
 			d.succeed()
 			s.untilState("pi", "ResourceReleased")
 			s.untilPublished(app, restarted.states...)
-			if drivers := s.driverHistory.driversOf(s.ns, "pi"); len(drivers) != 2 {
+			if drivers := s.untilHad("pi", 2); len(drivers) != 2 {
 				t.Errorf("it had %d drivers", len(drivers))
 			}
 		})

@@ -36,7 +36,7 @@ func (s *env) wantStopped(name string, record *v1alpha1.Record, attempt int64, d
 		end.Attempt != attempt || record.Attempt.ID != attempt {
 		s.Errorf("the end of %s is %+v in attempt %d", name, end, record.Attempt.ID)
 	}
-	if had := s.driverHistory.driversOf(s.ns, name); len(had) != drivers {
+	if had := s.untilHad(name, drivers); len(had) != drivers {
 		s.Errorf("%s had %d drivers, want %d", name, len(had), drivers)
 	}
 }

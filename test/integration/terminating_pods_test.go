@@ -106,7 +106,7 @@ func TestRestartWaitsForATerminatingDriver(t *testing.T) {
 		d.removeFinalizers()
 		s.runPi().succeed()
 		s.untilShown("spark-pi", v1beta2.CompletedState)
-		if drivers := s.driverHistory.driversOf(s.ns, "spark-pi"); len(drivers) != 2 {
+		if drivers := s.untilHad("spark-pi", 2); len(drivers) != 2 {
 			t.Errorf("it had the drivers %v", drivers)
 		}
 	})
@@ -139,8 +139,10 @@ func TestDeletionWaitsForATerminatingDriverForABoundedTime(t *testing.T) {
 				return s.runPi()
 			},
 			func(s *env) func() {
+				before, err := s.kubeflowApps().Get(s.Context(), "spark-pi", metav1.GetOptions{})
+				s.must(err)
 				s.must(s.kubeflowApps().Delete(s.Context(), "spark-pi", metav1.DeleteOptions{}))
-				until(s, s.kubeflowApps(), "spark-pi", "say what it waits for", func(app *v1beta2.SparkApplication) bool {
+				untilSince(s, s.kubeflowApps(), before, "say what it waits for", func(app *v1beta2.SparkApplication) bool {
 					c := meta.FindStatusCondition(app.Status.Conditions, dialect.ConditionSucceeded)
 					return app.DeletionTimestamp != nil && contains(c.Message, "spark-pi-driver on node node")
 				})
@@ -153,8 +155,9 @@ func TestDeletionWaitsForATerminatingDriverForABoundedTime(t *testing.T) {
 				return s.run("spark-pi", 0)
 			},
 			func(s *env) func() {
+				before := s.get("spark-pi")
 				s.delete("spark-pi")
-				until(s, s.apps(), "spark-pi", "say what it waits for", func(app *sparkv1.SparkApplication) bool {
+				untilSince(s, s.apps(), before, "say what it waits for", func(app *sparkv1.SparkApplication) bool {
 					c := meta.FindStatusCondition(app.Status.Conditions, dialect.ConditionSucceeded)
 					return app.DeletionTimestamp != nil && contains(c.Message, "spark-pi-0-driver on node node")
 				})
@@ -206,7 +209,7 @@ func TestForcedDeletionOfTheKubeflowKindIsASetting(t *testing.T) {
 	d := s.runPi()
 	s.kubelet.Pause(s.ns)
 	s.must(s.Kube.CoreV1().Pods(s.ns).Delete(t.Context(), d.Name, metav1.DeleteOptions{}))
-	going := s.untilTerminating(d.Name)
+	going := untilSince(s, s.Kube.CoreV1().Pods(s.ns), d.Pod, "terminate", func(pod *corev1.Pod) bool { return pod.DeletionTimestamp != nil })
 	s.untilKubeEvent("spark-pi", corev1.EventTypeWarning, "DriverDeletedByForce")
 	if early := time.Until(going.DeletionTimestamp.Time); early > 0 {
 		t.Errorf("it was deleted by force %s before its grace period was over", early)
@@ -270,7 +273,7 @@ func TestLaunchWaitsForANameThatIsNotFree(t *testing.T) {
 				return waitsFor(app.Status.Conditions, "NameNotFree", test.names+" "+s.ns, heldBack)
 			})
 			s.wantNoRequests(4, "one", "two", "three")
-			if drivers := s.driverHistory.driversOf(s.ns, "pi"); len(drivers) != 1 {
+			if drivers := s.untilHad("pi", 1); len(drivers) != 1 {
 				t.Errorf("drivers were made and abandoned: %v", drivers)
 			}
 			s.must(test.free(s))
@@ -295,9 +298,11 @@ func TestClusterDeletionWaitsForATerminatingPodForABoundedTime(t *testing.T) {
 		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "worker", Image: "none"}}},
 	}, metav1.CreateOptions{})
 	s.must(err)
+	before, err := s.clusters().Get(t.Context(), "c", metav1.GetOptions{})
+	s.must(err)
 	began := time.Now()
 	s.must(s.clusters().Delete(t.Context(), "c", metav1.DeleteOptions{}))
-	until(s, s.clusters(), "c", "name what is left", func(c *sparkv1.SparkCluster) bool {
+	untilSince(s, s.clusters(), before, "name what is left", func(c *sparkv1.SparkCluster) bool {
 		return contains(messageOf(c, "Ready"), "Pod c-worker-0")
 	})
 	untilGone(s, s.clusters(), "c")

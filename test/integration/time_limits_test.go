@@ -31,6 +31,21 @@ func annotated(s *env, manifest string, annotations map[string]any) string {
 	return string(text)
 }
 
+// bounded sets an annotation with a time limit when all is as the limit is to find it.
+func (s *env) bounded(resource, name, annotation string, limit time.Duration) {
+	s.Helper()
+	s.patched(resource, name, fmt.Sprintf(`{"metadata":{"annotations":{%q:%q}}}`, annotation, limit))
+}
+
+// startReady has a driver start and be ready at once: a limit may be over before another write.
+func (d *driver) startReady() *driver {
+	d.env.Helper()
+	return d.set(func(status *corev1.PodStatus) {
+		kubelet.Started(status)
+		kubelet.Ready(status)
+	})
+}
+
 // noDrivers waits until no driver Pod is left.
 func (s *env) noDrivers() {
 	s.Helper()
@@ -79,13 +94,15 @@ func TestTimeLimitOfAKubeflowDriverThatDoesNotStart(t *testing.T) {
 	s.kubelet.Pause(s.ns) // it stays unbound
 	app := s.kubeflowApplication(annotated(s, withSpec(s, sparkPi("4.1.1"),
 		"restartPolicy: {type: OnFailure, onFailureRetries: 1, onFailureRetryInterval: 1}"),
-		map[string]any{dialect.AnnotationDriverStart: "5s"}))
+		map[string]any{dialect.AnnotationDriverStart: "1h"}))
 	pods := s.Kube.CoreV1().Pods(s.ns)
 	pod := until(s, pods, "spark-pi-driver", "exist", func(*corev1.Pod) bool { return true })
 	s.must(kubelet.SetStatus(t.Context(), s.Kube, pod, func(status *corev1.PodStatus) {
 		status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: "Unschedulable",
 			Message: "0/3 nodes are available: 3 Insufficient memory."}}
 	}))
+	s.untilWaiting("spark-pi", "", "Insufficient memory")
+	s.bounded(kubeflowApplications, "spark-pi", dialect.AnnotationDriverStart, 5*time.Second)
 	var shown []string
 	for _, state := range s.statesSince(app, v1beta2.FailedState) {
 		shown = append(shown, string(state))
@@ -116,7 +133,7 @@ func TestTimeLimitOfAKubeflowDriverThatDoesNotStart(t *testing.T) {
 func TestTimeLimitOfAKubeflowDriverWithoutExecutors(t *testing.T) {
 	t.Parallel()
 	s := newEnv(t).sharesController()
-	bounded := annotated(s, withSpec(s, sparkPi("4.1.1"), "executor: {instances: 2}"), map[string]any{dialect.AnnotationExecutorsStart: "8s"})
+	bounded := annotated(s, withSpec(s, sparkPi("4.1.1"), "executor: {instances: 2}"), map[string]any{dialect.AnnotationExecutorsStart: "1h"})
 	s.kubeflowApplication(bounded)
 	s.submitted(named("complete", bounded))
 	complete := s.kubeflowDriver("complete").start().ready()
@@ -128,6 +145,13 @@ func TestTimeLimitOfAKubeflowDriverWithoutExecutors(t *testing.T) {
 		return c != nil && c.Status == metav1.ConditionTrue
 	})
 	s.runPi().kubeflowExecutor(1).start().ready()
+	later := complete.kubeflowExecutor(13).start()
+	until(s, s.kubeflowApps(), "complete", "show an executor that is later than the other's", func(app *v1beta2.SparkApplication) bool {
+		return app.Status.ExecutorState[later.Name] == v1beta2.ExecutorRunningState
+	})
+	for _, name := range []string{"complete", "spark-pi"} {
+		s.bounded(kubeflowApplications, name, dialect.AnnotationExecutorsStart, 8*time.Second)
+	}
 	end := s.untilShown("spark-pi", v1beta2.FailedState)
 	s.endedOnTime(end.Status.Firesteel, "ExecutorsStartTimedOut", "ExecutorsStartTimedOut", "1 of 2 were ready.",
 		"The limit is 8s, from the annotation firesteel.dev/executors-start-timeout.")
@@ -146,7 +170,7 @@ func TestTimeLimitOfExecutorsEndsWhenTheyStarted(t *testing.T) {
 	s := newEnv(t)
 	process := s.ownController(controller{sink: s.sink.URL()})
 	s.kubeflowApplication(annotated(s, withSpec(s, sparkPi("4.1.1"), "executor: {instances: 2}"),
-		map[string]any{dialect.AnnotationExecutorsStart: limit.String()}))
+		map[string]any{dialect.AnnotationExecutorsStart: "1h"}))
 	driver := s.kubeflowDriver("spark-pi").start()
 	for number := range 2 {
 		driver.kubeflowExecutor(number + 1).start().ready()
@@ -155,6 +179,7 @@ func TestTimeLimitOfExecutorsEndsWhenTheyStarted(t *testing.T) {
 		record := app.Status.Firesteel
 		return record != nil && record.Launch != nil && record.Launch.ExecutorsReady && record.Transitions[len(record.Transitions)-1].State == "DriverStarted"
 	})
+	s.bounded(kubeflowApplications, "spark-pi", dialect.AnnotationExecutorsStart, limit)
 	process.Kill()
 	s.must(s.Kube.CoreV1().Pods(s.ns).Delete(t.Context(), kubeflowExecutorName(2), metav1.DeleteOptions{GracePeriodSeconds: new(int64)}))
 	untilGone(s, s.Kube.CoreV1().Pods(s.ns), kubeflowExecutorName(2))
@@ -174,12 +199,12 @@ func TestTimeLimitOfExecutorsEndsWhenTheyStarted(t *testing.T) {
 // nothing. It is final.
 func TestTimeLimitActiveDeadlineCountsRunningTime(t *testing.T) {
 	alone(t)
-	const limit = 12 * time.Second
+	const pause = 12 * time.Second
 	s := newEnv(t)
 	process := s.ownController(controller{sink: s.sink.URL()})
 	s.kubeflowApplication(annotated(s, withSpec(s, sparkPi("4.1.1"),
 		"restartPolicy: {type: OnFailure, onFailureRetries: 5, onFailureRetryInterval: 1}"),
-		map[string]any{dialect.AnnotationActiveDeadline: limit.String()}))
+		map[string]any{dialect.AnnotationActiveDeadline: "1h"}))
 	s.runPi().exit(1)
 	s.untilShown("spark-pi", v1beta2.FailingState)
 	s.runPi()
@@ -189,16 +214,23 @@ func TestTimeLimitActiveDeadlineCountsRunningTime(t *testing.T) {
 		t.Errorf("while it is suspended, it counts %+v", before)
 	}
 
-	// Another application shows when the active deadline of the first is over.
-	s.submitted(named("clock", annotated(s, sparkPi("4.1.1"), map[string]any{dialect.AnnotationDriverStart: limit.String()})))
+	// Another application shows that it is suspended for a while.
+	s.submitted(named("clock", annotated(s, sparkPi("4.1.1"), map[string]any{dialect.AnnotationDriverStart: pause.String()})))
 	s.untilShown("clock", v1beta2.FailedState)
+	goesOn := time.Now()
 	s.suspend("spark-pi", false)
 	resumed := s.runPi()
 	process.Kill()
+	now := s.untilShown("spark-pi", v1beta2.RunningState).Status.Firesteel.Attempt
+	if now.ActiveMillis != before.ActiveMillis || now.ActiveSince == nil || now.ActiveSince.Time.Before(goesOn) {
+		t.Errorf("after the suspension it counts %+v, and before %+v", now, before)
+	}
+	limit := (time.Duration(now.ActiveMillis)*time.Millisecond + time.Since(goesOn)).Truncate(time.Second) + 3*time.Second
+	s.bounded(kubeflowApplications, "spark-pi", dialect.AnnotationActiveDeadline, limit)
 	s.ownController(controller{sink: s.sink.URL()})
 
 	end := s.untilShown("spark-pi", v1beta2.FailedState)
-	s.endedOnTime(end.Status.Firesteel, "Failed", "ActiveDeadlineExceeded", "The limit is 12s, from the annotation firesteel.dev/active-deadline.")
+	s.endedOnTime(end.Status.Firesteel, "Failed", "ActiveDeadlineExceeded", fmt.Sprintf("The limit is %s, from the annotation firesteel.dev/active-deadline.", limit))
 	s.untilKubeflowCondition("spark-pi", dialect.ConditionSucceeded, metav1.ConditionFalse, "ActiveDeadlineExceeded")
 	s.untilEndPublished("Failed", "timeout")
 	if spent := time.Duration(end.Status.Firesteel.Attempt.ActiveMillis) * time.Millisecond; spent < limit-time.Millisecond {
@@ -208,7 +240,7 @@ func TestTimeLimitActiveDeadlineCountsRunningTime(t *testing.T) {
 	if err == nil && pod.UID == resumed.UID && pod.DeletionTimestamp == nil {
 		t.Error("its driver runs on")
 	}
-	if drivers := s.driverHistory.driversOf(s.ns, "spark-pi"); len(drivers) != 3 {
+	if drivers := s.untilHad("spark-pi", 3); len(drivers) != 3 {
 		t.Errorf("it had %d drivers, want three", len(drivers))
 	}
 	s.untilAllPublished(end)
@@ -242,7 +274,7 @@ func TestTimeLimitAnnotationWinsOverTheSetting(t *testing.T) {
 	s.kubelet.Resume(t.Context(), s.ns)
 
 	s.create(App("pi"))
-	s.driver("pi", 0).start().ready()
+	s.driver("pi", 0).startReady()
 	s.endedOnTime(s.untilState("pi", "ResourceReleased").Status.Firesteel, "Failed", "ActiveDeadlineExceeded",
 		"The limit is 2s, from active-deadline of the ConfigMap config-defaults.")
 }
@@ -271,20 +303,21 @@ func TestTimeLimitsOfTheApacheKind(t *testing.T) {
 		},
 		"executors that do not come": {
 			app:   App("pi").Annotation(dialect.AnnotationExecutorsStart, "2s").Conf("spark.executor.instances", "2"),
-			goes:  func(s *env) { s.driver("pi", 0).start().ready() },
+			goes:  func(s *env) { s.driver("pi", 0).startReady() },
 			state: "ExecutorsStartTimedOut", reason: "ExecutorsStartTimedOut", says: "0 of 2 were ready.", attempts: 1,
 		},
 		"the active deadline over two attempts": {
-			app: App("pi").Annotation(dialect.AnnotationActiveDeadline, "4s").Restart(sparkv1.RestartAlways, 9, 0).Retain(sparkv1.RetainNever),
+			app: App("pi").Annotation(dialect.AnnotationActiveDeadline, "1h").Restart(sparkv1.RestartAlways, 9, 0).Retain(sparkv1.RetainNever),
 			goes: func(s *env) {
 				s.driver("pi", 0).start().exit(1)
-				s.driver("pi", 1).start().ready()
+				s.driver("pi", 1).startReady()
+				s.bounded(apacheApplications, "pi", dialect.AnnotationActiveDeadline, 4*time.Second)
 			},
 			state: "Failed", reason: "ActiveDeadlineExceeded", says: "The limit is 4s, from the annotation firesteel.dev/active-deadline.", attempts: 2,
 		},
 		"the active deadline of a driver that is to be kept": {
 			app:   App("pi").Annotation(dialect.AnnotationActiveDeadline, "2s").Retain(sparkv1.RetainAlways),
-			goes:  func(s *env) { s.driver("pi", 0).start().ready() },
+			goes:  func(s *env) { s.driver("pi", 0).startReady() },
 			state: "Failed", reason: "ActiveDeadlineExceeded", attempts: 1,
 		},
 		"an annotation that is none": {

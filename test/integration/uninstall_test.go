@@ -86,7 +86,7 @@ func TestUninstallReleasesAllFinalizers(t *testing.T) {
 		})
 	}
 
-	output, err := s.Plane.Kubectl(t.Context(), "", "delete", "--timeout=60s", "crd", "-l", "app.kubernetes.io/part-of=firesteel")
+	output, err := s.Plane.Kubectl(t.Context(), "", "delete", "--timeout="+timeout.String(), "crd", "-l", "app.kubernetes.io/part-of=firesteel")
 	s.must(err)
 	if strings.Count(output, "deleted") != 6 {
 		t.Errorf("deleted of the CRDs: %s", output)
@@ -107,6 +107,7 @@ func (s *env) uninstalled(release func() (string, error)) {
 	s.run("done", 0).succeed()
 	s.untilPublished(done, plainRun...)
 	until(s, s.apps(), "done", "have no finalizer", func(app *sparkv1.SparkApplication) bool { return len(app.Finalizers) == 0 })
+	untilGone(s, s.Kube.CoreV1().Pods(s.ns), "done-0-driver")
 	s.submitted(sparkPi("4.1.0"))
 	s.kubeflowDriver("spark-pi").start().ready()
 	s.untilShown("spark-pi", v1beta2.RunningState)
@@ -163,7 +164,7 @@ func (s *env) uninstalled(release func() (string, error)) {
 	}
 	driver.succeed()
 	s.untilState("running", "ResourceReleased")
-	if drivers := s.driverHistory.driversOf(s.ns, "running"); len(drivers) != 1 {
+	if drivers := s.untilHad("running", 1); len(drivers) != 1 {
 		s.Errorf("it had %d drivers, want 1", len(drivers))
 	}
 	process.Kill()
@@ -177,7 +178,7 @@ func (s *env) uninstalled(release func() (string, error)) {
 	s.edit("running", func(app *sparkv1.SparkApplication) { app.Finalizers = nil })
 	for _, kind := range []string{"sparkapplications.spark.apache.org", "sparkapplications.sparkoperator.k8s.io", "sparkapplications.spark-operator.k8s.io",
 		"sparkclusters.spark.apache.org", "scheduledsparkapplications.firesteel.dev"} {
-		if output, err := s.kubectl("", "delete", "--timeout=30s", kind, "--all"); err != nil || !contains(output, "deleted") {
+		if output, err := s.kubectl("", "delete", "--timeout="+timeout.String(), kind, "--all"); err != nil || !contains(output, "deleted") {
 			s.Errorf("delete all %s: %v: %s", kind, err, output)
 		}
 	}

@@ -36,7 +36,7 @@ import (
 )
 
 // leaseDuration is longer than everything else in the upgrade test: a replica that does not release its leases leaves a gap of it.
-const leaseDuration = time.Minute
+const leaseDuration = 2 * time.Minute
 
 // upgrade is an installation that is upgraded and rolled back while applications, schedules and a cluster live.
 type upgrade struct {
@@ -81,7 +81,11 @@ func TestUpgradeAndRollbackLoseNothing(t *testing.T) {
 	schedules := u.keepSchedules()
 	stop := u.keepCreating()
 
-	u.suspendAll("old", func(l upgradeCase) bool { return l.interrupted }, true)
+	interrupted := func(l upgradeCase) bool { return l.interrupted }
+	u.untilEach(u.those("old", interrupted), "run", func(app dialect.Application) bool {
+		return lifecycle.CurrentState(app.GetRecord()) == lifecycle.RunningHealthy
+	})
+	u.suspendAll("old", interrupted, true)
 	u.apply(configFolder)
 	u.roll(u.programs, func() { u.createCases("amid") })
 	u.untilRunning("amid", drivers)

@@ -128,11 +128,11 @@ func TestUsageIsExactToTheSecond(t *testing.T) {
 	ends := u.executor(d, "2", 10)
 	ends.ready()
 	s.untilState("pi", "RunningHealthy")
+	process.Kill()
 	counted := s.get("pi").Status.Firesteel.Usage.Attempts[0]
 	if counted.RunningExecutors != "1-2" {
 		t.Errorf("executors %q run", counted.RunningExecutors)
 	}
-	process.Kill()
 
 	u.remove(vanishes)
 	u.end(ends, 0, 200)

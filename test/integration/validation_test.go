@@ -404,7 +404,11 @@ func (w *webhookEnv) failsWhileDown() {
 	untilGone(w.env, w.apps(), "before")
 	w.delete("hanging")
 	w.failurePolicy(admissionregistrationv1.Ignore)
-	w.answersWithin(5)
+	w.answersWithin(30)
+	w.untilAdmitted(func(ctx context.Context, tried metav1.CreateOptions) error {
+		_, err := w.apps().Create(ctx, App("waits").Obj(), tried)
+		return err
+	})
 	w.restart()
 }
 

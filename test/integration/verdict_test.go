@@ -34,11 +34,13 @@ func TestRestartVerdictOfAnotherHandler(t *testing.T) {
 	s.ownController(controllerOf(s))
 
 	s.create(App("faulty").Restart(sparkv1.RestartOnFailure, 3, 0))
-	s.create(App("evicted").Restart(sparkv1.RestartOnFailure, 3, 0))
+	created := s.create(App("evicted").Restart(sparkv1.RestartOnFailure, 3, 0))
 	s.run("faulty", 0).exit(1)
 	s.run("evicted", 0).evict()
 
-	again := s.untilState("evicted", "ScheduledToRestart").Status.Firesteel // for as long as its back-off
+	again := untilSince(s, s.apps(), created, "be scheduled to restart", func(app *sparkv1.SparkApplication) bool { // for as long as its back-off
+		return stateOf(app) == "ScheduledToRestart"
+	}).Status.Firesteel
 	over := s.untilState("faulty", "ResourceReleased")
 	want := &v1alpha1.Verdict{Reason: "Another attempt would fail again with class application."}
 	if diff := cmp.Diff(want, over.Status.Firesteel.Verdict); diff != "" || over.Status.CurrentState.Message != want.Reason {
@@ -60,8 +62,12 @@ func TestRestartVerdictOfAnotherHandler(t *testing.T) {
 			}
 		}
 	}
-	if after := s.get("evicted"); after.ResourceVersion != before.ResourceVersion {
+	after := s.get("evicted")
+	if stateOf(after) == "ScheduledToRestart" && after.ResourceVersion != before.ResourceVersion {
 		t.Errorf("a duplicate changed\n%s", described(after))
+	}
+	if diff := cmp.Diff(before.Status.Firesteel.Verdict, after.Status.Firesteel.Verdict); diff != "" {
+		t.Errorf("a duplicate changed the verdict (-was +is):\n%s", diff)
 	}
 	s.kubeflowApplication(withSpec(s, sparkPi("4.1.1"), "restartPolicy: {type: OnFailure, onFailureRetries: 1, onFailureRetryInterval: 1}"))
 	s.runPi().exit(1)

@@ -19,6 +19,7 @@ func (s *env) earlierVersion(resource, name, condition string) (stop func() int)
 	changes, err := objects.Watch(ctx, metav1.ListOptions{FieldSelector: "metadata.name=" + name})
 	s.must(err)
 	writes, done := 0, make(chan struct{})
+	wrote, first := s.untilCalled()
 	go func() {
 		defer close(done)
 		for change := range changes.ResultChan() {
@@ -29,6 +30,7 @@ func (s *env) earlierVersion(resource, name, condition string) (stop func() int)
 			switch _, err := objects.UpdateStatus(ctx, object, metav1.UpdateOptions{}); {
 			case err == nil:
 				writes++
+				first()
 			case ctx.Err() == nil && !apierrors.IsConflict(err) && !apierrors.IsNotFound(err):
 				s.Errorf("write as an earlier version: %v", err)
 			}
@@ -41,6 +43,7 @@ func (s *env) earlierVersion(resource, name, condition string) (stop func() int)
 		return writes
 	}
 	s.Cleanup(func() { stopped() })
+	s.untilClosed(wrote, "the first write of the earlier version")
 	return stopped
 }
 

@@ -68,7 +68,7 @@ func TestReleaseIsAppliedByOneCommandAndAgain(t *testing.T) {
 		s.kubectl("apply", "--server-side", "-f", release.Path("firesteel-"+optional+".yaml"))
 	}
 	s.kubectl(apply...)
-	s.awaitDefinitions("--timeout=60s", "crd", "-l", "app.kubernetes.io/version=v1.2.3")
+	s.awaitDefinitions("crd", "-l", "app.kubernetes.io/version=v1.2.3")
 	if names := strings.Fields(s.kubectl("get", "crd", "-o", "name")); len(names) != 5 {
 		t.Errorf("the cluster has the CRDs %v, want 5", names)
 	}
@@ -98,7 +98,7 @@ func TestReleaseUpgradesTheVersionBeforeReleases(t *testing.T) {
 
 	crds := []string{"-f", release.Path("firesteel-crds-spark.apache.org.yaml"), "-f", release.Path("firesteel-crds-sparkoperator.k8s.io.yaml")}
 	s.kubectl(append([]string{"apply", "--server-side"}, crds...)...)
-	s.awaitDefinitions("--timeout=60s", "crd", "-l", "app.kubernetes.io/part-of=firesteel")
+	s.awaitDefinitions("crd", "-l", "app.kubernetes.io/part-of=firesteel")
 	// kubectl takes defaults of the variables that make deploy applied for another's.
 	s.kubectl("apply", "--server-side", "--force-conflicts", "-f", release.Path("firesteel.yaml"), "-f", release.Path("firesteel-workload.yaml"))
 	s.kubectl("apply", "--server-side", "-f", release.Path("firesteel.yaml"), "-f", release.Path("firesteel-workload.yaml"))
@@ -175,7 +175,7 @@ func TestExamplesOfTheFolderAreApplied(t *testing.T) {
 		}
 		s.bash(string(release), command)
 		if strings.Contains(command, "firesteel-crds-") {
-			s.awaitDefinitions("--timeout=60s", "crd", "--all")
+			s.awaitDefinitions("crd", "--all")
 		}
 		applied++
 	}
@@ -201,7 +201,7 @@ func TestExamplesOfTheFolderAreApplied(t *testing.T) {
 func TestFirstOperatorsCommandsWork(t *testing.T) {
 	release, s := releasetest.New(t, "v1.2.3", "").Folder, start(t)
 	s.kubectl("create", "-f", release.Path("manifest/spark-operator.yaml"))
-	s.awaitDefinitions("--timeout=60s", "crd", "--all")
+	s.awaitDefinitions("crd", "--all")
 	s.kubectl("create", "-f", release.Path("manifest/spark-application-example.yaml"))
 	s.kubectl("create", "-f", release.Path("manifest/spark-application-example-gcp-service-account.yaml"))
 	if got := s.kubectl("get", "sparkapplications", "spark-app-example", "-o=yaml"); !strings.Contains(got, "SparkPi") {

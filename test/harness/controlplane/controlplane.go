@@ -228,12 +228,12 @@ func (c *ControlPlane) AwaitDefinitions(ctx context.Context, choice ...string) e
 			return err
 		}
 	}
-	// The API server serves and lists a kind only when its own watch has told it so.
+	// The API server serves and lists a kind only when its own watches have told it so.
 	client, err := kubernetes.NewForConfig(c.Admin())
 	if err != nil {
 		return err
 	}
-	return wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, startLimit, true, func(context.Context) (bool, error) {
+	err = wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, startLimit, true, func(context.Context) (bool, error) {
 		_, lists, err := client.Discovery().ServerGroupsAndResources()
 		if err != nil {
 			return false, nil
@@ -252,7 +252,25 @@ func (c *ControlPlane) AwaitDefinitions(ctx context.Context, choice ...string) e
 		}
 		return true, nil
 	})
+	if err != nil {
+		return fmt.Errorf("%s: listed too late: %w", names, err)
+	}
+	chosen := slices.DeleteFunc(slices.Clone(choice), func(argument string) bool { return argument == "--all" }) // get has no such flag
+	paths, err := c.Kubectl(ctx, "", append([]string{"get", "--output=go-template=" + servedPaths}, chosen...)...)
+	if err != nil {
+		return err
+	}
+	for _, path := range strings.Fields(paths) {
+		if err := c.until(ctx, func(ctx context.Context) bool { return c.get(ctx, path) }); err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	return nil
 }
+
+// servedPaths is a template of kubectl that prints the paths of the kinds of one CustomResourceDefinition or of a list.
+const servedPaths = `{{define "paths"}}{{$d := .}}{{range .spec.versions}}{{if .served}}/apis/{{$d.spec.group}}/{{.name}}/{{$d.spec.names.plural}}
+{{end}}{{end}}{{end}}{{if .items}}{{range .items}}{{template "paths" .}}{{end}}{{else}}{{template "paths" .}}{{end}}`
 
 func (c *ControlPlane) writeFiles() error {
 	key, err := rsa.GenerateKey(rand.Reader, 2048)

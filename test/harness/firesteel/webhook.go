@@ -159,17 +159,17 @@ func (w *Webhook) Route(ctx context.Context) error {
 	if _, err := services.Create(ctx, local, metav1.CreateOptions{}); err != nil {
 		return err
 	}
-	at := int32(w.port)
+	at, patience := int32(w.port), int32(30) // which a busy machine may take
 	if err := w.Change(ctx, func(mutating *admissionregistrationv1.MutatingWebhookConfiguration) {
 		for n := range mutating.Webhooks {
-			mutating.Webhooks[n].ClientConfig.Service.Port = &at
+			mutating.Webhooks[n].ClientConfig.Service.Port, mutating.Webhooks[n].TimeoutSeconds = &at, &patience
 		}
 	}); err != nil {
 		return err
 	}
 	return w.ChangeValidation(ctx, func(validating *admissionregistrationv1.ValidatingWebhookConfiguration) {
 		for n := range validating.Webhooks {
-			validating.Webhooks[n].ClientConfig.Service.Port = &at
+			validating.Webhooks[n].ClientConfig.Service.Port, validating.Webhooks[n].TimeoutSeconds = &at, &patience
 		}
 	})
 }
@@ -230,7 +230,7 @@ func (w *Webhook) UntilAnswering(ctx context.Context, namespace string) error {
 		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "spark-kubernetes-driver", Image: "spark"}}},
 	}
 	var last error
-	err := wait.PollUntilContextTimeout(ctx, 20*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
+	err := wait.PollUntilContextTimeout(ctx, 20*time.Millisecond, 3*time.Minute, true, func(ctx context.Context) (bool, error) {
 		_, last = w.installation.Kube.CoreV1().Pods(namespace).Create(ctx, pod, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 		return last == nil, nil
 	})

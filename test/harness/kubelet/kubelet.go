@@ -173,13 +173,17 @@ func (k *Kubelet) remove(ctx context.Context, pod *corev1.Pod) {
 	})
 }
 
-// writeBackoff is that of a write. It lasts some seconds, since nothing tries again later.
-var writeBackoff = wait.Backoff{Duration: 10 * time.Millisecond, Factor: 2, Jitter: 0.1, Steps: 12, Cap: time.Second}
+// writeBackoff is that of a write. It lasts some 20 seconds, since nothing tries again later. A cap would end it when it is reached.
+var writeBackoff = wait.Backoff{Duration: 10 * time.Millisecond, Factor: 2, Jitter: 0.1, Steps: 12}
 
-// RetryWrite retries a write after a conflict or a failed connection, as a kubelet does: a busy API server may reset a stream.
+// RetryWrite retries a write after a conflict, a time-out or a failed connection, as a kubelet does: a busy API server may reset a stream.
 func RetryWrite(ctx context.Context, write func() error) error {
 	again := func(err error) bool {
-		return ctx.Err() == nil && (apierrors.IsConflict(err) || apierrors.ReasonForError(err) == metav1.StatusReasonUnknown)
+		switch apierrors.ReasonForError(err) {
+		case metav1.StatusReasonConflict, metav1.StatusReasonTimeout, metav1.StatusReasonServerTimeout, metav1.StatusReasonUnknown:
+			return ctx.Err() == nil
+		}
+		return false
 	}
 	return retry.OnError(writeBackoff, again, write)
 }

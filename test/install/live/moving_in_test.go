@@ -87,7 +87,7 @@ func TestCommandsOfThePageAboutMovingIn(t *testing.T) {
 		s.kubectl("", "create", "namespace", namespace)
 	}
 	s.kubectl("", "create", "-f", s.chart+"/crds")
-	s.awaitDefinitions("--timeout=60s", "crd", "--all")
+	s.awaitDefinitions("crd", "--all")
 	for _, namespace := range []string{"team-a", "team-b"} {
 		s.kubectl(application, "-n", namespace, "create", "-f", "-")
 	}

@@ -98,7 +98,7 @@ func installed(t *testing.T) server {
 	if _, err := install.Run(otherOperator(t), nil); err != nil {
 		t.Fatal(err)
 	}
-	s.awaitDefinitions("--timeout=60s", "crd/"+crdName)
+	s.awaitDefinitions("crd/" + crdName)
 	s.kubectl(application, "create", "-f", "-")
 	return s
 }
