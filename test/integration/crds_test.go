@@ -63,6 +63,7 @@ func TestCRDsOfAnotherVersionAreReported(t *testing.T) {
 
 func TestCRDsExplainFieldsToKubectl(t *testing.T) {
 	t.Parallel()
+	plane := controlPlanes.of(t).Plane
 	const (
 		apache    = "spark.apache.org/v1"
 		kubeflow  = "sparkoperator.k8s.io/v1beta2"
@@ -83,7 +84,7 @@ func TestCRDsExplainFieldsToKubectl(t *testing.T) {
 		var out string
 		var problem error
 		err := wait.PollUntilContextTimeout(t.Context(), pollInterval, timeout, true, func(ctx context.Context) (bool, error) {
-			out, problem = controlPlanes.of(t).Plane.Kubectl(ctx, "", "explain", c.field, "--api-version="+c.apiVersion)
+			out, problem = plane.Kubectl(ctx, "", "explain", c.field, "--api-version="+c.apiVersion)
 			return problem == nil, nil // the API server describes kinds some time after it serves them
 		})
 		if err != nil {

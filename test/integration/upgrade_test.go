@@ -36,7 +36,7 @@ import (
 )
 
 // leaseDuration is longer than everything else in the upgrade test: a replica that does not release its leases leaves a gap of it.
-const leaseDuration = 2 * time.Minute
+const leaseDuration = 5 * time.Minute
 
 // upgrade is an installation that is upgraded and rolled back while applications, schedules and a cluster live.
 type upgrade struct {
