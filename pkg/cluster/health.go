@@ -88,11 +88,11 @@ func (m *machine) timeOut() bool {
 	case master == nil: // a new leader polls the master first
 		return false
 	}
-	timedOut := diagnosis.MasterStartTimedOut(limit, master.Problem)
+	cause := because(diagnosis.MasterStartTimedOut(limit, master.Problem), m.seen.Obstacle).Cause(lifecycle.ClassTimeout)
 	if obstacle := m.seen.Obstacle; obstacle != nil {
-		timedOut.Reason, timedOut.Summary, timedOut.Remedy = obstacle.Reason, timedOut.Summary+" "+obstacle.Message, ""
+		cause.Reason = obstacle.Reason
 	}
-	return m.fail(Failed, *timedOut.Cause(lifecycle.ClassTimeout))
+	return m.fail(Failed, *cause)
 }
 
 func later(a, b time.Time) time.Time {
@@ -116,7 +116,7 @@ func (m *machine) readiness(h health) Readiness {
 	case h.healthy && state.Running(), state == RunningHealthy && !h.known():
 		return readinessOf(diagnosis.ClusterReady(string(RunningHealthy), m.policy.NeededWorkers))
 	case h.known() && state.Running():
-		return readinessOf(m.because(h.wrong))
+		return readinessOf(because(h.wrong, m.obstacle()))
 	case end != nil && end.End.Reason != "":
 		return Readiness{Reason: end.End.Reason, Message: end.End.Message}
 	default:
@@ -142,13 +142,12 @@ func readinessOf(explanation diagnosis.Explanation) Readiness {
 // obstacle returns what currently keeps objects from being created or Pods from starting.
 func (m *machine) obstacle() *lifecycle.Cause { return cmp.Or(m.seen.Awaited, m.seen.Obstacle) }
 
-// because explains a lack by the obstacle of a Pod, if there is one.
-func (m *machine) because(lack diagnosis.Explanation) diagnosis.Explanation {
-	if obstacle := m.obstacle(); obstacle != nil {
-		lack.Summary += " " + obstacle.Message
-		lack.Remedy = "" // the obstacle has its own
+// because explains what is missing by an obstacle, if there is one. The remedy is then that of the obstacle.
+func because(missing diagnosis.Explanation, obstacle *lifecycle.Cause) diagnosis.Explanation {
+	if obstacle != nil {
+		missing.Summary, missing.Remedy = missing.Summary+" "+obstacle.Message, ""
 	}
-	return lack
+	return missing
 }
 
 // starting returns what is missing in a cluster that was never ready.

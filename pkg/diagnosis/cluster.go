@@ -28,13 +28,10 @@ func MasterNotAsked() Explanation {
 	return conditionFalse(ReasonMasterNotAsked, "The master has not been asked yet which workers are registered with it.")
 }
 
-// letAnswer is the remedy if a master does not answer.
-const letAnswer = "See the log of the master's Pod. If the master runs, let Firesteel's controller reach its page."
-
 // MasterNotAnswering explains why a cluster is not ready: reading the master's page failed with problem.
 func MasterNotAnswering(problem string) Explanation {
 	explanation := conditionFalse(ReasonMasterNotAnswering, "The master does not answer on its page: "+problem+".")
-	explanation.Remedy = letAnswer
+	explanation.Remedy = "See the log of the master's Pod. If the master runs, let Firesteel's controller reach its page."
 	return explanation
 }
 
