@@ -2,22 +2,20 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"go.uber.org/zap/zaptest"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"knative.dev/pkg/logging"
+
+	"github.com/firesteel-dev/firesteel/test/harness/process"
 )
 
 func TestArgumentsAreChecked(t *testing.T) {
@@ -33,24 +31,12 @@ func env(t *testing.T, namespaces string) historyEnvironment {
 	if err := os.WriteFile(filepath.Join(folder, "namespaces"), []byte(namespaces), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	first, second := freePort(t), freePort(t)
-	defer first.Close()
-	defer second.Close()
-	return historyEnvironment{WebHDFS: first.Addr().String(), Probes: second.Addr().String(), Settings: folder, Interval: time.Hour}
-}
-
-// freePort listens at a port that is still free once the listener is closed: the kernel chooses ports for other sockets above 32768.
-func freePort(t *testing.T) net.Listener {
-	t.Helper()
-	for {
-		listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", 20_000+rand.IntN(10_000)))
-		if err == nil {
-			return listener
-		}
-		if !errors.Is(err, syscall.EADDRINUSE) {
-			t.Fatal(err)
-		}
+	ports, err := process.FreePorts(2)
+	if err != nil {
+		t.Fatal(err)
 	}
+	address := func(port int) string { return fmt.Sprintf("127.0.0.1:%d", port) }
+	return historyEnvironment{WebHDFS: address(ports[0]), Probes: address(ports[1]), Settings: folder, Interval: time.Hour}
 }
 
 // get asks until the server answers with 200.
