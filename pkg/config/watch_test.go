@@ -2,20 +2,19 @@ package config_test
 
 import (
 	"context"
-	"runtime"
-	"slices"
+	goruntime "runtime"
 	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	kruntime "k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/dynamic/fake"
-	clienttesting "k8s.io/client-go/testing"
 	logtesting "knative.dev/pkg/logging/testing"
 
 	"github.com/firesteel-dev/firesteel/pkg/config"
+	"github.com/firesteel-dev/firesteel/test/harness/fakeclient"
 )
 
 var configMaps = corev1.SchemeGroupVersion.WithResource("configmaps")
@@ -23,7 +22,7 @@ var configMaps = corev1.SchemeGroupVersion.WithResource("configmaps")
 // cluster returns a client with the config maps, except for missing ones. restart is the location of the restart handler.
 func cluster(t *testing.T, restart string, without ...string) *fake.FakeDynamicClient {
 	t.Helper()
-	var objects []kruntime.Object
+	var objects []runtime.Object
 	for _, name := range append(config.Names(), "another") {
 		configMap := named(name, data())
 		if name == config.HandlersName {
@@ -34,7 +33,7 @@ func cluster(t *testing.T, restart string, without ...string) *fake.FakeDynamicC
 			objects = append(objects, configMap)
 		}
 	}
-	scheme := kruntime.NewScheme()
+	scheme := runtime.NewScheme()
 	if err := corev1.AddToScheme(scheme); err != nil {
 		t.Fatal(err)
 	}
@@ -55,12 +54,12 @@ func TestStoreFollowsTheConfigMapsOfANamespace(t *testing.T) {
 	if store.Load().Handlers.InProcess("restart") {
 		t.Error("the settings that there are were not read")
 	}
-	for !slices.ContainsFunc(client.Actions(), func(action clienttesting.Action) bool { return action.GetVerb() == "watch" }) {
-		runtime.Gosched() // a fake shows a watch nothing of what was before it
+	for !fakeclient.WatchesAll(&client.Fake) {
+		goruntime.Gosched()
 	}
 	edit := named(config.HandlersName, data("restart", config.InProcess))
 	edit.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"}
-	content, err := kruntime.DefaultUnstructuredConverter.ToUnstructured(edit)
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(edit)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -21,7 +20,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes/fake"
-	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/utils/clock"
 
 	"github.com/firesteel-dev/firesteel/pkg/access"
@@ -82,12 +80,9 @@ func newLiveEnv(t *testing.T) (*env, dynamic.Interface) {
 		<-done
 	})
 	l.Watch(nil)
-	watched := func() bool { // a fake shows a watch nothing of what was before it
-		return slices.ContainsFunc(client.Actions(), func(action clienttesting.Action) bool {
-			return action.Matches("watch", "sparkapplications") && action.GetResource().Group == "spark.apache.org"
-		})
-	}
-	err := wait.PollUntilContextTimeout(ctx, 10*time.Millisecond, time.Minute, true, func(context.Context) (bool, error) { return l.HasSynced() && watched(), nil })
+	err := wait.PollUntilContextTimeout(ctx, 10*time.Millisecond, time.Minute, true, func(context.Context) (bool, error) {
+		return l.HasSynced() && fakeclient.WatchesAll(&client.Fake), nil
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
