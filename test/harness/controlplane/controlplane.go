@@ -229,30 +229,7 @@ func (c *ControlPlane) AwaitDefinitions(ctx context.Context, choice ...string) e
 		}
 	}
 	// The API server serves and lists a kind only when its own watches have told it so.
-	client, err := kubernetes.NewForConfig(c.Admin())
-	if err != nil {
-		return err
-	}
-	err = wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, startLimit, true, func(context.Context) (bool, error) {
-		_, lists, err := client.Discovery().ServerGroupsAndResources()
-		if err != nil {
-			return false, nil
-		}
-		listed := map[string]bool{}
-		for _, list := range lists {
-			group, _, _ := strings.Cut(list.GroupVersion, "/")
-			for _, resource := range list.APIResources {
-				listed[resource.Name+"."+group] = true
-			}
-		}
-		for name := range strings.FieldsSeq(names) {
-			if _, name, _ := strings.Cut(name, "/"); !listed[name] {
-				return false, nil
-			}
-		}
-		return true, nil
-	})
-	if err != nil {
+	if err := c.untilListed(ctx, strings.Fields(names)); err != nil {
 		return fmt.Errorf("%s: listed too late: %w", names, err)
 	}
 	chosen := slices.DeleteFunc(slices.Clone(choice), func(argument string) bool { return argument == "--all" }) // get has no such flag
@@ -266,6 +243,28 @@ func (c *ControlPlane) AwaitDefinitions(ctx context.Context, choice ...string) e
 		}
 	}
 	return nil
+}
+
+// untilListed waits until the API server lists the kinds of CustomResourceDefinitions. names are those that kubectl prints.
+func (c *ControlPlane) untilListed(ctx context.Context, names []string) error {
+	client, err := kubernetes.NewForConfig(c.Admin())
+	if err != nil {
+		return err
+	}
+	return wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, startLimit, true, func(context.Context) (bool, error) {
+		_, lists, err := client.Discovery().ServerGroupsAndResources()
+		if err != nil {
+			return false, nil
+		}
+		listed := map[string]bool{}
+		for _, list := range lists {
+			group, _, _ := strings.Cut(list.GroupVersion, "/")
+			for _, resource := range list.APIResources {
+				listed[resource.Name+"."+group] = true
+			}
+		}
+		return !slices.ContainsFunc(names, func(name string) bool { return !listed[name[strings.Index(name, "/")+1:]] }), nil
+	})
 }
 
 // servedPaths is a template of kubectl that prints the paths of the kinds of one CustomResourceDefinition or of a list.
