@@ -291,7 +291,7 @@ func follow[T runtime.Object](s *env, client watcher, selector, what string, hol
 	s.Helper()
 	var last T
 	found := false
-	s.watch(client, selector, what, func() string { return described(last) }, func(event watch.Event) bool {
+	s.watch(client, metav1.ListOptions{FieldSelector: selector}, what, func() string { return described(last) }, func(event watch.Event) bool {
 		object, ok := event.Object.(T)
 		if !ok || event.Type == watch.Deleted {
 			return false
@@ -306,24 +306,17 @@ func follow[T runtime.Object](s *env, client watcher, selector, what string, hol
 // untilSince waits until a condition has held for an object since a revision of it. It may hold no more: each later revision is seen.
 func untilSince[T runtime.Object](s *env, client watcher, revision metav1.Object, what string, holds func(T) bool) T {
 	s.Helper()
-	ctx, cancel := context.WithTimeout(s.Context(), timeout)
-	defer cancel()
-	for ctx.Err() == nil {
-		w, err := client.Watch(ctx, metav1.ListOptions{
-			FieldSelector: "metadata.name=" + revision.GetName(), ResourceVersion: revision.GetResourceVersion(),
-		})
-		if err != nil {
-			continue
+	name, last := revision.GetName(), *new(T)
+	since := metav1.ListOptions{FieldSelector: "metadata.name=" + name, ResourceVersion: revision.GetResourceVersion()}
+	s.watch(client, since, name+" to "+what, func() string { return described(last) }, func(event watch.Event) bool {
+		object, ok := event.Object.(T)
+		if !ok {
+			return false
 		}
-		for event := range w.ResultChan() {
-			if object, ok := event.Object.(T); ok && holds(object) {
-				w.Stop()
-				return object
-			}
-		}
-	}
-	s.Fatalf("waited for %s to %s, since\n%s", revision.GetName(), what, described(revision))
-	return *new(T)
+		last = object
+		return holds(object)
+	})
+	return last
 }
 
 // reader is a typed client.
@@ -369,13 +362,13 @@ func untilDeleted(ctx context.Context, client watcher, name string, revision run
 	}
 }
 
-// watch passes the current and all later revisions of objects to last, until it returns true.
-func (s *env) watch(client watcher, selector, what string, state func() string, last func(watch.Event) bool) {
+// watch passes the revisions of objects, from those on at which a watch with the options begins, to last, until it returns true.
+func (s *env) watch(client watcher, options metav1.ListOptions, what string, state func() string, last func(watch.Event) bool) {
 	s.Helper()
 	ctx, cancel := context.WithTimeoutCause(s.Context(), timeout, errors.New("it takes too long"))
 	defer cancel()
 	for ctx.Err() == nil {
-		w, err := client.Watch(ctx, metav1.ListOptions{FieldSelector: selector})
+		w, err := client.Watch(ctx, options)
 		if err != nil {
 			continue
 		}

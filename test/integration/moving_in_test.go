@@ -496,13 +496,9 @@ func TestWebhooksThatTheKubeflowOperatorLeftAreReported(t *testing.T) {
 	_, err = s.kubectl(fmt.Sprintf(leftWebhook, s.ns), "apply", "-f", "-")
 	s.must(err)
 	s.untilRightsAreKnown()
-	s.untilRefused("mutate--v1-pod.sparkoperator.k8s.io", func(ctx context.Context, tried metav1.CreateOptions) error {
-		_, err := s.Kube.CoreV1().Pods(s.ns).Create(ctx, &corev1.Pod{
-			ObjectMeta: metav1.ObjectMeta{Name: "tried", Labels: map[string]string{"sparkoperator.k8s.io/launched-by-spark-operator": "true"}},
-			Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "tried", Image: "none"}}},
-		}, tried)
-		return err
-	})
+	tried := plainPod("tried")
+	tried.Labels["sparkoperator.k8s.io/launched-by-spark-operator"] = "true"
+	s.untilRefused("mutate--v1-pod.sparkoperator.k8s.io", s.creating(tried))
 	s.ownController(controller{sink: s.sink.URL()})
 	found := s.untilSystemEvent("AnotherOperatorFound")
 	if want := "kubectl delete mutatingwebhookconfiguration spark-operator-webhook"; !contains(found.Message, want) || found.InvolvedObject.Name != "config-scope" {

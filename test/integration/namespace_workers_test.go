@@ -12,7 +12,6 @@ import (
 
 	admissionv1 "k8s.io/api/admission/v1"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 )
@@ -105,10 +104,7 @@ func (s *env) slowly() *slowWebhook {
 		close(w.closed)
 		s.must(webhooks.Delete(context.Background(), s.ns, metav1.DeleteOptions{}))
 	})
-	s.untilRefused("slow.example.com", func(context.Context, metav1.CreateOptions) error {
-		_, err := s.tryPod(corev1.PodSpec{Containers: []corev1.Container{{Name: "tried", Image: "none"}}})
-		return err
-	})
+	s.untilRefused("slow.example.com", s.creating(plainPod("tried")))
 	return w
 }
 

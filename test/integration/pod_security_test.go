@@ -1,7 +1,6 @@
 package integration
 
 import (
-	"context"
 	"slices"
 	"testing"
 
@@ -21,10 +20,7 @@ func (s *env) enforcesRestricted() {
 	_, err := s.Kube.CoreV1().Namespaces().Patch(s.Context(), s.ns, types.MergePatchType,
 		[]byte(`{"metadata": {"labels": {"pod-security.kubernetes.io/enforce": "restricted"}}}`), metav1.PatchOptions{})
 	s.must(err)
-	s.untilRefused("violates PodSecurity", func(context.Context, metav1.CreateOptions) error {
-		_, err := s.tryPod(corev1.PodSpec{Containers: []corev1.Container{{Name: "plain", Image: "plain"}}})
-		return err
-	})
+	s.untilRefused("violates PodSecurity", s.creating(plainPod("plain")))
 }
 
 // tryPod asks the API server whether it would create a Pod.
